@@ -1,0 +1,220 @@
+"""
+Settings: what a user asked for in a configuration file or on the command line.
+
+`[tool.inplace-lint]` of `pyproject.toml`, `inplace-lint.toml` or `.inplace-lint.toml`; of the files that lie in a
+folder or above it the nearest wins; a `pyproject.toml` without our table is passed over. This module knows the names
+and types of the keys. It does not know which rules there are: selectors are resolved in `selection`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+FORMATS = ("full", "concise", "json", "github")
+COLORS = ("auto", "always", "never")
+_NAMES = (".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    The wishes of a user for the files below `root`.
+
+    `source` is the file they stand in, `select` is empty where nobody chose. `jobs` 0 means one for each CPU.
+    """
+
+    root: Path
+    source: Path | None = None
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    output_format: str = "full"
+    color: str = "auto"
+    jobs: int = 0
+    cache: bool = True
+    cache_dir: str = ""
+    exit_zero: bool = False
+    statistics: bool = False
+    torch_version: str | None = None
+    paddle_version: str | None = None
+
+
+def settings_in(folder: Path) -> Settings | None:
+    """
+    Give the settings that stand in this very folder, if any do.
+
+    Raises: `ConfigError` naming the file and key at fault.
+    """
+    for name in _NAMES:
+        path = folder / name
+        if path.is_file() and (table := _table(path)) is not None:
+            return _settings(path, table)
+    return None
+
+
+def project_root(folder: Path) -> Path:
+    """Give the nearest folder at or above this one that looks like the root of a project, else the folder itself."""
+    marks = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
+    return next(
+        (place for place in (folder, *folder.parents) if any((place / mark).exists() for mark in marks)), folder
+    )
+
+
+def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
+    """Give the settings with what stood on the command line put over them; `ignore` adds to the file's."""
+    given = {key: value for key, value in chosen.items() if value not in (None, (), False)}
+    for key in ("ignore", "extend_select"):
+        if key in given:
+            given[key] = (*getattr(settings, key), *given[key])
+    return replace(settings, **given)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Give `, did you mean 'x'?` for the known word closest to a wrong one, or nothing when none is close."""
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
+    return f", did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def _table(path: Path) -> Mapping[str, Any] | None:
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"{path}: {error.strerror}"
+        raise ConfigError(msg) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.name == "pyproject.toml" and b"inplace-lint" not in path.read_bytes():
+            return None  # somebody else's broken file says nothing about us
+        msg = f"{path}: not valid TOML: {error}"
+        raise ConfigError(msg) from error
+    if path.name != "pyproject.toml":
+        return data
+    tool = data.get("tool")
+    table: object = tool.get("inplace-lint") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        msg = f"{path}: `tool.inplace-lint` must be a table"
+        raise ConfigError(msg)
+    return table
+
+
+def _settings(path: Path, table: Mapping[str, Any]) -> Settings:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        parse = _KEYS.get(key)
+        if parse is None:
+            msg = f"{_where(path, key)}: unknown key {key!r}{nearest(key, _KEYS)}"
+            raise ConfigError(msg)
+        try:
+            values[key.replace("-", "_")] = parse(value)
+        except ValueError as error:
+            msg = f"{_where(path, key)}: {key!r} {error}"
+            raise ConfigError(msg) from error
+    return Settings(root=path.parent, source=path, **values)
+
+
+def _where(path: Path, key: str) -> str:
+    """Give `file:line` of a key; the file alone where the key is spelled in a way that is not looked for."""
+    pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]|\s*\[.*\b{re.escape(key)}["']?\]""")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    ours = (
+        next((at for at, line in enumerate(lines) if "inplace-lint" in line), 0) if path.name == "pyproject.toml" else 0
+    )
+    hit = next((at for at, line in enumerate(lines) if at >= ours and pattern.match(line)), None)
+    return str(path) if hit is None else f"{path}:{hit + 1}"
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    msg = f"must be a list of strings, not {_kind(value)}"
+    raise ValueError(msg)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    msg = f"must be a string, not {_kind(value)}"
+    raise ValueError(msg)
+
+
+def _truth(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    msg = f"must be true or false, not {_kind(value)}"
+    raise ValueError(msg)
+
+
+def _count(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    msg = f"must be a whole number from 1, not {value!r}"
+    raise ValueError(msg)
+
+
+def _choice(allowed: tuple[str, ...]) -> Callable[[object], str]:
+    def parse(value: object) -> str:
+        text = _text(value)
+        if text not in allowed:
+            msg = f"must be one of {', '.join(allowed)}, not {text!r}{nearest(text, allowed)}"
+            raise ValueError(msg)
+        return text
+
+    return parse
+
+
+def version(value: object) -> str:
+    """
+    Give a framework version such as `2.13.0` or `2.13.0+cpu` as it was written.
+
+    Raises: `ValueError` whose text completes "KEY …".
+    """
+    text = _text(value)
+    if re.fullmatch(r"\d+(\.\d+)*([-+.\w]*)", text) is None:
+        msg = f"must be a version such as '2.13.0', not {text!r}"
+        raise ValueError(msg)
+    return text
+
+
+def _ignores(value: object) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        msg = f"must be a table of patterns, not {_kind(value)}"
+        raise ValueError(msg)  # noqa: TRY004 - one kind of error for every wrong value
+    return {str(pattern): _texts(selectors) for pattern, selectors in value.items()}
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a table"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+_KEYS: Mapping[str, Callable[[object], Any]] = {
+    "select": _texts,
+    "extend-select": _texts,
+    "ignore": _texts,
+    "per-file-ignores": _ignores,
+    "exclude": _texts,
+    "output-format": _choice(FORMATS),
+    "color": _choice(COLORS),
+    "jobs": _count,
+    "cache": _truth,
+    "cache-dir": _text,
+    "exit-zero": _truth,
+    "statistics": _truth,
+    "torch-version": version,
+    "paddle-version": version,
+}

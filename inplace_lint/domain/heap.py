@@ -1,0 +1,161 @@
+"""
+What lives on the heap of a state: tensors, containers, instances and name spaces. All frozen; a change puts a new one.
+
+A tensor is a record about a storage. Two records of one storage are views of each other; each knows its view kind:
+
+    a, b = h.chunk(2)     # two records on h's storage, view kind MULTI, base h
+    d = h.detach()        # a record on h's storage, view kind DETACH, without history
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from inplace_lint.domain.values import ClassValue, Dotted, Ref, Value
+from inplace_lint.event import Site, Touch
+
+Three = bool | None
+
+
+class View(Enum):
+    """How a record came to share the storage of another."""
+
+    SINGLE = "single"
+    MULTI = "multi"
+    EXPANDED = "expanded"
+    NO_GRAD = "no_grad"
+    INFERENCE = "inference"
+    CUSTOM = "custom"
+    DETACH = "detach"
+    DATA = "data"
+    UNTRACKED = "untracked"
+    MAYBE = "maybe"
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """
+    A tensor object.
+
+    `rg` is whether it requires grad, `why` the sentence to assume when that is unknown. `nodes` are the tape nodes that
+    made it. `base` is the tensor whose view it is, followed to the end. `counted` is false when writes through this
+    record leave the version alone. `doubt` are assumptions under which it shares its storage at all. `sure` is false
+    for an unknown that was only used as if it were a tensor. `made` is where and by which op it was made.
+
+    Shapes: `rank` only; unknown stays None.
+    """
+
+    storage: int
+    rg: Three
+    leaf: Three
+    nodes: tuple[int, ...] = ()
+    base: Ref | None = None
+    view: View | None = None
+    dtype: str = "unknown"
+    rank: int | None = None
+    contiguous: Three = None
+    inference: bool = False
+    counted: bool = True
+    param: bool = False
+    sure: bool = True
+    why: str = ""
+    framework: str = ""
+    doubt: frozenset[str] = frozenset()
+    made: Touch | None = None
+    grad: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """
+    Memory that tensors share.
+
+    Units: `version` counts the counted writes since the storage was made; a write is kept with the version after it.
+    """
+
+    version: int = 0
+    writes: tuple[Write, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write to a storage, `counted` or not, at a moment of the path's clock; `names` are the variables it went through."""
+
+    touch: Touch
+    version: int
+    counted: bool
+    clock: int
+    assumptions: frozenset[str]
+    doubt: frozenset[str] = frozenset()
+    names: frozenset[tuple[int, str]] = frozenset()
+    tensor: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """A tensor that a node keeps for backward, with the version that it had."""
+
+    storage: int
+    version: int
+    touch: Touch
+    clock: int
+    assumptions: frozenset[str]
+    doubt: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An operation on the tape: the nodes of its inputs, and what it saved."""
+
+    op: str
+    site: Site
+    inputs: tuple[int, ...]
+    saves: tuple[Save, ...]
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ListObject:
+    """A list, set or deque; `exact` when these are certainly all its items."""
+
+    items: tuple[Value, ...]
+    exact: bool = True
+    kind: str = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class DictObject:
+    """A dict with constant keys; `exact` when these are certainly all its items; `default` makes missing ones."""
+
+    items: Mapping[object, Value]
+    exact: bool = True
+    default: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """
+    An object of a class of the program or of a library; `opaque` when unknown attributes may exist.
+
+    `children` is the list or dict behind a container of modules.
+    """
+
+    cls: ClassValue | Dotted
+    attrs: Mapping[str, Value]
+    opaque: bool = False
+    children: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The variables of a function call, class body or module; `bound` is the clock at which each was bound."""
+
+    values: Mapping[str, Value]
+    bound: Mapping[str, int]
+    parent: Ref | None = None
+    lost: bool = False
+
+
+Object = Tensor | ListObject | DictObject | Instance | Names

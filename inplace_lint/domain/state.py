@@ -1,0 +1,266 @@
+"""
+The state of one path: heap, storages, tape, modes and what has been assumed or found so far.
+
+A state has exactly one owner. Whoever needs two calls `fork()`; nobody keeps a state across a fork but its two owners.
+All changes go through the functions of this class, so that what a call does can be logged and replayed elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+
+from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
+from inplace_lint.domain.layers import Layers
+from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
+from inplace_lint.event import Event
+
+
+@dataclass(slots=True)
+class Symbols:
+    """
+    The table of unknown values of one root: the same key always gives the same symbol.
+
+    A key is a tuple of what the unknown was made from, e.g. `("attr", 3, "shape")`.
+    """
+
+    ids: dict[Hashable, int] = field(default_factory=dict)
+    keys: list[Hashable] = field(default_factory=list)
+
+    def sym(self, key: Hashable, kind: str = "") -> Sym:
+        """Give the unknown value with this key."""
+        number = self.ids.get(key)
+        if number is None:
+            number = self.ids[key] = len(self.keys)
+            self.keys.append(key)
+        return Sym(number, kind)
+
+    def key(self, sym: Sym) -> Hashable:
+        """Give the key that a symbol was made with."""
+        return self.keys[sym.id]
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """The modes that ops run under; None for a mode that could not be told."""
+
+    grad: bool | None = True
+    inference: bool = False
+    autocast: bool = False
+
+
+class State:
+    """Everything that one path knows."""
+
+    __slots__ = (
+        "assumptions",
+        "bindings",
+        "clock",
+        "events",
+        "facts",
+        "freed",
+        "heap",
+        "learned",
+        "log",
+        "modes",
+        "next_id",
+        "nodes",
+        "storages",
+        "symbols",
+        "trail",
+    )
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.heap: Layers[int, Object] = Layers()
+        self.storages: Layers[int, Storage] = Layers()
+        self.nodes: Layers[int, Node] = Layers()
+        self.freed: Layers[int, int] = Layers()
+        self.facts: Layers[Hashable, Const] = Layers()
+        self.bindings: Layers[Hashable, Value] = Layers()
+        self.modes = Modes()
+        self.symbols = symbols
+        self.next_id = 1
+        self.clock = 1
+        self.trail = object()
+        self.learned: tuple[Hashable, object] | None = None
+        self.events: tuple[Event, ...] = ()
+        self.assumptions: frozenset[str] = frozenset()
+        self.log: list[tuple[str, Hashable]] | None = None
+
+    def fork(self) -> State:
+        """Give a second state with the same content; neither sees what the other does from here on."""
+        twin = State.__new__(State)
+        for name in ("heap", "storages", "nodes", "freed", "facts", "bindings"):
+            setattr(twin, name, getattr(self, name).fork())
+        for name in ("modes", "symbols", "next_id", "clock", "trail", "learned", "events", "assumptions"):
+            setattr(twin, name, getattr(self, name))
+        twin.log = None if self.log is None else list(self.log)
+        return twin
+
+    def become(self, other: State) -> None:
+        """Take over all that another state knows; the other must not be used any more."""
+        for name in State.__slots__:
+            setattr(self, name, getattr(other, name))
+
+    def merge(self, other: State) -> bool:
+        """
+        Take in a state that differs only in the sides that conditions took, and forget these sides.
+
+        False, and nothing done, when anything else differs.
+        """
+        if self.trail is not other.trail:
+            return False
+        mine, theirs = _cells(self.learned), _cells(other.learned)
+        for cells, known in ((mine, theirs), (theirs, mine)):
+            for number, condition in cells.items():
+                if number not in known:
+                    self.facts[condition] = Const(None)
+        return True
+
+    # -- objects -----------------------------------------------------------------------------------------------------
+
+    def _fresh(self) -> int:
+        self.next_id += 1
+        return self.next_id
+
+    def _changed(self, table: str, key: Hashable) -> None:
+        self.trail = object()
+        if self.log is not None:
+            self.log.append((table, key))
+
+    def new(self, thing: Object) -> Ref:
+        """Put a new object on the heap."""
+        ref = Ref(self._fresh())
+        self.put(ref, thing)
+        return ref
+
+    def put(self, ref: Ref, thing: Object) -> None:
+        """Replace the object behind a ref; every name of it sees the new one."""
+        self.heap[ref.id] = thing
+        self._changed("heap", ref.id)
+
+    def object(self, value: Value) -> Object | None:
+        """Give the object behind a ref; None for any other value."""
+        return self.heap.get(value.id) if type(value) is Ref else None
+
+    def tensor(self, value: Value) -> Tensor | None:
+        """Give the tensor behind a value, or None if it is not one."""
+        thing = self.heap.get(value.id) if type(value) is Ref else None
+        if thing is None and type(value) is Sym:
+            known = self.bindings.get(("tensor", value.id))
+            thing = None if type(known) is not Ref else self.heap.get(known.id)
+        return thing if type(thing) is Tensor else None
+
+    def ref(self, value: Value) -> Ref | None:
+        """Give the identity of the object that a value is, also of an unknown that turned out to be a tensor."""
+        if type(value) is Sym:
+            known = self.bindings.get(("tensor", value.id))
+            return known if type(known) is Ref else None
+        return value if type(value) is Ref else None
+
+    # -- names -------------------------------------------------------------------------------------------------------
+
+    def bind(self, env: Ref, name: str, value: Value) -> None:
+        """Bind a variable, from this moment on."""
+        names = self.heap[env.id]
+        assert isinstance(names, Names)
+        self.clock += 1
+        self.put(env, replace(names, values={**names.values, name: value}, bound={**names.bound, name: self.clock}))
+
+    def unbind(self, env: Ref, name: str) -> None:
+        """Remove a variable."""
+        names = self.heap[env.id]
+        assert isinstance(names, Names)
+        self.put(env, replace(names, values={key: value for key, value in names.values.items() if key != name}))
+
+    def set_attribute(self, ref: Ref, name: str, value: Value) -> None:
+        """Set an attribute of an instance."""
+        thing = self.heap[ref.id]
+        assert isinstance(thing, Instance)
+        self.put(ref, replace(thing, attrs={**thing.attrs, name: value}))
+
+    def attach(self, key: Hashable, value: Value) -> None:
+        """Remember a value that belongs to this path as a whole: a module's name space, the tensor that a symbol is."""
+        self.bindings[key] = value
+        self._changed("bindings", key)
+
+    def truth(self, sym: Hashable) -> bool | None:
+        """Give the side that a condition took before on this path."""
+        known = self.facts.get(sym)
+        return None if known is None or known.value is None else bool(known.value)
+
+    def learn(self, condition: Hashable, side: bool) -> None:
+        """Remember the side that a condition takes on this path."""
+        self.facts[condition] = Const(side)
+        self.learned = (condition, self.learned)
+        if self.log is not None:
+            self.log.append(("facts", condition))
+
+    def assume(self, sentence: str) -> None:
+        """Add something that everything found from here on depends on."""
+        if sentence not in self.assumptions:
+            self.assumptions |= {sentence}
+            self.trail = object()
+
+    def report(self, event: Event) -> None:
+        """Add a breach, once."""
+        if event not in self.events:
+            self.events = (*self.events, event)
+            self._changed("events", len(self.events))
+
+    # -- storages and tape -------------------------------------------------------------------------------------------
+
+    def new_storage(self) -> int:
+        """Make memory that nobody has written yet."""
+        number = self._fresh()
+        self.storages[number] = Storage()
+        self._changed("storages", number)
+        return number
+
+    def write(self, storage: int, write: Write) -> None:
+        """Record a write; the version goes up by one if it counts."""
+        self.clock += 1
+        known = self.storages[storage]
+        version = known.version + write.counted
+        self.storages[storage] = Storage(version, (*known.writes, replace(write, version=version, clock=self.clock)))
+        self._changed("storages", storage)
+
+    def record(self, node: Node) -> int:
+        """Append an operation to the tape."""
+        number = self._fresh()
+        self.nodes[number] = node
+        self._changed("nodes", number)
+        return number
+
+    def free(self, node: int) -> None:
+        """Mark a node whose saved tensors were used up by a backward."""
+        self.freed[node] = 1
+        self._changed("freed", node)
+
+    def tensor_of(self, sym: Sym, make: Tensor) -> Ref:
+        """Give the tensor that an unknown value turned out to be; always the same on one path."""
+        known = self.bindings.get(("tensor", sym.id))
+        if isinstance(known, Ref):
+            return known
+        ref = self.new(make)
+        self.attach(("tensor", sym.id), ref)
+        return ref
+
+    def instance(self, value: Value) -> Instance | None:
+        """Give the instance behind a value, or None if it is not one."""
+        thing = self.object(value)
+        return thing if type(thing) is Instance else None
+
+    def library_class(self, value: Value) -> str:
+        """Give the dotted name of the library class that a value is an instance of; empty if it is none."""
+        thing = self.instance(value)
+        return thing.cls.name if thing is not None and isinstance(thing.cls, Dotted) else ""
+
+
+def _cells(learned: object) -> dict[int, Hashable]:
+    """List the cells of a chain of learned conditions by identity."""
+    found: dict[int, Hashable] = {}
+    while isinstance(learned, tuple):
+        found[id(learned)] = learned[0]
+        learned = learned[1]
+    return found

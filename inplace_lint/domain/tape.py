@@ -1,0 +1,87 @@
+"""
+Backward: which saved values does it need, and which of them are stale?
+
+    y = torch.relu(h)     # node 1 saves (storage of y, version 0)
+    y += feat             # storage of y: version 1
+    y.sum().backward()    # walks node 2 (sum), node 3 (+=), node 1: its save is stale
+
+Mirrors `SavedVariable::unpack`: a version that differs raises. A write behind the counter changes the value without
+a trace: `Untracked`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
+from inplace_lint.domain.state import State
+from inplace_lint.event import Event, Site, Stale, Untracked
+
+_NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
+
+
+def nodes_of(state: State, tensor: Tensor) -> tuple[int, ...]:
+    """
+    List the nodes through which a gradient of this tensor flows.
+
+    A view that autograd tracks also gets what was recorded on its base since it was made: a write through another
+    view of the base is in its history too.
+    """
+    if tensor.base is None or tensor.view in _NO_HISTORY:
+        return tensor.nodes
+    base = state.tensor(tensor.base)
+    if base is None:
+        return tensor.nodes
+    return tensor.nodes + tuple(node for node in base.nodes if node not in tensor.nodes)
+
+
+def reachable(state: State, starts: Iterable[int]) -> list[int]:
+    """List the nodes that a backward from `starts` runs, those used up by an earlier one left out."""
+    found: dict[int, None] = {}
+    waiting = [node for node in starts if node not in state.freed]
+    while waiting:
+        number = waiting.pop()
+        if number in found:
+            continue
+        found[number] = None
+        waiting.extend(i for i in state.nodes[number].inputs if i not in found and i not in state.freed)
+    return sorted(found)
+
+
+def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, retain: bool) -> None:
+    """Run backward from these tensors: report every stale save, and use the nodes up unless they are retained."""
+    starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
+    for number in reachable(state, starts):
+        node = state.nodes[number]
+        for save in node.saves:
+            event = breach(state, framework, node, save, site)
+            if event is not None:
+                state.report(event)
+        if not retain:
+            state.free(number)
+
+
+def breach(state: State, framework: str, node: Node, save: Save, site: Site | None) -> Event | None:
+    """Say what is wrong with one saved value at this moment, if anything is; the first write after the save is named."""
+    storage = state.storages[save.storage]
+    later = [write for write in storage.writes if write.clock > save.clock]
+    counted = [write for write in later if write.counted]
+    if storage.version != save.version and counted:
+        write = _clearest(counted)
+        return Stale(framework, save.touch, write.touch, site, _needs(state, node, save, write))
+    hidden = [write for write in later if not write.counted]
+    if hidden:
+        write = _clearest(hidden)
+        return Untracked(framework, save.touch, write.touch, site, _needs(state, node, save, write))
+    return None
+
+
+def _clearest(writes: list[Write]) -> Write:
+    """Of several writes that each do the harm, the first of those that need the fewest assumptions."""
+    return min(writes, key=lambda write: (len(write.assumptions), write.clock))
+
+
+def _needs(state: State, node: Node, save: Save, write: Write) -> frozenset[str]:
+    # A doubt about sharing the storage matters only if the save and the write do not stand under the same one.
+    doubt = save.doubt ^ write.doubt
+    return node.assumptions | save.assumptions | write.assumptions | doubt | state.assumptions

@@ -1,0 +1,154 @@
+"""
+What a name can stand for.
+
+Values are immutable; what Python can change lives on the heap of a state and is pointed to by a `Ref`, so that two
+names of one list or one tensor are two equal refs:
+
+    identity = x          # both names hold Ref(7)
+    x += 1                # the tensor behind Ref(7) changes, for both
+
+An unknown value is a `Sym`. Its key says how it came about (`("attr", 3, "shape")`), so the same question about the
+same unknown gives the same unknown, and a condition on it is answered the same way twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Union
+
+from inplace_lint.ir.nodes import Function
+from inplace_lint.span import Place, Slice
+
+Three = Union[bool, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A Python constant; `origin` is the expression that it was written as, where that can decide a write."""
+
+    value: object
+    origin: Place | None = field(default=None, compare=False)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def __eq__(self, other: object) -> bool:
+        # 1, 1.0 and True are different constants.
+        return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value
+
+
+class Ref(NamedTuple):
+    """The identity of an object on the heap."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sym:
+    """
+    A value that cannot be known.
+
+    `kind` is what it certainly is: "tensor", "number", "str", "sequence", "callable", or "" for anything.
+    """
+
+    id: int
+    kind: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Dotted:
+    """Something that a framework or another library offers under this dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A Python tuple; `exact` when these are certainly all its items; `fields` are the names of a named tuple."""
+
+    items: tuple[Value, ...]
+    exact: bool = True
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValue:
+    """A slice object inside a subscript."""
+
+    lower: Value
+    upper: Value
+    step: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """
+    A Python function with what it remembers.
+
+    `modes` are modes that a decorator enters around each call; `wrapper` is "", "static", "class" or "property".
+    """
+
+    function: Function
+    module: str
+    env: Ref | None
+    defaults: tuple[tuple[str, Value], ...] = ()
+    owner: ClassValue | None = None
+    modes: tuple[tuple[str, Value], ...] = ()
+    wrapper: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassValue:
+    """
+    A class of the program, one object a definition.
+
+    `bases` are the values of the base expressions, `methods` the slices of the methods that are lowered when asked for.
+    """
+
+    name: str
+    qualname: str
+    module: str
+    bases: tuple[Value, ...]
+    slice: Slice
+    methods: Mapping[str, Slice]
+    is_data: bool = False
+    env: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A function or class attribute bound to its receiver."""
+
+    receiver: Value
+    function: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """`functools.partial(function, *args, **keywords)`."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Super:
+    """`super()` inside a method of `owner`, on `receiver`."""
+
+    owner: ClassValue
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A Python builtin, or a method of a builtin type on `receiver`."""
+
+    name: str
+    receiver: Value | None = None
+
+
+Value = Const | Ref | Sym | Dotted | Tuple | SliceValue | Closure | ClassValue | Bound | Partial | Super | Builtin
+
+NONE = Const(None)

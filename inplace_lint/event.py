@@ -1,0 +1,89 @@
+"""
+Breaches: what happened to memory and autograd that a user would not want.
+
+The interpreter and the run-time trace emit the same events, so one rule set judges both. An event names places, not
+positions, and carries what had to be assumed for it to happen; without assumptions it happens on a feasible path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from inplace_lint.span import Place
+
+
+class Site(NamedTuple):
+    """A place that was executed, and the call that led there."""
+
+    place: Place
+    caller: Site | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """
+    One access to a tensor: a save, a write or a read.
+
+    `op` is the canonical name of the call; `part` which of its tensors is meant (an argument name, `out0`, `self.weight`);
+    `symbol` how the user spelled the tensor, if he did; `spelled` how the write was spelled (`augmented`, `item`, `call`).
+    `flag` is the expression that decides that a module or function writes at all (`inplace=True`), `module` whether
+    the writer is a module that was constructed with it.
+    """
+
+    op: str
+    site: Site
+    part: str = ""
+    symbol: str = ""
+    spelled: str = "call"
+    flag: Place | None = None
+    module: bool = False
+    param: bool = False
+    producer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Backward needs what `save` kept, but `write` overwrote it; `saves` are further nodes that need it as well."""
+
+    framework: str
+    save: Touch
+    write: Touch
+    backward: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The framework refuses `write` by `check` (leaf, leaf_view, multi_view, …)."""
+
+    framework: str
+    check: str
+    write: Touch
+    origin: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Untracked:
+    """Backward uses what `save` kept, and `write` changed it behind the version counter."""
+
+    framework: str
+    save: Touch
+    write: Touch
+    backward: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clobbered:
+    """`write` changed a tensor that `read` reads afterwards under the other name `other`, bound before the write."""
+
+    framework: str
+    write: Touch
+    read: Touch
+    other: str
+    assumptions: frozenset[str]
+
+
+Event = Stale | Refused | Untracked | Clobbered

@@ -1,0 +1,236 @@
+"""
+Which files are meant, and what their text is.
+
+A path that was given is always taken. A folder is searched for `*.py`; links to folders are not followed, so that a
+loop of links ends nothing. What `.gitignore` files, `exclude` and the usual list of build folders name is left out.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import re
+import stat
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inplace_lint.errors import UnreadableError
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+SKIPPED = frozenset(
+    (  # noqa: SIM905 - sixty lines otherwise
+        ".bzr .direnv .eggs .git .git-rewrite .hg .inplace_lint_cache .ipynb_checkpoints .mypy_cache .nox .pants.d "
+        ".pyenv .pytest_cache .pytype .ruff_cache .svn .tox .venv .vscode __pycache__ __pypackages__ _build buck-out "
+        "build dist node_modules site-packages venv"
+    ).split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files to check, in order, and one line for each thing that could not be looked at."""
+
+    files: tuple[Path, ...]
+    troubles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    folder: Path
+    spec: GitIgnoreSpec
+
+
+@dataclass(slots=True)
+class _Search:
+    """One discovery: patterns are read once a folder, files are taken once however often they are named."""
+
+    exclude: Mapping[Path, GitIgnoreSpec]
+    files: dict[str, Path] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The lines of files by the path that a span carries; `texts` are bytes that stand in no file."""
+
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    _lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def lines(self, path: str) -> tuple[str, ...]:
+        """Give the lines of a file without their ends; none when it cannot be read any more."""
+        if path not in self._lines:
+            try:
+                data = self.texts[path] if path in self.texts else read(Path(path))
+                self._lines[path] = tuple(re.split(r"\r\n|\r|\n", decode(data)))
+            except UnreadableError:
+                self._lines[path] = ()
+        return self._lines[path]
+
+
+def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]]) -> Found:
+    """
+    Give every file that the paths mean, each once, in sorted order.
+
+    `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it. A path that does not
+    exist or cannot be searched is a line in `troubles` and ends nothing.
+    """
+    search = _Search({folder.absolute(): _spec(lines) for folder, lines in exclude.items() if lines})
+    for path in paths:
+        try:
+            mode = path.stat().st_mode
+        except OSError as error:
+            search.troubles.append(f"{shown(path)}: {_reason(error)}")
+            continue
+        if stat.S_ISDIR(mode):
+            root = path.absolute()
+            above = _layers_above(root)
+            # A folder that is itself ignored was asked for by name: then the files above it have no say.
+            _walk(search, root, () if _is_left_out(search, root, above, "/") else above)
+        else:
+            _take(search, path)
+    return Found(tuple(sorted(search.files.values(), key=shown)), tuple(search.troubles))
+
+
+def shown(path: Path) -> str:
+    """Give a path as a user would write it here: relative to the working folder where it lies below it."""
+    cwd = Path.cwd()
+    absolute = Path(os.path.normpath(path if path.is_absolute() else cwd / path))
+    return absolute.relative_to(cwd).as_posix() if absolute.is_relative_to(cwd) else absolute.as_posix()
+
+
+def read(path: Path) -> bytes:
+    """
+    Give the bytes of a regular file.
+
+    Raises: `UnreadableError` with the reason of the system.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            msg = "not a regular file"
+            raise UnreadableError(msg)
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(_reason(error)) from error
+
+
+def decode(data: bytes) -> str:
+    """
+    Give the text of a Python file: in the encoding of its cookie or byte order mark, UTF-8 without one.
+
+    Line ends stay as they are; the byte order mark is gone.
+    Raises: `UnreadableError` for a wrong cookie, or bytes that the encoding does not know, with the line.
+    """
+    if b"\0" in data:
+        msg = "holds null bytes: not Python source"
+        raise UnreadableError(msg)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        reason = str(error.msg)
+        if "unknown encoding" in reason:
+            raise UnreadableError(reason) from error
+        encoding = "utf-8"  # the cookie's lines are not UTF-8: the decoder below says where
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8" if encoding == "utf-8-sig" else encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        msg = f"not valid {encoding} (byte 0x{data[error.start]:02x} in line {line}): add a coding cookie or convert it"
+        raise UnreadableError(msg) from error
+    except (LookupError, UnicodeError) as error:
+        msg = f"the encoding {encoding!r} of its cookie is none for text"
+        raise UnreadableError(msg) from error
+
+
+def mentions(data: bytes, names: Sequence[str]) -> bool:
+    """Say whether any of the names occurs in the bytes at all: the check that spares most files a parse."""
+    return any(name.encode() in data for name in names)
+
+
+def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
+    pending = [(folder, layers)]
+    while pending:
+        place, above = pending.pop()
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError as error:
+            search.troubles.append(f"{shown(place)}: {_reason(error)}")
+            continue
+        here = (*above, *_layer(place))
+        for entry in entries:
+            path = place / entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in SKIPPED and not _is_left_out(search, path, here, "/"):
+                    pending.append((path, here))
+            elif _is_source(entry.name) and not _is_left_out(search, path, here, ""):
+                _look_at(search, entry, path)
+
+
+def _is_source(name: str) -> bool:
+    return name.endswith(".py") and not name.startswith(".#")  # `.#` is a lock file of Emacs, a link to nothing
+
+
+def _look_at(search: _Search, entry: os.DirEntry[str], path: Path) -> None:
+    try:
+        mode = entry.stat().st_mode
+    except OSError as error:
+        dangling = entry.is_symlink() and isinstance(error, FileNotFoundError)
+        search.troubles.append(f"{shown(path)}: {'link to nothing' if dangling else _reason(error)}")
+        return
+    if stat.S_ISREG(mode):
+        _take(search, path)
+
+
+def _take(search: _Search, path: Path) -> None:
+    search.files.setdefault(os.path.realpath(path), path)
+
+
+def _is_left_out(search: _Search, path: Path, layers: tuple[_Layer, ...], tail: str) -> bool:
+    for folder, spec in search.exclude.items():
+        if path.is_relative_to(folder) and spec.match_file(path.relative_to(folder).as_posix() + tail):
+            return True
+    for layer in reversed(layers):  # the deepest file that says anything about a path decides
+        verdict = spec_says(layer.spec, path.relative_to(layer.folder).as_posix() + tail)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def spec_says(spec: GitIgnoreSpec, path: str) -> bool | None:
+    """Say whether patterns leave a path out (True), keep it (`!pattern`, False) or do not speak of it (None)."""
+    return spec.check_file(path).include
+
+
+def _layer(folder: Path) -> Iterator[_Layer]:
+    try:
+        text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    yield _Layer(folder, _spec(text.splitlines()))
+
+
+def _layers_above(folder: Path) -> tuple[_Layer, ...]:
+    """Read the `.gitignore` files between the root of the repository and a folder, the folder itself left out."""
+    chain: list[Path] = []
+    for place in (folder, *folder.parents):
+        if place != folder:
+            chain.append(place)
+        if (place / ".git").exists():
+            return tuple(layer for above in reversed(chain) for layer in _layer(above))
+    return ()  # outside a repository only the files below the folder count
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - a run without patterns does without it
+
+    good = [line for line in lines if not re.fullmatch(r"\s*(#.*)?", line)]
+    return GitIgnoreSpec.from_lines(good)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

@@ -1,0 +1,85 @@
+"""
+What the user is told.
+
+A `Finding` is made by a rule from an event and goes to suppression, reporters, fixes and confirmation. It knows source
+positions and sentences; it does not know how it was found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from inplace_lint.span import Span
+
+
+class Severity(Enum):
+    """How sure and how bad: an error is always right, a warning needs an assumption, info is opinion."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Certainty(Enum):
+    """`always`: on every explored path; `sometimes`: on one; `unknown`: only under at least one assumption."""
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+    UNKNOWN = "unknown"
+
+
+class Role(Enum):
+    """What a related place did."""
+
+    SAVE = "save"
+    WRITE = "write"
+    ALIAS = "alias"
+    BACKWARD = "backward"
+
+
+class Applicability(Enum):
+    """Whether a fix may be applied unasked."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A place that takes part in a finding, and the sentence about it ("saved here: relu keeps its output")."""
+
+    role: Role
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    One fault at one primary place.
+
+    `message` is lower case without a full stop, the fact first and the consequence second. `label` stands under the
+    carets ("written here"). `help` is the cure in one line; `says` is what the framework prints when it happens, if it does.
+    `symbol` is the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves
+    that were left out. `assumptions` are sentences ("`x` requires grad").
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    certainty: Certainty
+    message: str
+    span: Span
+    label: str
+    related: tuple[Related, ...] = ()
+    more: int = 0
+    symbol: str = ""
+    op: str = ""
+    function: str = ""
+    framework: str = ""
+    assumptions: tuple[str, ...] = ()
+    help: str = ""
+    says: str = ""
+    applicability: Applicability = Applicability.DISPLAY

@@ -1,0 +1,335 @@
+"""
+What the interpreter itself has to do for some framework calls.
+
+The fact of such a call has an `act`: a word for what it does to the state as a whole (start a backward, switch a mode,
+register a module). Which call acts how is data; this module knows the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from inplace_lint.domain import tape
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, View
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.event import Touch
+from inplace_lint.interp import calls, conditions, custom, iteration, modules, ops, registry, tensors
+from inplace_lint.interp.act import Act, Results
+from inplace_lint.interp.binding import bind, default_values
+from inplace_lint.interp.contexts import MODE
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.program import Program
+from inplace_lint.knowledge.op import Op
+
+def run(
+    program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int
+) -> Results:
+    """Give what a call with an act does and returns."""
+    if form.act.startswith(MODE):
+        return _mode(program, frame, state, form, arguments, at)
+    bound = bind(form.args, arguments)
+    values = default_values(form.args, {} if bound is None else bound[0])
+    act = Act(program, frame, state, form, arguments, at, values)
+    return _ACTS[form.act](act)
+
+
+def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
+    """Give a context that sets a mode; one that is called as a function sets it at once, as a decorator it wraps."""
+    name, _, fixed = form.act[len(MODE) :].partition("=")
+    first = arguments.positional[0] if arguments.positional else None
+    if first is not None and not isinstance(first, Const | Ref) and form.args[:1] and not form.args[0].optional and fixed:
+        return [(state, first)]
+    setting: Value = Const(fixed == "True") if fixed else Const(True)
+    if not fixed and form.args:
+        bound = bind(form.args, arguments)
+        values = default_values(form.args, {} if bound is None else bound[0])
+        key = "enabled" if "enabled" in values else form.args[0].name
+        setting = values.get(key, setting)
+    ref = state.new(Instance(Dotted(form.name), {}))
+    state.attach(("mode", ref.id), Const(name))
+    state.attach(("mode setting", ref.id), setting)
+    if form.args and not form.args[0].optional:
+        side = conditions.truth(state, setting)
+        if side is not None:
+            state.modes = replace(state.modes, grad=side)
+    return [(state, ref)]
+
+
+def _backward(act: Act) -> Results:
+    """Run backward from a tensor or several."""
+    state = act.state
+    roots = [tensor for _, tensor in tensors.tensors_in(state, act.positional(0))]
+    retain = _keeps(act)
+    tape.backward(state, act.program.default().framework.name, roots, act.frame.site(act.at), retain)
+    return [(state, NONE)]
+
+
+def _keeps(act: Act) -> bool:
+    retain, create = act.value("retain_graph"), act.value("create_graph")
+    if retain == NONE:
+        return conditions.truth(act.state, create) is not False
+    return conditions.truth(act.state, retain) is not False
+
+
+def _grad(act: Act) -> Results:
+    """Run backward and give the gradients: one a tensor of `inputs`."""
+    _backward(act)
+    state = act.state
+    wanted = tensors.tensors_in(state, act.value("inputs"))
+    creates = conditions.truth(state, act.value("create_graph")) is not False
+    grads = [
+        state.new(
+            Tensor(
+                state.new_storage(),
+                rg=None if creates else False,
+                leaf=not creates,
+                framework=tensor.framework,
+                why="a gradient made with `create_graph` requires grad",
+            )
+        )
+        for _, tensor in wanted
+    ]
+    return [(state, Tuple(tuple(grads), exact=bool(grads)))]
+
+
+def _set_requires_grad(act: Act) -> Results:
+    """Set whether a leaf requires grad."""
+    ref = tensors.materialise(act.program, act.state, act.positional(0))
+    tensor = act.state.tensor(ref) if ref is not None else None
+    if ref is not None and tensor is not None:
+        side = conditions.truth(act.state, act.value("requires_grad"))
+        change_requires_grad(act.state, ref, tensor, side)
+    return [(act.state, act.positional(0))]
+
+
+def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | None) -> None:
+    """Set the flag of a leaf; a tensor with a history keeps its own."""
+    if tensor.nodes:
+        return
+    known_leaf = True if tensor.leaf or tensor.base is None else tensor.leaf
+    state.put(ref, replace(tensor, rg=side, leaf=known_leaf, why="" if side is not None else tensor.why))
+
+
+def set_tensor_attribute(
+    program: Program, frame: Frame, state: State, ref: Ref, tensor: Tensor, name: str, value: Value, at: int
+) -> list[State]:
+    """Run `tensor.name = value`."""
+    framework = (program.facts.get(tensor.framework) or program.default()).framework
+    if name == framework.requires_grad:
+        side = conditions.truth(state, value)
+        change_requires_grad(state, ref, tensor, None if side is None else side is not framework.negated)
+    elif name == "grad":
+        grad = state.ref(value)
+        state.put(ref, replace(tensor, grad=grad))
+    elif name == "data":
+        # The record now stands on other memory; what was saved keeps the old one.
+        source = state.tensor(value)
+        storage = source.storage if source is not None else state.new_storage()
+        state.put(ref, replace(tensor, storage=storage))
+    else:
+        state.attach(("attribute", ref.id, name), value)
+    return [state]
+
+
+def _detach_in_place(act: Act) -> Results:
+    """Cut the history of a tensor."""
+    ref = act.state.ref(act.positional(0))
+    tensor = act.state.tensor(act.positional(0))
+    if ref is not None and tensor is not None:
+        act.state.put(ref, replace(tensor, rg=False, leaf=True, nodes=()))
+    return [(act.state, act.positional(0))]
+
+
+def _nothing(act: Act) -> Results:
+    return [(act.state, NONE)]
+
+
+def _itself(act: Act) -> Results:
+    return [(act.state, act.positional(0))]
+
+
+def _unknown_value(act: Act) -> Results:
+    return [(act.state, act.unknown())]
+
+
+def _decorator(act: Act) -> Results:
+    """Give back the function that is wrapped; called with options only, an unknown that decorates."""
+    first = act.positional(0)
+    return [(act.state, first if first != NONE else act.unknown("callable"))]
+
+
+def _parameter(act: Act) -> Results:
+    """Make a leaf on the memory of the tensor that is passed."""
+    return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=True))]
+
+
+def _buffer(act: Act) -> Results:
+    return [(act.state, _leaf(act, act.value("data"), Const(False), param=False))]
+
+
+def _variable(act: Act) -> Results:
+    """Give a tensor with the flag: the old name for what every tensor is now."""
+    return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=False))]
+
+
+def _leaf(act: Act, data: Value, flag: Value, *, param: bool) -> Ref:
+    state = act.state
+    source = state.tensor(data)
+    rg = conditions.truth(state, flag)
+    if rg is None:
+        rg = True
+    touch = Touch(act.form.name, act.frame.site(act.at))
+    tensor = Tensor(
+        storage=source.storage if source is not None else state.new_storage(),
+        rg=rg,
+        leaf=True,
+        dtype=source.dtype if source is not None else "float",
+        rank=source.rank if source is not None else None,
+        contiguous=source.contiguous if source is not None else True,
+        param=param,
+        framework=act.program.default().framework.name,
+        view=None if source is None else View.DETACH,
+        made=touch,
+    )
+    return state.new(tensor)
+
+
+def _container(act: Act) -> Results:
+    """Make a container of modules of whatever is passed: modules, a list of them, or names with them."""
+    ref = act.state.new(Instance(Dotted(act.form.name), {"training": Const(True)}))
+    _fill_container(act.program, act.frame, act.state, ref, act.arguments, act.at)
+    return [(act.state, ref)]
+
+
+def _fill_container(
+    program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int
+) -> None:
+    values = arguments.positional
+    exact = not arguments.unknown
+    instance = state.instance(ref)
+    assert instance is not None
+    children: ListObject | DictObject = ListObject(values, exact)
+    if len(values) == 1:
+        inner = state.object(values[0])
+        if isinstance(inner, DictObject):
+            children = DictObject(dict(inner.items), inner.exact)
+        elif not isinstance(inner, Instance) or inner.children is not None:
+            items = iteration.turns(program, frame, state, values[0], None, at)
+            children = _paired(items) or ListObject(items.items, items.exact)
+        if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
+            children = ListObject(values, exact)
+    state.put(ref, replace(instance, children=state.new(children)))
+
+
+def _paired(items: iteration.Items) -> DictObject | None:
+    """Give the dict that a list of (name, module) pairs makes."""
+    pairs = [item.items for item in items.items if isinstance(item, Tuple) and len(item.items) == 2]  # noqa: PLR2004
+    if not pairs or len(pairs) != len(items.items):
+        return None
+    return DictObject({pair[0].value: pair[1] for pair in pairs if isinstance(pair[0], Const)}, items.exact)
+
+
+def prepare_container(program: Program, state: State, cls: ClassValue, ref: Ref) -> None:
+    """Give an instance whose class derives from a container an empty one."""
+    if library_base(program, cls, act="container") is not None:
+        instance = state.instance(ref)
+        assert instance is not None
+        state.put(ref, replace(instance, children=state.new(ListObject(()))))
+
+
+def library_base(program: Program, cls: Value, act: str = "") -> str | None:
+    """Give the library module that a class derives from and that has facts of its own."""
+    for entry in program.mro(cls):
+        if isinstance(entry, Dotted):
+            forms = program.forms(entry.name)
+            if forms and (forms[0].act == act if act else forms[0].init is not None):
+                return forms[0].name
+    return None
+
+
+def library_init(
+    program: Program, frame: Frame, state: State, ref: Ref, base: str, arguments: Arguments, at: int
+) -> None:
+    """Run the constructor of a library base on an instance."""
+    forms = program.forms(base)
+    if forms and forms[0].init is not None:
+        modules.fill(program, state, ref, forms[0].name, arguments)
+    elif forms and forms[0].act == "container":
+        _fill_container(program, frame, state, ref, arguments, at)
+
+
+def library_method(program: Program, base: str, name: str) -> Value | None:
+    """Give a method that a library base has: its own, or that of every module."""
+    facts = program.facts_of(base)
+    if facts is None:
+        return None
+    framework = facts.framework
+    if name == "__init__" and facts.canonical(base) not in {framework.module, framework.function}:
+        return Dotted(f"{facts.canonical(base)}.__init__")
+    for owner in (facts.canonical(base), framework.module):
+        if facts.forms(f"{owner}.{name}"):
+            return Dotted(f"{owner}.{name}")
+    return None
+
+
+def is_method(program: Program, name: str) -> bool:
+    """Say whether a dotted name is that of a method, so that it binds its receiver."""
+    return bool(program.forms(name)) or name.endswith(".__init__")
+
+
+def takes_class(program: Program, name: str) -> bool:
+    """Say whether a library method is called on the class."""
+    forms = program.forms(name)
+    return bool(forms) and forms[0].act in {"apply_custom"}
+
+
+def _call_module(act: Act) -> Results:
+    """Run a module as a call of it does, on behalf of `super().forward(x)`."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
+    if instance is not None and receiver is not None:
+        if instance.children is not None:
+            return modules.run_in_order(act.program, act.frame, act.state, instance, rest, act.at)
+        base = library_base(act.program, instance.cls)
+        if base is not None:
+            return ops.call_op(act.program, act.frame, act.state, base, rest, act.at, instance=receiver)
+    return [(act.state, act.unknown())]
+
+
+def _checkpoint(act: Act) -> Results:
+    """Run the function on the arguments: what it saves is made again in backward."""
+    # IMPRECISE: the run is judged as if it were not checkpointed.
+    arguments = act.arguments
+    keywords = tuple(pair for pair in arguments.keywords if pair[0] not in {"use_reentrant", "preserve_rng_state"})
+    rest = Arguments(arguments.positional[1:], keywords, {}, arguments.unknown)
+    return calls.call(act.program, act.frame, act.state, act.positional(0), rest, act.at)
+
+
+def _grad_enabled(act: Act) -> Results:
+    known = act.state.modes.grad
+    return [(act.state, act.unknown() if known is None else Const(known))]
+
+
+_ACTS: dict[str, Callable[[Act], Results]] = {
+    "backward": _backward,
+    "grad": _grad,
+    "requires_grad_": _set_requires_grad,
+    "detach_": _detach_in_place,
+    "nothing": _nothing,
+    "itself": _itself,
+    "unknown_value": _unknown_value,
+    "decorator": _decorator,
+    "parameter": _parameter,
+    "buffer": _buffer,
+    "variable": _variable,
+    "container": _container,
+    "call_module": _call_module,
+    "checkpoint": _checkpoint,
+    "grad_enabled": _grad_enabled,
+    "module": _unknown_value,
+    **registry.ACTS,
+    **custom.ACTS,
+}

@@ -1,0 +1,70 @@
+"""
+Reads of a tensor that an earlier write changed under another name: what autograd cannot see.
+
+    identity = x
+    out = self.relu(x)      # in place: `identity` is the same object
+    return out + identity   # reads the overwritten values
+
+Only the very same object under two variables counts; a write through a view of a buffer is what views are for. After an
+explicit write (`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`) it is suspect as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.heap import Names, Tensor, Write
+from inplace_lint.domain.values import Ref
+from inplace_lint.event import Clobbered
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.ops import Call
+
+_KEEPS_VALUES = {"value"}
+
+
+def check_reads(call: Call) -> None:
+    """Report the arguments of a call that are read after another name's write changed them."""
+    returns = call.binding.op.returns
+    if returns and returns[0].kind in _KEEPS_VALUES:
+        return
+    written = {fact.to for fact in call.binding.op.writes}
+    for name, expr in call.binding.exprs.items():
+        if isinstance(expr, ir.Name) and name not in written:
+            value = call.binding.value(name)
+            ref = None if value is None else call.state.ref(value)
+            tensor = None if value is None else call.state.tensor(value)
+            if ref is not None and tensor is not None:
+                _check(call, name, expr, ref, tensor)
+
+
+def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:
+    state, frame = call.state, call.frame
+    writes = state.storages[tensor.storage].writes
+    if not writes:
+        return
+    scope = state.heap[frame.env.id]
+    bound = scope.bound.get(expr.id) if isinstance(scope, Names) else None
+    if bound is None:
+        return
+    for write in writes:
+        if write.tensor == ref and write.clock > bound and _surprises(write, frame.env.id, expr.id):
+            event = Clobbered(
+                call.facts.framework.name,
+                write.touch,
+                call.touch(part, expr, tensor),
+                expr.id,
+                state.assumptions | write.assumptions | write.doubt,
+            )
+            state.report(event)
+            return
+
+
+def _surprises(write: Write, env: int, name: str) -> bool:
+    """Say whether somebody who reads `name` would not expect this write."""
+    through = {variable for owner, variable in write.names if owner == env}
+    if not through:
+        return False
+    hidden = write.touch.flag is not None
+    return name not in through or hidden

@@ -1,0 +1,60 @@
+"""The limits of the exploration, all in one place and all in steps, so that results are the same on every machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+PATHS_IN_FUNCTION = 8
+PATHS_IN_ROOT = 32
+DEPTH = 24
+RECURSION = 2
+EXACT_TURNS = 4
+EXACT_TURNS_IN_CONSTRUCTOR = 64
+UNKNOWN_TURNS = 2
+STEPS_IN_ROOT = 30_000
+
+
+@dataclass(slots=True)
+class Budget:
+    """
+    What is left of the limits for the root that runs, and what was counted over all roots.
+
+    `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
+    work of a root grows with the sum of its paths and not with their product.
+    """
+
+    steps: int = STEPS_IN_ROOT
+    width: int = PATHS_IN_FUNCTION
+    cut: set[str] = field(default_factory=set)
+    counters: Counter[str] = field(default_factory=Counter)
+    returned: set[str] = field(default_factory=set)
+    entered: set[str] = field(default_factory=set)
+
+    def start_root(self) -> None:
+        """Give a new root the full limits."""
+        self.steps = STEPS_IN_ROOT
+        self.width = PATHS_IN_FUNCTION
+        self.cut.clear()
+        self.counters["roots"] += 1
+
+    def step(self) -> bool:
+        """Use up one step; False when none is left."""
+        self.steps -= 1
+        if self.steps < 0:
+            self.drop("steps")
+            return False
+        return True
+
+    def share(self, paths: int) -> int:
+        """Divide the width among so many paths; gives the width from before, to be set back."""
+        before = self.width
+        self.width = max(1, before // max(1, paths))
+        return before
+
+    def drop(self, reason: str) -> None:
+        """Count something that was not explored."""
+        self.counters[f"dropped_{reason}"] += 1
+        if reason not in self.cut:
+            self.cut.add(reason)
+            self.counters["roots_cut_by_" + reason] += 1

@@ -1,0 +1,286 @@
+"""
+Calls: evaluates the arguments and runs whatever is called.
+
+    self.block(x)       # an instance: the method that a call of a module runs
+    helper(x, k=2)      # a function of the program: inlined, up to a depth
+    F.relu(x)           # a framework call: by its facts
+    whatever(x)         # unknown: saves, writes and aliases no tensor, but may change any container passed to it
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inplace_lint.domain.heap import DictObject, ListObject, Names
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
+from inplace_lint.event import Site
+from inplace_lint.interp import (
+    acts,
+    attributes,
+    contexts,
+    expressions,
+    functions,
+    iteration,
+    modules,
+    ops,
+    pybuiltins,
+    recordings,
+    statements,
+    stdlib,
+)
+from inplace_lint.interp.budget import DEPTH, RECURSION
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.program import Program
+from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Place
+
+Results = list[tuple[State, Value]]
+
+
+def evaluate_call(program: Program, frame: Frame, state: State, expr: ir.Call) -> Results:
+    """Give what a call expression returns."""
+    results: Results = []
+    functions_ = expressions.evaluate(program, frame, state, expr.func)
+    width = program.budget.share(len(functions_))
+    for before, function in functions_:
+        for after, arguments in evaluate_arguments(program, frame, before, expr):
+            receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
+            results.extend(call(program, frame, after, function, arguments, expr.at, receiver))
+    program.budget.width = width
+    if len(results) > width:
+        program.budget.drop("paths")
+    return results[:width]
+
+
+def evaluate_arguments(
+    program: Program, frame: Frame, state: State, expr: ir.Call
+) -> list[tuple[State, Arguments]]:
+    """Evaluate the arguments of a call from left to right."""
+    exprs = (*expr.args, *(keyword.value for keyword in expr.keywords))
+    found: list[tuple[State, Arguments]] = []
+    for after, values in expressions.evaluate_all(program, frame, state, exprs):
+        positional, places, unknown = _positional(program, frame, after, expr, values)
+        keywords: list[tuple[str, Value]] = []
+        for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):
+            if keyword.name is not None:
+                keywords.append((keyword.name, _written(value, Place(frame.slice, keyword.at))))
+                places[keyword.name] = keyword.value
+            else:
+                inner = after.object(value)
+                known = inner if isinstance(inner, DictObject) else None
+                keywords.extend((str(key), item) for key, item in known.items.items()) if known is not None else None
+                unknown = unknown or known is None or not known.exact
+        found.append((after, Arguments(tuple(positional), tuple(keywords), places, unknown)))
+    return found
+
+
+def _positional(
+    program: Program, frame: Frame, state: State, expr: ir.Call, values: tuple[Value, ...]
+) -> tuple[list[Value], dict[int | str, ir.Expr], bool]:
+    positional: list[Value] = []
+    places: dict[int | str, ir.Expr] = {}
+    unknown = False
+    for argument, value in zip(expr.args, values, strict=False):
+        if isinstance(argument, ir.Starred):
+            items = iteration.items_of(program, frame, state, value, argument.value, expr.at)
+            positional.extend(items.items)
+            unknown = unknown or not items.exact
+        else:
+            if not unknown:
+                places[len(positional)] = argument
+            positional.append(_written(value, Place(frame.slice, expr.at)))
+    return positional, places, unknown
+
+
+def _written(value: Value, place: Place) -> Value:
+    """Remember where a flag was written, for a constant that is spelled in the call."""
+    return Const(value.value, place) if isinstance(value, Const) and value.value is True and value.origin is None else value
+
+
+def evaluate_defaults(
+    program: Program, frame: Frame, state: State, function: ir.Function
+) -> list[tuple[State, tuple[tuple[str, Value], ...]]]:
+    """Evaluate the default arguments of a function, as its definition does."""
+    params = [param for param in function.params if param.default is not None]
+    exprs = [param.default for param in params if param.default is not None]
+    return [
+        (
+            after,
+            tuple(
+                (param.name, _written(value, Place(frame.slice, param.at)))
+                for param, value in zip(params, values, strict=True)
+            ),
+        )
+        for after, values in expressions.evaluate_all(program, frame, state, exprs)[:1]
+    ]
+
+
+def call(
+    program: Program,
+    frame: Frame,
+    state: State,
+    function: Value,
+    arguments: Arguments,
+    at: int,
+    receiver: ir.Expr | None = None,
+) -> Results:
+    """Give what a call of this value returns; `receiver` is the expression before the dot, if there is one."""
+    match function:
+        case Closure():
+            return call_closure(program, frame, state, function, arguments, at)
+        case Bound(inner, method):
+            return call(program, frame, state, method, arguments.first(inner, receiver), at)
+        case Partial(inner, args, keywords):
+            given = {name for name, _ in arguments.keywords}
+            shifted: dict[int | str, ir.Expr] = {
+                (key + len(args) if isinstance(key, int) else key): expr for key, expr in arguments.exprs.items()
+            }
+            kept = tuple(pair for pair in keywords if pair[0] not in given)
+            merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
+            return call(program, frame, state, inner, merged, at)
+        case ClassValue():
+            return modules.construct(program, frame, state, function, arguments, at)
+        case Dotted(name):
+            return _call_library(program, frame, state, name, arguments, at)
+        case Builtin():
+            return pybuiltins.call(program, frame, state, function, arguments, at)
+        case Ref() if state.instance(function) is not None:
+            return modules.call_instance(program, frame, state, function, arguments, at)
+        case _:
+            return unknown_call(program, frame, state, function, arguments, at)
+
+
+def _call_library(program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results:
+    facts = program.facts_of(name)
+    if facts is None:
+        known = stdlib.call(program, frame, state, name, arguments, at)
+        return known if known is not None else unknown_call(program, frame, state, Dotted(name), arguments, at)
+    name = facts.canonical(name)
+    if name.endswith(".__init__") and arguments.positional:
+        return _library_constructor(program, frame, state, name, arguments, at)
+    forms = facts.forms(name)
+    if forms and forms[0].act:
+        program.budget.counters["framework_calls"] += 1
+        program.budget.counters["framework_calls_with_fact"] += 1
+        return acts.run(program, frame, state, forms[0], arguments, at)
+    if forms and forms[0].init is not None:
+        return modules.construct_library(program, state, name, arguments)
+    return ops.call_op(program, frame, state, name, arguments, at)
+
+
+def _library_constructor(
+    program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int
+) -> Results:
+    """Run the constructor of a library base on an instance of a derived class."""
+    receiver = arguments.positional[0]
+    rest = Arguments(arguments.positional[1:], arguments.keywords, {}, arguments.unknown)
+    if isinstance(receiver, Ref) and state.instance(receiver) is not None:
+        acts.library_init(program, frame, state, receiver, name.removesuffix(".__init__"), rest, at)
+    return [(state, Const(None))]
+
+
+def unknown_call(
+    program: Program, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
+) -> Results:
+    """Give an unknown result; containers passed to the call may have any content from here on."""
+    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+        inner = state.object(value)
+        if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
+            state.put(value, replace(inner, exact=False))
+    kind = "input" if isinstance(function, Ref) else ""
+    state.clock += 1
+    return [(state, state.symbols.sym(("result", function, frame.site(at), state.clock), kind))]
+
+
+def call_closure(
+    program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
+) -> Results:
+    """Run a function of the program; beyond the depth it is unknown."""
+    function = closure.function
+    key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
+    if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
+        program.budget.counters["calls_too_deep"] += 1
+        return unknown_call(program, frame, state, closure, arguments, at)
+    bound = functions.bind(state, closure, arguments, frame)
+    if bound is None:
+        program.budget.counters["calls_that_do_not_fit"] += 1
+        return unknown_call(program, frame, state, closure, arguments, at)
+    values, passed = bound
+    return recordings.run(
+        program, frame, state, closure, values, lambda live: _inline(program, frame, live, closure, values, passed, at, key)
+    )
+
+
+def _inline(
+    program: Program,
+    frame: Frame,
+    state: State,
+    closure: Closure,
+    values: dict[str, Value],
+    passed: dict[str, frozenset[tuple[int, str]]],
+    at: int,
+    key: str,
+) -> Results:
+    function = closure.function
+    program.budget.entered.add(name_of(function))
+    state.clock += 1
+    env = state.new(Names(values, dict.fromkeys(values, state.clock), closure.env))
+    receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
+    inner = Frame(
+        env,
+        closure.module,
+        function.slice,
+        Site(Place(frame.slice, at), frame.caller),
+        closure,
+        receiver,
+        passed,
+        (*frame.stack, key),
+    )
+    before = state.modes
+    for mode in closure.modes:
+        state.modes = contexts.entered(state, mode)
+    results: Results = []
+    for outcome in statements.execute(program, inner, state, function.body):
+        outcome.state.modes = before
+        if outcome.flow == "return" or program.budget.steps >= 0:
+            program.budget.returned.add(name_of(function))
+        results.append((outcome.state, _result(outcome, function, env)))
+    return results
+
+
+def name_of(function: ir.Function) -> str:
+    """Name a function among those of its file, for counting."""
+    return f"{function.slice.first}:{function.qualname.rpartition('.')[2]}"
+
+
+def _result(outcome: statements.Outcome, function: ir.Function, env: Ref) -> Value:
+    if function.is_generator:
+        yielded = outcome.state.bindings.get(("yielded", env.id))
+        return yielded if yielded is not None else Tuple(())
+    return statements.returned(outcome)
+
+
+def method_call(
+    program: Program, frame: Frame, state: State, receiver: Value, name: str, arguments: Arguments, at: int
+) -> Results:
+    """Call a method by name."""
+    return [
+        result
+        for after, method in attributes.get(program, frame, state, receiver, name, at)
+        for result in (
+            [(after, method)] if isinstance(method, Sym) else call(program, frame, after, method, arguments, at)
+        )
+    ]

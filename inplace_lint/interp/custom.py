@@ -1,0 +1,117 @@
+"""
+Custom autograd functions: `forward` runs without recording, then one node keeps what the context was told to save.
+
+    y = Softsign.apply(x)      # node "Softsign" with an edge to x; saves what went to save_for_backward
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View
+from inplace_lint.domain.state import State
+from inplace_lint.domain.tape import nodes_of
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
+from inplace_lint.event import Touch
+from inplace_lint.interp import attributes, calls, tensors
+from inplace_lint.interp.act import Act, Results
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.ir import nodes as ir
+
+_CONTEXT = "FunctionCtx"
+
+
+def _apply(act: Act) -> Results:
+    """Run a custom function on its arguments."""
+    cls = act.positional(0)
+    if not isinstance(cls, ClassValue):
+        return [(act.state, act.unknown())]
+    forward = attributes.lookup(act.program, act.state, cls, "forward")
+    if not isinstance(forward, Closure):
+        return [(act.state, act.unknown())]
+    framework = act.program.default().framework
+    context = act.state.new(Instance(Dotted(f"{framework.function.rpartition('.')[0]}.function.{_CONTEXT}"), {}))
+    inputs = act.arguments.positional[1:]
+    exprs: dict[int | str, ir.Expr] = {key: expr for key, expr in act.arguments.exprs.items() if isinstance(key, int) and key >= 1}
+    before = act.state.modes
+    act.state.modes = replace(before, grad=False)
+    arguments = Arguments((context, *inputs), (), exprs, act.arguments.unknown)
+    results: Results = []
+    for after, value in calls.call(act.program, act.frame, act.state, forward, arguments, act.at):
+        after.modes = before
+        results.append((after, _output(act, after, cls, context, inputs, value)))
+    return results
+
+
+def _output(
+    act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value
+) -> Value:
+    """Put the custom node on the tape and give the results their history."""
+    given = [pair for entry in inputs for pair in tensors.tensors_in(state, entry)]
+    answers = [tensor.rg for _, tensor in given]
+    rg = True if True in answers else None if None in answers else False
+    if state.modes.grad is False or rg is False:
+        return value
+    edges = tuple(node for _, tensor in given if tensor.rg is not False for node in nodes_of(state, tensor))
+    why = next((tensor.why for _, tensor in given if tensor.rg is None), "")
+    site = act.frame.site(act.at)
+    saves = tuple(_saved(state, context, cls, act))
+    node = state.record(Node(cls.name, site, edges, saves, frozenset() if rg else frozenset({why})))
+    made = Touch(cls.name, site, "out0")
+    dirty = state.bindings.get(("dirty", context.id))
+    results = value.items if isinstance(value, Tuple) else (value,)
+    for result in results:
+        tensor = state.tensor(result)
+        ref = state.ref(result)
+        if tensor is None or ref is None:
+            continue
+        changed = replace(tensor, rg=rg, leaf=False, nodes=(node,), why=why, made=made)
+        if any(ref == other for other, _ in given) and not (isinstance(dirty, Tuple) and ref in dirty.items):
+            # Returning an input unchanged gives a view of it that may not be written.
+            value = state.new(replace(changed, base=ref, view=View.CUSTOM))
+        else:
+            state.put(ref, replace(changed, view=tensor.view if tensor.base is not None else None))
+    return value
+
+
+def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
+    known = state.bindings.get(("saved", context.id))
+    found: list[Save] = []
+    for value in known.items if isinstance(known, Tuple) else ():
+        tensor = state.tensor(value)
+        if tensor is not None:
+            producer = tensor.made.op if tensor.made is not None else ""
+            touch = Touch(cls.name, act.frame.site(act.at), "saved", producer=producer)
+            version = state.storages[tensor.storage].version
+            found.append(Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt))
+    return found
+
+
+def _save_for_backward(act: Act) -> Results:
+    """Remember what the context keeps."""
+    receiver = act.receiver()
+    if receiver is not None:
+        items = tuple(value for value in act.arguments.positional[1:] if _is_tensor(act.state, value))
+        act.state.attach(("saved", receiver.id), Tuple(items))
+    return [(act.state, NONE)]
+
+
+def _is_tensor(state: State, value: Value) -> bool:
+    thing: Tensor | None = state.tensor(value)
+    return thing is not None
+
+
+def _mark_dirty(act: Act) -> Results:
+    """Remember which inputs the forward says that it wrote."""
+    receiver = act.receiver()
+    if receiver is not None:
+        act.state.attach(("dirty", receiver.id), Tuple(act.arguments.positional[1:]))
+    return [(act.state, NONE)]
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "apply_custom": _apply,
+    "save_for_backward": _save_for_backward,
+    "mark_dirty": _mark_dirty,
+}

@@ -1,0 +1,87 @@
+"""Where execution stands: the frame of one call, and the arguments on their way into another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from inplace_lint.domain.values import Closure, Ref, Value
+from inplace_lint.event import Site
+from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Place, Slice
+
+Variable = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """
+    One call: its variables, the slice whose code it runs, and who called.
+
+    `passed` says under which variables of callers the object of each parameter is known, for aliases. `stack` are the
+    functions that are active, outermost first.
+    """
+
+    env: Ref
+    module: str
+    slice: Slice
+    caller: Site | None = None
+    closure: Closure | None = None
+    receiver: Value | None = None
+    passed: Mapping[str, frozenset[Variable]] = field(default_factory=dict)
+    stack: tuple[str, ...] = ()
+
+    def site(self, at: int) -> Site:
+        """Give the site of a node that this frame executes."""
+        return Site(Place(self.slice, at), self.caller)
+
+    def variables(self, expr: ir.Expr | None) -> frozenset[Variable]:
+        """List the variables, here and in callers, through which this expression reached its object."""
+        if isinstance(expr, ir.Name):
+            return frozenset({(self.env.id, expr.id)}) | self.passed.get(expr.id, frozenset())
+        return frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """
+    The evaluated arguments of a call; `exprs` are their expressions by position or keyword, where each has its own.
+
+    `unknown` when a starred argument of unknown length is among them.
+    """
+
+    positional: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+    exprs: Mapping[int | str, ir.Expr] = field(default_factory=dict)
+    unknown: bool = False
+
+    def first(self, value: Value, expr: ir.Expr | None = None) -> Arguments:
+        """Give the arguments with a receiver put before them."""
+        shifted: dict[int | str, ir.Expr] = {
+            (key + 1 if isinstance(key, int) else key): found for key, found in self.exprs.items()
+        }
+        if expr is not None:
+            shifted[0] = expr
+        return Arguments((value, *self.positional), self.keywords, shifted, self.unknown)
+
+    def named(self, name: str) -> Value | None:
+        """Give a keyword argument."""
+        return next((value for key, value in self.keywords if key == name), None)
+
+
+def text_of(expr: ir.Expr | None) -> str:
+    """Spell an expression shortly, as the user would recognise it: `self.w`, `x[...]`."""
+    match expr:
+        case ir.Name(_, name):
+            return name
+        case ir.Attr(_, value, name):
+            inner = text_of(value)
+            return f"{inner}.{name}" if inner else ""
+        case ir.Subscript(_, value, _):
+            inner = text_of(value)
+            return f"{inner}[...]" if inner else ""
+        case ir.Call(_, func, _, _):
+            inner = text_of(func)
+            return f"{inner}(...)" if inner else ""
+        case _:
+            return ""

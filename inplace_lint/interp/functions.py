@@ -1,0 +1,78 @@
+"""Functions of the program: how a definition becomes a value, and how arguments become variables."""
+
+from __future__ import annotations
+
+from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import ClassValue, Closure, Tuple, Value
+from inplace_lint.interp import names, statements
+from inplace_lint.interp.frame import Arguments, Frame, Variable
+from inplace_lint.interp.program import Program
+from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Slice
+
+
+def method(program: Program, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
+    """Give a method of a top-level class, lowering its slice when it is first asked for on this path."""
+    key = ("method", cls.slice, name)
+    known = state.bindings.get(key)
+    if known is not None:
+        return known
+    node = next(
+        (found for found in program.code(slice_).body if isinstance(found, ir.FunctionDef) and found.name == name), None
+    )
+    if node is None:
+        return None
+    frame = Frame(names.module_env(program, state), cls.module, slice_)
+    made: Value | None = None
+    for after, value in statements.make_function(program, frame, state, node, cls)[:1]:
+        if after is not state:
+            state.become(after)
+        made = value
+        state.attach(key, value)
+    return made
+
+
+def bind(
+    state: State, closure: Closure, arguments: Arguments, caller: Frame
+) -> tuple[dict[str, Value], dict[str, frozenset[Variable]]] | None:
+    """Give the variables that a call starts with, and through which callers' variables each is known; None if it cannot fit."""
+    params = closure.function.params
+    defaults = dict(closure.defaults)
+    values: dict[str, Value] = {}
+    passed: dict[str, frozenset[Variable]] = {}
+    plain = [param for param in params if param.kind in {"plain", "positional-only"}]
+    for position, value in enumerate(arguments.positional[: len(plain)]):
+        values[plain[position].name] = value
+        passed[plain[position].name] = caller.variables(arguments.exprs.get(position))
+    extra = arguments.positional[len(plain) :]
+    known = {param.name for param in params if param.kind in {"plain", "keyword-only"}}
+    rest: dict[object, Value] = {}
+    for name, value in arguments.keywords:
+        if name in known and name not in values:
+            values[name] = value
+            passed[name] = caller.variables(arguments.exprs.get(name))
+        else:
+            rest[name] = value
+    for param in params:
+        if param.kind == "var-positional":
+            values[param.name] = Tuple(extra, exact=not arguments.unknown)
+        elif param.kind == "var-keyword":
+            values[param.name] = state.new(DictObject(rest, exact=not arguments.unknown))
+        elif param.name not in values:
+            missing = defaults.get(param.name)
+            if missing is None and not arguments.unknown:
+                return None
+            values[param.name] = missing if missing is not None else state.symbols.sym(("argument", param.name, state.next_id))
+    kinds = {param.kind for param in params}
+    if (extra and "var-positional" not in kinds) or (rest and "var-keyword" not in kinds and not arguments.unknown):
+        return None
+    return values, passed
+
+
+def spread(state: State, value: Value) -> tuple[Value, ...] | None:
+    """Give the items of a tuple or list of known length."""
+    inner = state.object(value)
+    if isinstance(value, Tuple) and value.exact:
+        return value.items
+    return inner.items if isinstance(inner, ListObject) and inner.exact else None

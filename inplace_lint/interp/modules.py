@@ -1,0 +1,169 @@
+"""
+Objects: constructed by running `__init__` on the arguments, called by running what a call of a module runs.
+
+    self.act = nn.ReLU(inplace=True)    # a library module: its arguments are attributes, its parameters are tensors
+    y = self.act(x)                     # runs the facts of the module in that state
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inplace_lint.domain.heap import Instance, Names, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
+from inplace_lint.interp import acts, attributes, calls, containers, ops, registry, statements
+from inplace_lint.interp.binding import Binding, bind, default_values
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.program import Program
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.guard import holds
+
+Results = list[tuple[State, Value]]
+
+
+def construct(
+    program: Program, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
+) -> Results:
+    """Give an instance of a class of the program, its constructor run."""
+    known = registry.construct_special(program, state, cls, arguments)
+    if known is not None:
+        return known
+    ref = state.new(Instance(cls, {"training": Const(True)} if program.is_module(cls) else {}, _opaque(program, cls)))
+    acts.prepare_container(program, state, cls, ref)
+    init = attributes.lookup(program, state, cls, "__init__")
+    if cls.is_data and not isinstance(init, Closure):
+        return _construct_data(program, frame, state, cls, ref, arguments)
+    if isinstance(init, Closure):
+        done = calls.call(program, frame, state, Bound(ref, init), arguments, at)
+        return [(after, ref) for after, _ in done]
+    base = next((entry for entry in program.mro(cls) if isinstance(entry, Dotted)), None)
+    if base is not None and program.facts_of(base.name) is not None:
+        acts.library_init(program, frame, state, ref, base.name, arguments, at)
+    return [(state, ref)]
+
+
+def _opaque(program: Program, cls: ClassValue) -> bool:
+    """Say whether a class has bases of which nothing is known."""
+    return any(
+        isinstance(entry, Sym) or (isinstance(entry, Dotted) and program.facts_of(entry.name) is None)
+        for entry in program.mro(cls)
+    )
+
+
+def _construct_data(
+    program: Program, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
+) -> Results:
+    """Fill a dataclass from its fields, in order, with their defaults."""
+    fields = [field for entry in reversed(program.mro(cls)) if isinstance(entry, ClassValue) for field in _fields(program, entry)]
+    scope = state.heap[statements.class_body(program, state, cls).id]
+    assert isinstance(scope, Names)
+    for position, field in enumerate(fields):
+        value = arguments.named(field)
+        if value is None and position < len(arguments.positional):
+            value = arguments.positional[position]
+        if value is None:
+            value = scope.values.get(field)
+        state.set_attribute(ref, field, value if value is not None else state.symbols.sym(("field", field, state.next_id)))
+    post = attributes.lookup(program, state, cls, "__post_init__")
+    if isinstance(post, Closure):
+        return [(after, ref) for after, _ in calls.call(program, frame, state, Bound(ref, post), Arguments(), 0)]
+    return [(state, ref)]
+
+
+def _fields(program: Program, cls: ClassValue) -> list[str]:
+    node = program.class_node(cls.slice, cls.name)
+    if node is None:
+        return []
+    return [
+        statement.target.id
+        for statement in node.body
+        if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name)
+    ]
+
+
+def construct_library(program: Program, state: State, name: str, arguments: Arguments) -> Results:
+    """Give an instance of a library module: its arguments as attributes, its parameters and buffers as tensors."""
+    program.budget.counters["framework_calls"] += 1
+    program.budget.counters["framework_calls_with_fact"] += 1
+    ref = state.new(Instance(Dotted(name), {"training": Const(True)}))
+    fill(program, state, ref, name, arguments)
+    return [(state, ref)]
+
+
+def fill(program: Program, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
+    """Give an instance what the constructor of a library module would."""
+    form = program.forms(name)[0]
+    instance = state.instance(ref)
+    assert instance is not None
+    bound = bind(form.init or (), arguments)
+    values = default_values(form.init or (), {} if bound is None else bound[0])
+    attrs = {**instance.attrs, **values}
+    facts = program.facts_of(name)
+    framework = "" if facts is None else facts.framework.name
+    environment = Binding(state, form, attrs, frozenset(), {})
+    for part in form.state:
+        if part.name in values:
+            continue
+        if holds(part.condition, environment) is False:
+            attrs[part.name] = Const(None)
+        else:
+            tensor = Tensor(
+                state.new_storage(), rg=part.param, leaf=True, dtype="float", contiguous=True, param=part.param, framework=framework
+            )
+            attrs[part.name] = state.new(tensor)
+    state.put(ref, replace(instance, attrs=attrs))
+
+
+def call_instance(
+    program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int
+) -> Results:
+    """Give what a call of an object returns."""
+    instance = state.instance(ref)
+    assert instance is not None
+    if isinstance(instance.cls, Dotted):
+        if instance.children is not None:
+            return run_in_order(program, frame, state, instance, arguments, at)
+        return ops.call_op(program, frame, state, instance.cls.name, arguments, at, instance=ref)
+    own = _own_call(program, state, instance.cls)
+    if own is not None:
+        return calls.call(program, frame, state, Bound(ref, own), arguments, at)
+    framework = program.is_module(instance.cls)
+    method = attributes.lookup(program, state, instance.cls, framework.calls) if framework is not None else None
+    if isinstance(method, Closure):
+        # A forward that was set on the instance itself wins over that of its class.
+        override = instance.attrs.get(framework.calls) if framework is not None else None
+        return calls.call(program, frame, state, override or Bound(ref, method), arguments, at)
+    if instance.children is not None:
+        return run_in_order(program, frame, state, instance, arguments, at)
+    base = acts.library_base(program, instance.cls)
+    if base is not None:
+        return ops.call_op(program, frame, state, base, arguments, at, instance=ref)
+    return calls.unknown_call(program, frame, state, ref, arguments, at)
+
+
+def _own_call(program: Program, state: State, cls: ClassValue) -> Closure | None:
+    found = attributes.lookup(program, state, cls, "__call__")
+    return found if isinstance(found, Closure) else None
+
+
+def run_in_order(
+    program: Program, frame: Frame, state: State, instance: Instance, arguments: Arguments, at: int
+) -> Results:
+    """Run the modules of a sequence one after the other."""
+    inner = containers.children(state, instance)
+    going: list[tuple[State, Arguments]] = [(state, arguments)]
+    for _, child in inner.pairs:
+        going = [
+            (after, Arguments((value,)))
+            for before, given in going
+            for after, value in calls.call(program, frame, before, child, given, at)
+        ]
+    results: Results = []
+    for after, given in going:
+        if not inner.exact:
+            unknown = after.symbols.sym(("result", instance.children, frame.site(at), after.next_id), "input")
+            results.append((after, unknown))
+        elif given.positional:
+            results.append((after, given.positional[0]))
+    return results

@@ -1,0 +1,354 @@
+"""Python's builtins, and the methods of lists, dicts, tuples and strings, on symbolic values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    NONE,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Ref,
+    Super,
+    Sym,
+    Tuple,
+    Value,
+)
+from inplace_lint.interp import attributes, calls, conditions, iteration, pymethods, tensors
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.program import Program
+
+Results = list[tuple[State, Value]]
+_LONGEST = 256
+
+
+class Request:
+    """One call of a builtin."""
+
+    __slots__ = ("arguments", "at", "frame", "function", "program", "state")
+
+    def __init__(
+        self, program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
+    ) -> None:
+        self.program, self.frame, self.state = program, frame, state
+        self.function, self.arguments, self.at = function, arguments, at
+
+    def argument(self, position: int) -> Value | None:
+        """Give a positional argument."""
+        values = self.arguments.positional
+        return values[position] if position < len(values) else None
+
+    def unknown(self, kind: str = "") -> Results:
+        """Give an unknown result: the same for the same arguments."""
+        key = ("builtin", self.function.name, self.function.receiver, self.arguments.positional)
+        return [(self.state, self.state.symbols.sym(key, kind))]
+
+    def items(self, value: Value | None) -> iteration.Items:
+        """Give the items of an iterable."""
+        if value is None:
+            return iteration.Items((), exact=True)
+        return iteration.items_of(self.program, self.frame, self.state, value, None, self.at)
+
+
+def call(
+    program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
+) -> Results:
+    """Give what a builtin returns; one that is not modelled changes nothing and returns an unknown."""
+    request = Request(program, frame, state, function, arguments, at)
+    if function.receiver is not None:
+        return pymethods.call(program, frame, state, function, arguments, at)
+    handler = _HANDLERS.get(function.name)
+    return handler(request) if handler is not None else request.unknown()
+
+
+def _len(request: Request) -> Results:
+    value = request.argument(0)
+    if value is None or tensors.framework_of(request.program, request.state, value) is not None:
+        return request.unknown("number")
+    found = request.items(value)
+    inner = request.state.object(value)
+    if found.exact and (isinstance(value, Tuple | Const) or isinstance(inner, ListObject | DictObject | Instance)):
+        return [(request.state, Const(len(found.items)))]
+    return request.unknown("number")
+
+
+def _range(request: Request) -> Results:
+    values = request.arguments.positional
+    numbers = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
+    if len(numbers) == len(values) and values and (len(numbers) < 3 or numbers[2] != 0):  # noqa: PLR2004 - a step
+        span = range(*numbers)
+        if len(span) <= _LONGEST:
+            return [(request.state, Tuple(tuple(Const(number) for number in span)))]
+    return request.unknown("sequence")
+
+
+def _enumerate(request: Request) -> Results:
+    found = _turns(request, request.argument(0))
+    start = request.argument(1) or request.arguments.named("start")
+    first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
+    pairs = tuple(Tuple((Const(first + position), item)) for position, item in enumerate(found.items))
+    return [(request.state, Tuple(pairs, found.exact))]
+
+
+def _turns(request: Request, value: Value | None) -> iteration.Items:
+    if value is None:
+        return iteration.Items((), exact=True)
+    found = request.items(value)
+    if found.items:
+        return found
+    expr = request.arguments.exprs.get(0)
+    return iteration.turns(request.program, request.frame, request.state, value, expr, request.at)
+
+
+def _zip(request: Request) -> Results:
+    columns = [_turns(request, value) for value in request.arguments.positional]
+    rows = tuple(Tuple(row) for row in zip(*(column.items for column in columns), strict=False))
+    return [(request.state, Tuple(rows, all(column.exact for column in columns)))]
+
+
+def _reversed(request: Request) -> Results:
+    found = request.items(request.argument(0))
+    if not found.items:
+        return request.unknown("sequence")
+    return [(request.state, Tuple(found.items[::-1], found.exact))]
+
+
+def _list(request: Request) -> Results:
+    value = request.argument(0)
+    found = _turns(request, value)
+    if request.function.name == "tuple":
+        return [(request.state, Tuple(found.items, found.exact))]
+    kind = "set" if request.function.name in {"set", "frozenset"} else "list"
+    return [(request.state, request.state.new(ListObject(found.items, found.exact, kind)))]
+
+
+def _dict(request: Request) -> Results:
+    items: dict[object, Value] = dict(request.arguments.keywords)
+    exact = not request.arguments.unknown
+    first = request.argument(0)
+    inner = request.state.object(first) if first is not None else None
+    if isinstance(inner, DictObject):
+        items = {**inner.items, **items}
+        exact = exact and inner.exact
+    elif first is not None:
+        for pair in request.items(first).items:
+            if isinstance(pair, Tuple) and pair.items and isinstance(pair.items[0], Const):
+                items[pair.items[0].value] = pair.items[-1]
+            else:
+                exact = False
+    return [(request.state, request.state.new(DictObject(items, exact)))]
+
+
+def _isinstance(request: Request) -> Results:
+    value, classes = request.argument(0), request.argument(1)
+    if value is None or classes is None:
+        return request.unknown()
+    wanted = classes.items if isinstance(classes, Tuple) else (classes,)
+    answers = [_is_a(request, value, cls) for cls in wanted]
+    if True in answers:
+        return [(request.state, Const(True))]
+    if None not in answers:
+        return [(request.state, Const(False))]
+    return [(request.state, request.state.symbols.sym(("isinstance", value, classes)))]
+
+
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,), "float": (float,), "str": (str,), "bool": (bool,), "bytes": (bytes,), "complex": (complex,),
+}
+
+
+def _is_a(request: Request, value: Value, cls: Value) -> bool | None:
+    state, program = request.state, request.program
+    name = cls.name.rpartition(".")[2] if isinstance(cls, Dotted | Builtin) else ""
+    facts = tensors.framework_of(program, state, value)
+    if facts is not None:
+        return True if isinstance(cls, Dotted) and facts.canonical(cls.name) == facts.framework.tensor else (
+            None if isinstance(cls, Dotted | Sym) else False
+        )
+    instance = state.instance(value)
+    if instance is not None:
+        mro = program.mro(instance.cls)
+        if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
+            return True
+        return None if instance.opaque or isinstance(cls, Sym) else False
+    match value:
+        case Const(constant):
+            return isinstance(constant, _PYTHON_TYPES.get(name, ()))
+        case Tuple():
+            return name in {"tuple", "Sequence", "Iterable", "Collection"}
+        case Ref():
+            inner = state.object(value)
+            if isinstance(inner, ListObject):
+                return name in {inner.kind, "Sequence", "Iterable", "Collection", "MutableSequence"}
+            return name in {"dict", "Mapping", "OrderedDict", "MutableMapping"} if isinstance(inner, DictObject) else None
+        case Closure():
+            return name in {"Callable", "FunctionType"}
+        case Sym(_, kind) if kind in {"number", "str"}:
+            return None if (name in {"int", "float"}) == (kind == "number") else False
+        case _:
+            return None
+
+
+def _same_library(program: Program, entry: Value, cls: Value) -> bool | None:
+    if not isinstance(entry, Dotted) or not isinstance(cls, Dotted):
+        return False
+    facts = program.facts_of(entry.name)
+    if facts is None:
+        return entry == cls
+    wanted = facts.canonical(cls.name)
+    return facts.canonical(entry.name) == wanted or wanted == facts.framework.module
+
+
+def _getattr(request: Request) -> Results:
+    value, name = request.argument(0), request.argument(1)
+    if value is None or not isinstance(name, Const):
+        return request.unknown()
+    results = attributes.get(request.program, request.frame, request.state, value, str(name.value), request.at)
+    default = request.argument(2)
+    instance = request.state.instance(value)
+    if default is not None and instance is not None and not instance.opaque:
+        return [(after, default if isinstance(found, Sym) else found) for after, found in results]
+    return results
+
+
+def _hasattr(request: Request) -> Results:
+    value, name = request.argument(0), request.argument(1)
+    instance = request.state.instance(value) if value is not None else None
+    if instance is None or not isinstance(name, Const) or instance.opaque:
+        return request.unknown()
+    key = str(name.value)
+    known = key in instance.attrs or attributes.lookup(request.program, request.state, instance.cls, key) is not None
+    return [(request.state, Const(known))]
+
+
+def _setattr(request: Request) -> Results:
+    value, name, new = request.argument(0), request.argument(1), request.argument(2)
+    if value is None or new is None:
+        return [(request.state, NONE)]
+    if not isinstance(name, Const):
+        thing = request.state.instance(value)
+        if thing is not None and isinstance(value, Ref):
+            request.state.put(value, replace(thing, opaque=True))
+        return [(request.state, NONE)]
+    states = attributes.set_(request.program, request.frame, request.state, value, str(name.value), new, request.at)
+    return [(state, NONE) for state in states]
+
+
+def _super(request: Request) -> Results:
+    frame = request.frame
+    if request.arguments.positional:
+        owner, receiver = request.argument(0), request.argument(1)
+        if isinstance(owner, ClassValue) and receiver is not None:
+            return [(request.state, Super(owner, receiver))]
+        return request.unknown()
+    if frame.closure is not None and frame.closure.owner is not None and frame.receiver is not None:
+        return [(request.state, Super(frame.closure.owner, frame.receiver))]
+    return request.unknown()
+
+
+def _map(request: Request) -> Results:
+    function = request.argument(0)
+    columns = [_turns(request, value) for value in request.arguments.positional[1:]]
+    going: list[tuple[State, tuple[Value, ...]]] = [(request.state, ())]
+    for row in zip(*(column.items for column in columns), strict=False):
+        going = [
+            (after, (*done, value))
+            for before, done in going
+            for after, value in (
+                calls.call(request.program, request.frame, before, function, Arguments(row), request.at)
+                if function is not None
+                else []
+            )
+        ]
+    return [(after, Tuple(done, all(column.exact for column in columns))) for after, done in going]
+
+
+def _bool(request: Request) -> Results:
+    value = request.argument(0)
+    known = conditions.truth(request.state, value) if value is not None else False
+    return [(request.state, Const(known) if known is not None else value or NONE)]
+
+
+def _number(request: Request) -> Results:
+    value = request.argument(0)
+    if isinstance(value, Const) and isinstance(value.value, int | float | str):
+        try:
+            return [(request.state, Const(_NUMBERS[request.function.name](value.value)))]
+        except (ValueError, TypeError, OverflowError):
+            return request.unknown("number")
+    if request.function.name == "abs" and value is not None:
+        facts = tensors.framework_of(request.program, request.state, value)
+        if facts is not None:
+            name = Dotted(f"{facts.framework.tensor}.__abs__")
+            return calls.call(request.program, request.frame, request.state, name, request.arguments, request.at)
+    return request.unknown("number")
+
+
+_NUMBERS: dict[str, Callable[[Any], object]] = {"int": int, "float": float, "abs": abs}
+
+
+def _extreme(request: Request) -> Results:
+    values = request.arguments.positional
+    constants = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int | float)]
+    if len(values) > 1 and len(constants) == len(values):
+        return [(request.state, Const(max(constants) if request.function.name == "max" else min(constants)))]
+    return request.unknown("number")
+
+
+def _sum(request: Request) -> Results:
+    """Add up items, tensors among them."""
+    found = _turns(request, request.argument(0))
+    start = request.argument(1)
+    total: Value = start if start is not None else Const(0)
+    state = request.state
+    for item in found.items:
+        facts = tensors.framework_of(request.program, state, item)
+        if facts is None:
+            return request.unknown("number" if not isinstance(item, Sym) else "")
+        other = tensors.framework_of(request.program, state, total)
+        method = "__add__" if other is not None else "__radd__"
+        pair = (total, item) if other is not None else (item, total)
+        name = Dotted(f"{facts.framework.tensor}.{method}")
+        results = calls.call(request.program, request.frame, state, name, Arguments(pair), request.at)
+        state, total = results[0]
+    return [(state, total)]
+
+
+def _print(request: Request) -> Results:
+    return [(request.state, NONE)]
+
+
+def _type(request: Request) -> Results:
+    value = request.argument(0)
+    instance = request.state.instance(value) if value is not None else None
+    return [(request.state, instance.cls)] if instance is not None else request.unknown()
+
+
+def _slice(request: Request) -> Results:
+    return request.unknown("")
+
+
+def _number_like(request: Request) -> Results:
+    return request.unknown("number")
+
+
+def _text(request: Request) -> Results:
+    return request.unknown("str")
+
+
+_HANDLERS: dict[str, Callable[[Request], Results]] = {
+    "len": _len, "range": _range, "enumerate": _enumerate, "zip": _zip, "reversed": _reversed,
+    "list": _list, "tuple": _list, "set": _list, "frozenset": _list, "iter": _list, "sorted": _list, "dict": _dict,
+    "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr, "setattr": _setattr, "super": _super,
+    "map": _map, "bool": _bool, "int": _number, "float": _number, "abs": _number, "max": _extreme, "min": _extreme,
+    "sum": _sum, "print": _print, "type": _type, "slice": _slice, "round": _number_like, "id": _number_like,
+    "hash": _number_like, "ord": _number_like, "divmod": _slice, "str": _text, "repr": _text, "format": _text,
+    "chr": _text,
+}

@@ -1,0 +1,99 @@
+"""Which parts of a file lead to a write, and in which order they are run: the outermost first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_lint.interp.program import Program
+from inplace_lint.outline.outline import Definition, Outline
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The functions and classes to run, in order; `script` when the module's own statements lead to a write."""
+
+    items: tuple[Definition, ...]
+    script: bool
+
+
+def units(outline: Outline) -> Units:
+    """Order the functions and classes that reach a write so that what runs others comes before them."""
+    named = {item.name: item for item in outline.items if item.name}
+    uses = {name: _used(item, named) for name, item in named.items()}
+    reaching = {name for name, item in named.items() if _writes(item)}
+    grew = True
+    while grew:
+        more = {name for name, used in uses.items() if name not in reaching and used & reaching}
+        reaching |= more
+        grew = bool(more)
+    height = _heights(reaching, uses)
+    order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
+    script = any(
+        item.kind == "statement" and (item.writes or (item.calls and item.reads & reaching)) for item in outline.items
+    )
+    return Units(tuple(named[name] for name in order), script)
+
+
+def _writes(item: Definition) -> bool:
+    return item.writes or any(method.writes for method in item.methods)
+
+
+def _used(item: Definition, named: dict[str, Definition]) -> set[str]:
+    found = set(item.reads)
+    for method in item.methods:
+        found |= method.reads
+    return {name for name in found if name in named and name != item.name}
+
+
+def _heights(reaching: set[str], uses: dict[str, set[str]]) -> dict[str, int]:
+    """Give each name the length of the longest chain of uses below it; a cycle counts once."""
+    heights: dict[str, int] = {}
+
+    def height(name: str, active: frozenset[str]) -> int:
+        if name in heights:
+            return heights[name]
+        below = [height(used, active | {name}) for used in uses[name] if used in reaching and used not in active]
+        heights[name] = 1 + max(below, default=0)
+        return heights[name]
+
+    for name in sorted(reaching):
+        height(name, frozenset())
+    return heights
+
+
+def key(item: Definition) -> str:
+    """Name a definition as the budget's lists of functions do."""
+    return f"{item.slice.first}:{item.name}"
+
+
+def pending(program: Program, item: Definition) -> bool:
+    """Say whether a unit, or a method of it, leads to a write and was not run by any root yet."""
+    if item.kind == "function":
+        return key(item) not in program.budget.returned
+    writers = [method for method in item.methods if method.writes]
+    return any(method_pending(program, method) for method in writers) or (not writers and not _entered(program, item))
+
+
+def _entered(program: Program, item: Definition) -> bool:
+    return any(key(method) in program.budget.returned for method in item.methods)
+
+
+def method_pending(program: Program, method: Definition) -> bool:
+    """Say whether a method writes and was not run yet."""
+    return method.writes and key(method) not in program.budget.returned
+
+
+def order_of_methods(item: Definition) -> list[Definition]:
+    """Order the methods of a class so that those that call others come first."""
+    by_name = {method.name: method for method in item.methods}
+    uses = {name: {other for other in method.attributes if other in by_name and other != name} for name, method in by_name.items()}
+    heights = _heights(set(by_name), uses)
+    return sorted(item.methods, key=lambda method: (-heights[method.name], method.slice.first))
+
+
+def writers(outline: Outline) -> list[Definition]:
+    """List the functions and methods of a file that write."""
+    found = [item for item in outline.items if item.kind == "function" and item.writes]
+    for item in outline.items:
+        found.extend(method for method in item.methods if method.writes)
+    return found

@@ -1,0 +1,198 @@
+"""Makes what a framework call returns: fresh tensors, views, the argument itself, tuples of these, Python values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.heap import ListObject, Tensor, View
+from inplace_lint.domain.values import NONE, Const, Ref, Tuple, Value
+from inplace_lint.interp.budget import UNKNOWN_TURNS
+from inplace_lint.knowledge.guard import holds
+from inplace_lint.knowledge.op import ReturnFact
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.ops import Call
+
+Three = bool | None
+_TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM}
+_KINDS = {"int": "number", "float": "number", "bool": "", "str": "str", "list": "sequence", "tuple": "sequence"}
+_MAYBE = ReturnFact("maybe")
+
+
+def make(call: Call, rg: Three, node: int | None) -> Value:
+    """Give the result of a call whose node, if it has one, is on the tape."""
+    facts = call.binding.op.returns
+    if not facts:
+        return _fresh(call, ReturnFact("fresh"), rg, node)
+    unknown = False
+    for fact in facts:
+        verdict = holds(fact.condition, call.binding)
+        if verdict is None:
+            unknown = True
+        elif verdict:
+            return _one(call, _undecided(facts, fact) if unknown else fact, rg, node)
+    return _one(call, _undecided(facts, facts[-1]), rg, node)
+
+
+def _undecided(facts: tuple[ReturnFact, ...], chosen: ReturnFact) -> ReturnFact:
+    """Give what to take when an earlier alternative may hold as well: all are fresh, or nobody knows what is shared."""
+    kinds = {fact.kind for fact in facts}
+    if kinds <= {"fresh"} or chosen.kind in {"tuple", "list", "value"}:
+        return chosen
+    source = next((fact.of for fact in facts if fact.of), "")
+    return ReturnFact("maybe", of=source, dtype=chosen.dtype)
+
+
+def _one(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+    match fact.kind:
+        case "fresh":
+            return _fresh(call, fact, rg, node)
+        case "view" | "maybe":
+            return _view(call, fact, rg, node)
+        case "value":
+            return _python_value(call, fact)
+        case "tuple":
+            return Tuple(tuple(_one(call, item, rg, node) for item in fact.items))
+        case "list":
+            return _list(call, fact, rg, node)
+        case "self":
+            return _argument(call, call.binding.op.args[0].name)
+        case name:
+            return _argument(call, name)
+
+
+def _argument(call: Call, name: str) -> Value:
+    return call.binding.value(name) or NONE
+
+
+def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+    state = call.state
+    model = call.grads[0][1] if call.grads else _first_tensor(call)
+    dtype = fact.dtype if fact.dtype != "same" else model.dtype if model is not None else "unknown"
+    if fact.leaf:
+        rg, node = _factory_rg(call, fact), None
+    if dtype in {"int", "bool"}:
+        rg, node = False, None
+    rank = model.rank if fact.rank == "same" and model is not None else fact.rank
+    tensor = Tensor(
+        storage=state.new_storage(),
+        rg=rg,
+        leaf=True if fact.leaf or rg is False else False if rg else None,
+        nodes=() if node is None or rg is False else (node,),
+        dtype=dtype,
+        rank=rank if isinstance(rank, int) else None,
+        contiguous=True,
+        why="" if rg is not None else _why(call),
+        framework=call.facts.framework.name,
+        made=call.touch("out0"),
+    )
+    return state.new(tensor)
+
+
+def _factory_rg(call: Call, fact: ReturnFact) -> Three:
+    return False if fact.rg is None else holds(fact.rg, call.binding)
+
+
+def _first_tensor(call: Call) -> Tensor | None:
+    for argument in call.binding.op.args:
+        found = call.binding.tensors(argument.name)
+        if found:
+            return found[0][1]
+    return None
+
+
+def _why(call: Call) -> str:
+    return next((tensor.why for _, tensor in call.grads if tensor.rg is None and tensor.why), "an input requires grad")
+
+
+def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+    """Give a record that shares the storage of an argument, or may share it."""
+    state = call.state
+    name = fact.of or call.binding.op.args[0].name
+    sources = call.binding.tensors(name)
+    if not sources:
+        return _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node)
+    ref, source = sources[0]
+    kind = View.MAYBE if fact.kind == "maybe" else View(fact.view)
+    doubt = source.doubt
+    if kind is View.MAYBE:
+        doubt |= {f"`{short(call.name)}` returns a view here, not a copy"}
+    if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
+        return state.new(_cut(call, source, kind, doubt))
+    if call.state.modes.grad is False:
+        kind, rg = (View.NO_GRAD if kind is not View.MAYBE else kind), False
+    elif source.view in _TRACKED and kind is View.SINGLE:
+        # A view of one of several views is still one of several.
+        kind = source.view
+    tensor = Tensor(
+        storage=source.storage,
+        rg=rg if source.rg is not False or rg else source.rg,
+        leaf=False if rg else None if rg is None else True,
+        nodes=source.nodes if rg is not False else (),
+        base=source.base if source.base is not None and source.view is not View.DETACH else ref,
+        view=kind,
+        dtype=source.dtype if fact.dtype == "same" else fact.dtype,
+        contiguous=fact.contiguous,
+        counted=source.counted,
+        sure=source.sure,
+        why=source.why if rg is None else "",
+        framework=source.framework,
+        doubt=doubt,
+        made=call.touch("out0"),
+    )
+    return state.new(tensor)
+
+
+def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tensor:
+    return Tensor(
+        storage=source.storage,
+        rg=False,
+        leaf=True,
+        view=kind,
+        dtype=source.dtype,
+        rank=source.rank,
+        contiguous=source.contiguous,
+        counted=source.counted and kind is View.DETACH,
+        framework=source.framework,
+        doubt=doubt,
+        made=call.touch("out0"),
+    )
+
+
+def short(name: str) -> str:
+    """Give the last part of an op's name, as a message shows it."""
+    return name.rpartition(".")[2]
+
+
+def _list(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+    """Give a tuple of alike results; of unknown length when no fact or argument says how many."""
+    length = fact.length
+    if isinstance(length, str):
+        value = call.binding.value(length)
+        length = value.value if isinstance(value, Const) and isinstance(value.value, int) else None
+        if isinstance(value, Tuple) and value.exact:
+            length = len(value.items)
+        inner = call.state.object(value) if isinstance(value, Ref) else None
+        if isinstance(inner, ListObject) and inner.exact:
+            length = len(inner.items)
+    count = length if isinstance(length, int) and 0 < length <= 64 else UNKNOWN_TURNS  # noqa: PLR2004 - keeps tuples small
+    items = tuple(_one(call, fact.items[0], rg, node) for _ in range(count))
+    return Tuple(items, exact=length == count)
+
+
+def _python_value(call: Call, fact: ReturnFact) -> Value:
+    state = call.state
+    if fact.value == "none":
+        return NONE
+    # The same question about the same tensor has the same answer until the tensor is written.
+    names = [argument.name for argument in call.binding.op.args if argument.kind == "plain"]
+    arguments = tuple(call.binding.values.get(name, NONE) for name in names)
+    tensor = _first_tensor(call)
+    version = state.storages[tensor.storage].version if tensor is not None and fact.value != "shape" else 0
+    if any(isinstance(argument, Ref) for argument in arguments[1:]) or not arguments:
+        return state.symbols.sym(("value", call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
+    if fact.value == "shape":
+        return state.symbols.sym(("shape", arguments), "sequence")
+    if fact.value == "int":
+        return state.symbols.sym(("shape", call.name, arguments, version), "number")
+    return state.symbols.sym(("value", call.name, arguments, version), _KINDS.get(fact.value, ""))

@@ -1,0 +1,183 @@
+"""
+Roots: where execution starts, on which arguments, and what it leads to.
+
+A root is what nothing else in the file runs: the module's own statements, a function, a module class. The outermost
+come first; a function or class that they ran is not run again on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inplace_lint.domain import tape
+from inplace_lint.domain.heap import DictObject, Instance, Tensor
+from inplace_lint.domain.state import State, Symbols
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Tuple, Value
+from inplace_lint.event import Event
+from inplace_lint.interp import attributes, calls, inputs, modules, names, reach, statements
+from inplace_lint.interp.budget import PATHS_IN_ROOT
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.program import Program
+from inplace_lint.outline.outline import Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A breach found from one root: on how many of its paths, of how many."""
+
+    event: Event
+    paths: int
+    of: int
+
+
+def run_all(program: Program) -> list[Found]:
+    """Run every root of the file, the outermost first, and give what was found."""
+    found: list[Found] = []
+    order = reach.units(program.outline)
+    if order.script:
+        found.extend(_run_script(program))
+    for item in order.items:
+        if reach.pending(program, item):
+            if item.kind == "function":
+                found.extend(_run_function(program, item))
+            else:
+                found.extend(_run_class(program, item))
+    return found
+
+
+def _start(program: Program, item: Definition) -> tuple[State, Frame]:
+    program.budget.start_root()
+    state = State(Symbols())
+    env = names.module_env(program, state)
+    return state, Frame(env, program.path, item.slice)
+
+
+def _run_script(program: Program) -> list[Found]:
+    """Run the module's own statements in order, as `python file.py` does."""
+    program.budget.start_root()
+    states = [State(Symbols())]
+    for item in program.outline.items:
+        if item.kind != "statement":
+            continue
+        after: list[State] = []
+        for state in states:
+            env = names.module_env(program, state)
+            frame = Frame(env, program.path, item.slice)
+            outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
+            after.extend(outcome.state for outcome in outcomes)
+        states = after[:PATHS_IN_ROOT] or states[:1]
+    return _collect([(state, NONE) for state in states])
+
+
+def _run_function(program: Program, item: Definition) -> list[Found]:
+    state, frame = _start(program, item)
+    function = names.module_variable(program, state, item.name)
+    if not isinstance(function, Closure):
+        return []
+    arguments = inputs.of_function(program, state, function.function, dict(function.defaults), skip=0)
+    return _finish(program, calls.call(program, frame, state, function, arguments, 0))
+
+
+def _run_class(program: Program, item: Definition) -> list[Found]:
+    """Construct the class, run what a call of it runs, then each method that writes and was not run by that."""
+    found: list[Found] = []
+    entry = _entry(program, item)
+    if entry:
+        found.extend(_run_method(program, item, entry))
+    for method in reach.order_of_methods(item):
+        if method.name != entry and reach.method_pending(program, method):
+            found.extend(_run_method(program, item, method.name))
+    return found
+
+
+def _entry(program: Program, item: Definition) -> str:
+    """Name the method that a call of an instance runs; empty when the class is not a module."""
+    state, frame = _start(program, item)
+    cls = names.class_of(program, state, frame, item)
+    framework = program.is_module(cls) if cls is not None else None
+    if framework is None or cls is None:
+        return ""
+    own = attributes.lookup(program, state, cls, framework.calls)
+    return framework.calls if isinstance(own, Closure) else ""
+
+
+def _run_method(program: Program, item: Definition, name: str) -> list[Found]:
+    state, frame = _start(program, item)
+    cls = names.class_of(program, state, frame, item)
+    if cls is None:
+        return []
+    results: list[tuple[State, Value]] = []
+    for after, receiver in _constructed(program, frame, state, cls):
+        method = attributes.lookup(program, after, cls, name)
+        if name == "__init__" or not isinstance(method, Closure):
+            results.append((after, NONE))
+            continue
+        skip = 0 if method.wrapper == "static" else 1
+        arguments = inputs.of_function(program, after, method.function, dict(method.defaults), skip)
+        target: Value = method if method.wrapper == "static" else Bound(
+            cls if method.wrapper == "class" else receiver, method
+        )
+        results.extend(
+            (done, Tuple((value, receiver))) for done, value in calls.call(program, frame, after, target, arguments, 0)
+        )
+    return _finish(program, results[:PATHS_IN_ROOT])
+
+
+def _constructed(program: Program, frame: Frame, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
+    """Construct a class on its defaults, what has none being unknown; an unknown instance if that fails."""
+    init = attributes.lookup(program, state, cls, "__init__")
+    spare = state.fork()
+    if isinstance(init, Closure):
+        arguments = inputs.of_constructor(program, state, init.function, dict(init.defaults))
+    else:
+        arguments = inputs.nothing()
+    made = modules.construct(program, frame, state, cls, arguments, 0)
+    if made:
+        return made
+    program.budget.counters["constructors_without_a_path"] += 1
+    return [(spare, spare.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
+
+
+def _finish(program: Program, results: Sequence[tuple[State, Value]]) -> list[Found]:
+    """Run the backward that a training program would, from all that was returned."""
+    for state, value in results:
+        if state.modes.grad is not False:
+            roots = list(_tensors_below(state, value, set(), 0))
+            tape.backward(state, program.default().framework.name, roots, None, retain=False)
+    return _collect(results)
+
+
+def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
+    """List the tensors that a result holds, in tuples, lists, dicts and attributes; parameters are no results."""
+    tensor = state.tensor(value)
+    if tensor is not None:
+        if not tensor.param and tensor.nodes:
+            yield tensor
+        return
+    if isinstance(value, Tuple):
+        for item in value.items:
+            yield from _tensors_below(state, item, seen, depth + 1)
+    if not isinstance(value, Ref) or value.id in seen or depth > 4:  # noqa: PLR2004 - deep enough for any result
+        return
+    seen.add(value.id)
+    inner = state.object(value)
+    held: Sequence[Value] = ()
+    if isinstance(inner, DictObject):
+        held = tuple(inner.items.values())
+    elif isinstance(inner, Instance):
+        held = tuple(inner.attrs.values())
+    elif inner is not None and not isinstance(inner, Tensor):
+        held = tuple(pair for pair in getattr(inner, "items", ()))
+    for item in held:
+        yield from _tensors_below(state, item, seen, depth + 1)
+
+
+def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
+    counted: dict[Event, int] = {}
+    for state, _ in results:
+        for event in state.events:
+            counted[event] = counted.get(event, 0) + 1
+    return [Found(event, count, len(results)) for event, count in counted.items()]
+
+

@@ -1,0 +1,135 @@
+"""Functions of Python's standard library that matter to tensor programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Builtin, Const, Partial, Ref, Tuple, Value
+from inplace_lint.interp import calls, iteration, pybuiltins
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.program import Program
+
+Results = list[tuple[State, Value]]
+
+
+def call(
+    program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int
+) -> Results | None:
+    """Give what a function of the standard library returns; None when it is not known here."""
+    if name in _AS_BUILTINS:
+        return pybuiltins.call(program, frame, state, Builtin(_AS_BUILTINS[name]), arguments, at)
+    if name.startswith("math."):
+        return [(state, _math(state, name[5:], arguments))]
+    if name in _PURE:
+        return [(state, state.symbols.sym(("stdlib", name, arguments.positional)))]
+    handler = _HANDLERS.get(name)
+    return None if handler is None else handler(program, frame, state, arguments, at)
+
+
+_AS_BUILTINS = {"collections.OrderedDict": "dict", "collections.deque": "list"}
+_PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
+
+
+def _math(state: State, name: str, arguments: Arguments) -> Value:
+    values = [value.value for value in arguments.positional if isinstance(value, Const)]
+    function = getattr(math, name, None)
+    if callable(function) and values and len(values) == len(arguments.positional):
+        try:
+            return Const(function(*values))
+        except (ValueError, TypeError, OverflowError):
+            pass
+    return state.symbols.sym(("math", name, arguments.positional), "number")
+
+
+def _partial(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    if not arguments.positional:
+        return [(state, NONE)]
+    return [(state, Partial(arguments.positional[0], arguments.positional[1:], arguments.keywords))]
+
+
+def _reduce(program: Program, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    if len(arguments.positional) < 2:  # noqa: PLR2004 - reduce takes a function and items
+        return [(state, NONE)]
+    function, iterable = arguments.positional[:2]
+    items = list(iteration.turns(program, frame, state, iterable, None, at).items)
+    if len(arguments.positional) > 2:  # noqa: PLR2004 - and may take a start
+        items.insert(0, arguments.positional[2])
+    if not items:
+        return [(state, NONE)]
+    going: Results = [(state, items[0])]
+    for item in items[1:]:
+        going = [
+            result
+            for before, total in going
+            for result in calls.call(program, frame, before, function, Arguments((total, item)), at)
+        ]
+    return going
+
+
+def _chain(program: Program, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    parts = [iteration.turns(program, frame, state, value, None, at) for value in arguments.positional]
+    items = tuple(item for part in parts for item in part.items)
+    return [(state, Tuple(items, all(part.exact for part in parts)))]
+
+
+def _default_dict(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    factory = arguments.positional[0] if arguments.positional else NONE
+    number = isinstance(factory, Builtin) and factory.name in {"int", "float"}
+    default: Value | None = Const(0) if number else None
+    return [(state, state.new(DictObject({}, exact=False, default=default)))]
+
+
+def _copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    value = arguments.positional[0] if arguments.positional else NONE
+    thing = state.object(value)
+    return [(state, value if thing is None or isinstance(thing, Tensor | Names) else state.new(thing))]
+
+
+def _deep_copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    return [(state, duplicate(state, arguments.positional[0] if arguments.positional else NONE, {}))]
+
+
+def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
+    """Give a deep copy: new objects, new storages, the same sharing among them."""
+    if isinstance(value, Tuple):
+        return Tuple(tuple(duplicate(state, item, done) for item in value.items), value.exact, value.fields)
+    if not isinstance(value, Ref):
+        return value
+    if value.id in done:
+        return done[value.id]
+    match state.object(value):
+        case Tensor() as tensor:
+            copied = Tensor(
+                state.new_storage(), tensor.rg, tensor.leaf, dtype=tensor.dtype, rank=tensor.rank, param=tensor.param,
+                contiguous=tensor.contiguous, framework=tensor.framework, why=tensor.why,
+            )
+            done[value.id] = state.new(copied)
+        case ListObject(items, exact, kind):
+            done[value.id] = state.new(ListObject((), exact, kind))
+            copies = tuple(duplicate(state, item, done) for item in items)
+            state.put(done[value.id], ListObject(copies, exact, kind))
+        case DictObject(items, exact, default):
+            done[value.id] = state.new(DictObject({}, exact, default))
+            mapped = {key: duplicate(state, item, done) for key, item in items.items()}
+            state.put(done[value.id], DictObject(mapped, exact, default))
+        case Instance(cls, attrs, opaque, children):
+            done[value.id] = state.new(Instance(cls, {}, opaque, None))
+            new = {key: duplicate(state, item, done) for key, item in attrs.items()}
+            inner = duplicate(state, children, done) if children is not None else None
+            state.put(done[value.id], Instance(cls, new, opaque, inner if isinstance(inner, Ref) else None))
+        case _:
+            return value
+    return done[value.id]
+
+
+_HANDLERS: dict[str, Callable[[Program, Frame, State, Arguments, int], Results]] = {
+    "functools.partial": _partial,
+    "functools.reduce": _reduce,
+    "itertools.chain": _chain,
+    "collections.defaultdict": _default_dict,
+    "copy.copy": _copy,
+    "copy.deepcopy": _deep_copy,
+}

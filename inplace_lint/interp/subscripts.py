@@ -1,0 +1,159 @@
+"""Items: of tensors by the framework's facts, of tuples, lists and dicts by what is in them, of unknowns by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Dotted, SliceValue, Sym, Tuple, Value
+from inplace_lint.interp import attributes, calls, containers, ops, tensors
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.program import Program
+from inplace_lint.ir import nodes as ir
+
+Results = list[tuple[State, Value]]
+
+
+def get(program: Program, frame: Frame, state: State, value: Value, index: Value, expr: ir.Expr) -> Results:
+    """Give `value[index]`."""
+    at = expr.at if isinstance(expr, ir.Subscript) else 0
+    facts = tensors.framework_of(program, state, value)
+    if facts is not None:
+        exprs: dict[int | str, ir.Expr] = {0: expr.value} if isinstance(expr, ir.Subscript) else {}
+        name = f"{facts.framework.tensor}.__getitem__"
+        return ops.call_op(program, frame, state, name, Arguments((value, index), (), exprs), at)
+    if isinstance(value, Tuple):
+        return [(state, _from_items(state, value, value.items, value.exact, index))]
+    match state.object(value):
+        case ListObject(items, exact):
+            return [(state, _from_items(state, value, items, exact, index))]
+        case DictObject() as mapping:
+            return [(state, _from_dict(state, value, mapping, index))]
+        case Instance() as instance:
+            return _from_instance(program, frame, state, value, instance, index, at)
+        case _:
+            return [(state, unknown_item(state, value, index))]
+
+
+def unknown_item(state: State, value: Value, index: Value) -> Sym:
+    """Give the item of an unknown value: the same for the same index."""
+    kind = "input" if isinstance(value, Sym) and value.kind == "input" else ""
+    if isinstance(value, Sym):
+        key = state.symbols.key(value)
+        if isinstance(key, tuple) and key[:1] == ("shape",):
+            kind = "number"
+    return state.symbols.sym(("item", value, index), kind)
+
+
+def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: bool, index: Value) -> Value:
+    if isinstance(index, Const) and isinstance(index.value, int) and exact:
+        position = int(index.value)
+        if -len(items) <= position < len(items):
+            return items[position]
+    if isinstance(index, SliceValue):
+        parts = (index.lower, index.upper, index.step)
+        if exact and all(isinstance(part, Const) for part in parts):
+            bounds = [part.value if isinstance(part, Const) and isinstance(part.value, int) else None for part in parts]
+            if all(isinstance(part, Const) and (part.value is None or isinstance(part.value, int)) for part in parts):
+                chosen = items[slice(*bounds)]
+                return Tuple(chosen) if isinstance(value, Tuple) else state.new(ListObject(chosen))
+        return Tuple(items, exact=False) if isinstance(value, Tuple) else state.new(ListObject(items, exact=False))
+    distinct = set(items)
+    if exact and len(distinct) == 1:
+        return items[0]
+    return _some_item(state, value, items, index)
+
+
+def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
+    # IMPRECISE: an unknown position of a list of modules is taken for the first: they are built alike.
+    if items and all(state.instance(item) is not None for item in items):
+        return items[0]
+    return state.symbols.sym(("item", value, index))
+
+
+def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
+    if isinstance(index, Const) and index.value in mapping.items:
+        return mapping.items[index.value]
+    if mapping.default is not None:
+        return mapping.default
+    distinct = set(mapping.items.values())
+    if len(distinct) == 1 and mapping.exact:
+        return next(iter(distinct))
+    return state.symbols.sym(("item", value, index))
+
+
+def _from_instance(
+    program: Program, frame: Frame, state: State, value: Value, instance: Instance, index: Value, at: int
+) -> Results:
+    if instance.children is not None:
+        inner: Object | None = state.object(instance.children)
+        if isinstance(inner, ListObject):
+            return [(state, containers.item(state, instance, inner, index))]
+        if isinstance(inner, DictObject):
+            return [(state, _from_dict(state, value, inner, index))]
+    results: Results = []
+    for after, method in attributes.get(program, frame, state, value, "__getitem__", at):
+        if isinstance(method, Sym | Dotted):
+            results.append((after, unknown_item(after, value, index)))
+        else:
+            results.extend(calls.call(program, frame, after, method, Arguments((index,)), at))
+    return results
+
+
+def set_(
+    program: Program,
+    frame: Frame,
+    state: State,
+    receiver: Value,
+    index: Value,
+    value: Value,
+    target: ir.Subscript,
+    source: ir.Expr | None,
+    *,
+    again: bool = False,
+) -> list[State]:
+    """Run `receiver[index] = value`; `again` when the item itself was just written by an augmented assignment."""
+    facts = tensors.framework_of(program, state, receiver, evidence=True)
+    if facts is not None:
+        exprs: dict[int | str, ir.Expr] = {0: target.value}
+        if source is not None:
+            exprs[2] = source
+        name = f"{facts.framework.tensor}.__setitem__"
+        arguments = Arguments((receiver, index, value), (), exprs)
+        spelled = "again" if again else "item"
+        return [after for after, _ in ops.call_op(program, frame, state, name, arguments, target.at, spelled)]
+    ref = state.ref(receiver)
+    thing = state.object(receiver)
+    if ref is None:
+        return [state]
+    if isinstance(thing, DictObject):
+        if isinstance(index, Const):
+            state.put(ref, replace(thing, items={**thing.items, index.value: value}))
+        else:
+            state.put(ref, replace(thing, exact=False))
+    elif isinstance(thing, ListObject):
+        state.put(ref, _replaced(thing, index, value))
+    elif isinstance(thing, Instance):
+        return _set_instance(program, frame, state, receiver, index, value, target.at)
+    return [state]
+
+
+def _replaced(thing: ListObject, index: Value, value: Value) -> ListObject:
+    if isinstance(index, Const) and isinstance(index.value, int) and -len(thing.items) <= index.value < len(thing.items):
+        items = list(thing.items)
+        items[index.value] = value
+        return replace(thing, items=tuple(items))
+    return replace(thing, exact=False)
+
+
+def _set_instance(
+    program: Program, frame: Frame, state: State, receiver: Value, index: Value, value: Value, at: int
+) -> list[State]:
+    for after, method in attributes.get(program, frame, state, receiver, "__setitem__", at):
+        if not isinstance(method, Sym | Dotted):
+            return [done for done, _ in calls.call(program, frame, after, method, Arguments((index, value)), at)]
+        return [after]
+    return [state]
+
+

@@ -1,0 +1,94 @@
+"""Which values are tensors, and what an unknown value is taken for once it is used as one."""
+
+from __future__ import annotations
+
+from inplace_lint.domain.heap import ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
+from inplace_lint.interp.program import Program
+from inplace_lint.knowledge.facts import Facts
+
+NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
+
+
+def framework_of(program: Program, state: State, value: Value, *, evidence: bool = False) -> Facts | None:
+    """
+    Give the facts by which operators of this value go; None when it is not a tensor as far as is known.
+
+    With `evidence`, an unknown that was merely declared to be a tensor is not enough: something must have used it so.
+    """
+    tensor = state.tensor(value)
+    if tensor is not None:
+        return program.facts.get(tensor.framework) or program.default()
+    if isinstance(value, Sym) and value.kind == "tensor" and not evidence:
+        return program.default()
+    if isinstance(value, Sym) and value.kind == "tensor":
+        return program.default()
+    return None
+
+
+def materialise(program: Program, state: State, value: Value, framework: str = "") -> Ref | None:
+    """Give the tensor that a value is, taking an unknown for one; None when it certainly is not a tensor."""
+    known = state.ref(value)
+    if known is not None:
+        return known if state.tensor(value) is not None else None
+    if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
+        return None
+    tensor = Tensor(
+        storage=state.new_storage(),
+        rg=None,
+        leaf=None,
+        sure=value.kind in {"tensor", "input"},
+        why=f"{describe(state, value)} requires grad",
+        framework=framework or program.default().framework.name,
+    )
+    return state.tensor_of(value, tensor)
+
+
+def describe(state: State, value: Sym) -> str:
+    """Name an unknown value in a sentence."""
+    key = state.symbols.key(value)
+    match key:
+        case ("param", _, str(name)):
+            return f"`{name}`"
+        case ("attr", _, str(name)):
+            return f"`{name}`"
+        case ("global", _, str(name)):
+            return f"`{name}`"
+        case _:
+            return "the tensor"
+
+
+def tensors_in(state: State, value: Value) -> list[tuple[Ref, Tensor]]:
+    """List the tensors that a value is or holds in tuples and lists, in order."""
+    tensor = state.tensor(value)
+    if tensor is not None:
+        ref = state.ref(value)
+        return [] if ref is None else [(ref, tensor)]
+    inner = state.object(value)
+    items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+    return [found for item in items for found in tensors_in(state, item)]
+
+
+def materialise_all(program: Program, state: State, value: Value, framework: str) -> list[tuple[Ref, Tensor]]:
+    """List the tensors of an argument, its unknown items taken for tensors."""
+    inner = state.object(value)
+    items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else None
+    for item in (value,) if items is None else items:
+        if isinstance(item, Sym):
+            materialise(program, state, item, framework)
+    return tensors_in(state, value)
+
+
+def is_basic_index(state: State, value: Value) -> bool | None:
+    """Say whether an index is made of ints, slices, None and `...` only, so that it makes a view."""
+    if isinstance(value, Tuple):
+        parts = [is_basic_index(state, item) for item in value.items]
+        return False if False in parts else None if None in parts else True
+    if isinstance(value, Const):
+        return not isinstance(value.value, bool)
+    if isinstance(value, Sym):
+        if state.tensor(value) is not None or value.kind in {"tensor", "sequence"}:
+            return False
+        return True if value.kind == "number" else None
+    return not isinstance(value, Ref)

@@ -1,0 +1,142 @@
+"""
+Runs the writes of a framework call: the framework's own checks, the version, the new history.
+
+    w = nn.Linear(2, 2).weight
+    w += 1                 # check "leaf" fails: refused, the state stays as it was
+    a, b = h.chunk(2)
+    a += 1                 # check "multi_view" fails
+
+Mirrors torch `check_inplace`, `increment_version`, `rebase_history`; paddle `CheckInplace`, `bump_inplace_version`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.heap import Save, Tensor, View, Write
+from inplace_lint.domain.values import NONE, Ref, Value
+from inplace_lint.event import Refused
+from inplace_lint.interp import ops, results
+from inplace_lint.knowledge.guard import holds
+from inplace_lint.knowledge.op import WriteFact
+
+if TYPE_CHECKING:
+    from inplace_lint.domain.state import State
+
+Three = bool | None
+
+
+def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
+    """Run a call that writes; a write that is refused leaves everything as it was."""
+    state, binding = call.state, call.binding
+    targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
+    for fact, ref, tensor in targets:
+        check = refused_by(call, fact, tensor)
+        if check is not None:
+            _report(call, fact, ref, tensor, *check)
+            return [(state, ref)]
+    rg = ops.rg_of(call)
+    keeps_history = binding.op.history
+    node = None
+    tracked = [entry for entry in targets if binding.op.history != "keep_old" and entry[1] in {r for r, _ in call.grads}]
+    if rg is not False and keeps_history != "keep_old":
+        node = ops.record(call, inputs, targets[0][1] if keeps_history == "cut" and targets else None)
+    for fact, ref, tensor in targets:
+        _bump(call, fact, ref, tensor)
+    for _, ref, _ in tracked or targets[:1]:
+        if keeps_history != "keep_old" and state.modes.grad is not False:
+            _new_history(call, ref, rg, node)
+    value = results.make(call, rg, node)
+    if node is not None:
+        ops.save_outputs(call, node, value)
+    return [(state, value)]
+
+
+def _targets(call: ops.Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]:
+    verdict = holds(fact.condition, call.binding)
+    if verdict is False or (verdict is None and fact.condition is not None):
+        # IMPRECISE: a write that only may happen is left out.
+        return []
+    value = call.binding.value(fact.to)
+    if value is None or value == NONE:
+        return []
+    return [(fact, ref, tensor) for ref, tensor in call.binding.tensors(fact.to)]
+
+
+def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+    """Name the framework's check that refuses a write, with what must be assumed for it to fail; None if none does."""
+    state = call.state
+    base = state.tensor(tensor.base) if tensor.base is not None else None
+    grad = state.modes.grad is not False
+    tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM}
+    if grad and "leaf" in fact.checks and tensor.rg and tensor.leaf and base is None:
+        return "leaf", frozenset()
+    if grad and "leaf_view" in fact.checks:
+        if base is not None and tracked and base.rg and base.leaf:
+            return "leaf_view", frozenset()
+        if "leaf" not in fact.checks and tensor.rg and tensor.leaf and base is None:
+            return "leaf_view", frozenset()
+    if grad and "multi_view" in fact.checks and tensor.view is View.MULTI:
+        rg = ops.rg_of(call)
+        if rg or (rg is None and tensor.sure):
+            why = frozenset() if rg else frozenset(t.why for _, t in call.grads if t.rg is None)
+            return "multi_view", why | tensor.doubt
+    if grad and "no_grad_view" in fact.checks and tensor.view is View.NO_GRAD and base is not None and base.rg:
+        return "no_grad_view", frozenset()
+    if "overlap" in fact.checks and tensor.view is View.EXPANDED:
+        return "overlap", tensor.doubt
+    return None
+
+
+def _report(
+    call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]
+) -> None:
+    """Report a refused write: one a tensor and check, since the first would end the program."""
+    key = ("refused", ref.id, check)
+    if key in call.state.bindings:
+        return
+    call.state.attach(key, ref)
+    touch = call.touch(fact.to, call.binding.exprs.get(fact.to), tensor)
+    origin = tensor.made.site if tensor.made is not None else None
+    assumptions = assumed | call.doubt | call.state.assumptions
+    call.state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))
+
+
+def _bump(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
+    expr = call.binding.exprs.get(fact.to)
+    write = Write(
+        touch=call.touch(fact.to, expr, tensor),
+        version=0,
+        counted=fact.counted and tensor.counted,
+        clock=0,
+        assumptions=call.doubt,
+        doubt=tensor.doubt,
+        names=call.frame.variables(expr),
+        tensor=ref,
+    )
+    call.state.write(tensor.storage, write)
+
+
+def _new_history(call: ops.Call, ref: Ref, rg: Three, node: int | None) -> None:
+    """Give the written tensor its new node, and its base one too where the framework rebases."""
+    state = call.state
+    tensor = state.tensor(ref)
+    assert tensor is not None
+    cut = call.binding.op.history == "cut"
+    if rg is False:
+        if cut and tensor.leaf is False:
+            state.put(ref, replace(tensor, rg=False, nodes=(), leaf=True))
+        return
+    why = next((t.why for _, t in call.grads if t.rg is None), "")
+    made = call.touch("out0")
+    nodes = (node,) if node is not None else ()
+    state.put(ref, replace(tensor, rg=rg, leaf=False, nodes=nodes, why="" if rg else why, made=made))
+    if tensor.base is None or not call.facts.framework.rebases or call.binding.op.history == "keep_base":
+        return
+    base = state.tensor(tensor.base)
+    if base is not None and tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.MAYBE}:
+        kept = base.nodes if not (cut and base.storage != tensor.storage) else ()
+        base_rg = True if True in (rg, base.rg) else None
+        changed = replace(base, rg=base_rg, leaf=False, nodes=(*kept, *nodes), why="" if base_rg else base.why or why)
+        state.put(tensor.base, changed)

@@ -1,0 +1,427 @@
+"""
+The node types of the IR.
+
+`lower` makes them from LibCST, `interp` runs them. A node is a named tuple, so it pickles as a tuple and costs little.
+`at` is an ordinal within the slice, never a position. What Python can say and the IR does not model is `Unknown`,
+with the names it reads and binds, so that the interpreter can give these up and go on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from inplace_lint.span import Slice
+
+class Const(NamedTuple):
+    """A literal: number, string, bytes, True, False, None or `...`."""
+
+    value: object
+
+
+class Name(NamedTuple):
+    """A read of a name; as a target, a binding of it."""
+
+    at: int
+    id: str
+
+
+class Attr(NamedTuple):
+    """`value.name`."""
+
+    at: int
+    value: Expr
+    name: str
+
+
+class Subscript(NamedTuple):
+    """`value[index]`; several indices are one tuple `Sequence`."""
+
+    at: int
+    value: Expr
+    index: Expr
+
+
+class SliceExpr(NamedTuple):
+    """`lower:upper:step` inside a subscript."""
+
+    lower: Expr | None
+    upper: Expr | None
+    step: Expr | None
+
+
+class Keyword(NamedTuple):
+    """`name=value` in a call; `**value` has no name."""
+
+    at: int
+    name: str | None
+    value: Expr
+
+
+class Call(NamedTuple):
+    """`func(*args, **keywords)` in source order; a starred argument is a `Starred`."""
+
+    at: int
+    func: Expr
+    args: tuple[Expr, ...]
+    keywords: tuple[Keyword, ...]
+
+
+class Starred(NamedTuple):
+    """`*value` in a call, a display or a target."""
+
+    value: Expr
+
+
+class Unary(NamedTuple):
+    """`op` is one of `-`, `+`, `~`, `not`."""
+
+    at: int
+    op: str
+    operand: Expr
+
+
+class Binary(NamedTuple):
+    """`op` is the token: `+ - * / // % ** @ & | ^ << >>`."""
+
+    at: int
+    op: str
+    left: Expr
+    right: Expr
+
+
+class Compare(NamedTuple):
+    """A chain `left op right op right …`; `ops` are tokens such as `<`, `==`, `is not`, `in`."""
+
+    at: int
+    left: Expr
+    ops: tuple[str, ...]
+    rights: tuple[Expr, ...]
+
+
+class BoolOp(NamedTuple):
+    """`and` or `or` over two or more values."""
+
+    at: int
+    op: str
+    values: tuple[Expr, ...]
+
+
+class IfExp(NamedTuple):
+    """`then if test else orelse`."""
+
+    at: int
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+class Sequence(NamedTuple):
+    """A display of `kind` list, tuple or set."""
+
+    at: int
+    kind: str
+    items: tuple[Expr, ...]
+
+
+class DictDisplay(NamedTuple):
+    """`{key: value, **value}`; a `**` item has no key."""
+
+    at: int
+    items: tuple[tuple[Expr | None, Expr], ...]
+
+
+class Clause(NamedTuple):
+    """`for target in iter if condition …` of a comprehension."""
+
+    target: Expr
+    iter: Expr
+    conditions: tuple[Expr, ...]
+
+
+class Comprehension(NamedTuple):
+    """`kind` is list, set, dict or generator; `key` only for dict."""
+
+    at: int
+    kind: str
+    key: Expr | None
+    element: Expr
+    clauses: tuple[Clause, ...]
+
+
+class Lambda(NamedTuple):
+    """`lambda params: body`; the function's body is one `Return`."""
+
+    at: int
+    function: Function
+
+
+class NamedExpr(NamedTuple):
+    """`(name := value)`."""
+
+    at: int
+    target: Expr
+    value: Expr
+
+
+class Yield(NamedTuple):
+    """`yield value`, or `yield from value` when `delegates`."""
+
+    at: int
+    value: Expr | None
+    delegates: bool
+
+
+class Format(NamedTuple):
+    """An f-string or t-string: a string that reads `parts`."""
+
+    at: int
+    parts: tuple[Expr, ...]
+
+
+class Unknown(NamedTuple):
+    """Something the IR does not model, as an expression or a statement: it reads `reads` and may bind `writes`."""
+
+    at: int
+    reason: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+Expr = (
+    Const | Name | Attr | Subscript | SliceExpr | Call | Starred | Unary | Binary | Compare | BoolOp | IfExp | Sequence
+    | DictDisplay | Comprehension | Lambda | NamedExpr | Yield | Format | Unknown
+)
+
+
+class ExprStmt(NamedTuple):
+    """An expression whose value is dropped."""
+
+    at: int
+    value: Expr
+
+
+class Assign(NamedTuple):
+    """`targets[0] = targets[1] = … = value`; an annotated assignment with a value is one too."""
+
+    at: int
+    targets: tuple[Expr, ...]
+    value: Expr
+
+
+class Declare(NamedTuple):
+    """`target: annotation = value` or without a value: what a dataclass field or a typed name is made of."""
+
+    at: int
+    target: Expr
+    annotation: Expr
+    value: Expr | None
+
+
+class AugAssign(NamedTuple):
+    """`target op= value`; `op` is the binary token without `=`."""
+
+    at: int
+    op: str
+    target: Expr
+    value: Expr
+
+
+class Delete(NamedTuple):
+    """`del targets`."""
+
+    at: int
+    targets: tuple[Expr, ...]
+
+
+class If(NamedTuple):
+    """`if test: body else: orelse`; an `elif` is an `If` alone in `orelse`."""
+
+    at: int
+    test: Expr
+    body: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+
+
+class For(NamedTuple):
+    """`for target in iter: body else: orelse`, `async for` too."""
+
+    at: int
+    target: Expr
+    iter: Expr
+    body: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+
+
+class While(NamedTuple):
+    """`while test: body else: orelse`."""
+
+    at: int
+    test: Expr
+    body: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+
+
+class WithItem(NamedTuple):
+    """`context as target`."""
+
+    context: Expr
+    target: Expr | None
+
+
+class With(NamedTuple):
+    """`with items: body`, `async with` too."""
+
+    at: int
+    items: tuple[WithItem, ...]
+    body: tuple[Stmt, ...]
+
+
+class Handler(NamedTuple):
+    """`except type as name: body`; `type` is None for a bare `except`."""
+
+    type: Expr | None
+    name: str | None
+    body: tuple[Stmt, ...]
+
+
+class Try(NamedTuple):
+    """`try: body except …: else: orelse finally: finalbody`, `except*` too."""
+
+    at: int
+    body: tuple[Stmt, ...]
+    handlers: tuple[Handler, ...]
+    orelse: tuple[Stmt, ...]
+    finalbody: tuple[Stmt, ...]
+
+
+class Case(NamedTuple):
+    """
+    One `case` of a `match`.
+
+    `test` is the pattern as an ordinary expression over the subject's name `subject` when it can be said so (a value,
+    a literal, `None`, an or of these, a class without sub-patterns); None for a pattern that always matches (`_`, a
+    bare capture); `Unknown` otherwise. `binds` are the names that the pattern captures; `guard` is the `if`.
+    """
+
+    test: Expr | None
+    binds: tuple[str, ...]
+    guard: Expr | None
+    body: tuple[Stmt, ...]
+
+
+class Match(NamedTuple):
+    """`match subject: cases`; the tests speak of the subject by the name `subject`, which no Python name can equal."""
+
+    at: int
+    subject: Expr
+    name: str
+    cases: tuple[Case, ...]
+
+
+class Return(NamedTuple):
+    """`return value`."""
+
+    at: int
+    value: Expr | None
+
+
+class Raise(NamedTuple):
+    """`raise value`."""
+
+    at: int
+    value: Expr | None
+
+
+class Assert(NamedTuple):
+    """`assert test`."""
+
+    at: int
+    test: Expr
+
+
+class Jump(NamedTuple):
+    """`kind` is break, continue or pass."""
+
+    kind: str
+
+
+class Scope(NamedTuple):
+    """`global names` or `nonlocal names`."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+class ImportName(NamedTuple):
+    """`import module` (binds its first part) or `import module as alias`."""
+
+    at: int
+    module: str
+    alias: str | None
+
+
+class ImportFrom(NamedTuple):
+    """`from ..module import name as alias`; `level` counts the dots; `name` is `*` for a star import."""
+
+    at: int
+    module: str
+    level: int
+    names: tuple[tuple[str, str | None], ...]
+
+
+class Param(NamedTuple):
+    """`kind` is positional-only, plain, var-positional, keyword-only or var-keyword."""
+
+    at: int
+    name: str
+    kind: str
+    default: Expr | None
+    annotation: Expr | None
+
+
+class Function(NamedTuple):
+    """A `def` or a lambda: `sha` is the digest of its source text; `local` are the names that its body binds."""
+
+    qualname: str
+    params: tuple[Param, ...]
+    body: tuple[Stmt, ...]
+    slice: Slice
+    sha: str
+    local: frozenset[str]
+    is_async: bool
+    is_generator: bool
+
+
+class FunctionDef(NamedTuple):
+    """`@decorators def name(…)`."""
+
+    at: int
+    name: str
+    function: Function
+    decorators: tuple[Expr, ...]
+    returns: Expr | None
+
+
+class ClassDef(NamedTuple):
+    """`@decorators class name(*bases, **keywords): body`; in a slice of kind "class" the body lacks the methods."""
+
+    at: int
+    name: str
+    bases: tuple[Expr, ...]
+    keywords: tuple[Keyword, ...]
+    body: tuple[Stmt, ...]
+    decorators: tuple[Expr, ...]
+
+
+Stmt = (
+    ExprStmt | Assign | Declare | AugAssign | Delete | If | For | While | With | Try | Match | Return | Raise | Assert
+    | Jump | Scope | ImportName | ImportFrom | FunctionDef | ClassDef | Unknown
+)
+
+
+class Code(NamedTuple):
+    """A lowered slice: its statements, and how many ordinals they use."""
+
+    slice: Slice
+    body: tuple[Stmt, ...]
+    count: int

@@ -1,0 +1,1 @@
+"""Reads `rules/`: rule pages and op facts."""

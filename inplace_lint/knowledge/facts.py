@@ -1,0 +1,133 @@
+"""
+The op tables of one framework, looked up by canonical name.
+
+Entries are indexed when the tables are read and parsed when first asked for: a run meets a few hundred of the
+thousands that there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.errors import FactError
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.op import Op, op_of
+from inplace_lint.knowledge.versions import admits
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """
+    What is particular to a framework and not to one op: the content of its `framework.json`.
+
+    `augmented` maps a binary token to the method that `x op= y` calls, or is without it where the statement rebinds;
+    `binary` and `reflected` likewise. `requires_grad` is the attribute that says it, `negated` when it says the
+    opposite. `canonical` maps module prefixes to the public name of what they hold. `calls` is the method that runs
+    when a module is called. `attributes` are the tensor attributes that are not methods. `says` are the framework's own words for each harm.
+    """
+
+    name: str
+    title: str
+    packages: tuple[str, ...]
+    tensor: str
+    module: str
+    function: str
+    calls: str
+    augmented: Mapping[str, str]
+    binary: Mapping[str, str]
+    reflected: Mapping[str, str]
+    unary: Mapping[str, str]
+    compare: Mapping[str, str]
+    requires_grad: str
+    negated: bool
+    canonical: Mapping[str, str]
+    rebases: bool
+    says: Mapping[str, str]
+    attributes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Facts:
+    """The tables of one framework at one version."""
+
+    framework: Framework
+    version: str | None
+    rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    parsed: dict[str, tuple[Op, ...]] = field(default_factory=dict)
+
+    def forms(self, name: str) -> tuple[Op, ...]:
+        """Give the forms of an op in the order in which they are tried; empty when there is no fact for this version."""
+        known = self.parsed.get(name)
+        if known is None:
+            rows = self.rows.get(name, ())
+            known = tuple(op_of(row, name) for row in rows if admits(row.get("versions", ""), self.version))
+            self.parsed[name] = known
+        return known
+
+    def canonical(self, name: str) -> str:
+        """Give the public name of a framework object: `torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
+        if name in self.rows:
+            return name
+        for prefix, public in self.framework.canonical.items():
+            if name.startswith(prefix):
+                tail = name.rpartition(".")[2]
+                if f"{public}.{tail}" in self.rows:
+                    return f"{public}.{tail}"
+        return name
+
+
+def frameworks() -> tuple[str, ...]:
+    """Name the frameworks that there are tables for, in alphabetical order."""
+    return tuple(sorted(path.parent.name for path in (rules_dir() / "ops").glob("*/framework.json")))
+
+
+def load(name: str, version: str | None = None) -> Facts:
+    """
+    Read the tables of a framework, those of Python added.
+
+    Raises: `FactError` naming the file and line that is not JSON.
+    """
+    folder = rules_dir() / "ops" / name
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for path in sorted(folder.glob("*.jsonl"), key=_precedence):
+        for row in _rows(path):
+            for spelling in (row["op"], *row.get("same", ())):
+                rows.setdefault(spelling, []).append(row)
+    return Facts(_framework(folder / "framework.json"), version, rows)
+
+
+def _precedence(path: Path) -> tuple[bool, str]:
+    # Hand-written entries for what the interpreter itself does come before anything that was generated.
+    return path.stem != "acts", path.name
+
+
+def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                msg = f"{path.name}:{number}: {error}"
+                raise FactError(msg) from error
+
+
+def _framework(path: Path) -> Framework:
+    data = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return Framework(**{**data, "packages": tuple(data["packages"]), "attributes": tuple(data["attributes"])})
+    except (TypeError, KeyError) as error:
+        msg = f"{path.parent.name}/{path.name}: {error}"
+        raise FactError(msg) from error
+
+
+def digest() -> str:
+    """Give a digest of all op tables: it changes whenever any fact does."""
+    total = hashlib.sha256()
+    for path in sorted((rules_dir() / "ops").rglob("*.json*")):
+        total.update(path.name.encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()

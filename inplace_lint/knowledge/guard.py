@@ -1,0 +1,144 @@
+"""
+Guards: the conditions under which a fact holds.
+
+A guard is parsed once, from the text in an op table, and evaluated over an environment that answers each atom with
+yes (True), no (False) or unknown (None). `rg(other) and not inplace` is unknown as long as nobody knows whether
+`other` requires grad, unless `inplace` is true: then it is no.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from inplace_lint.errors import FactError
+
+Three = bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """`name(args…)`, or a bare argument or attribute when `name` is empty."""
+
+    name: str
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`left op right`, where the left side is an atom and the right side a constant."""
+
+    op: str
+    left: Atom
+    right: object
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite of `operand`."""
+
+    operand: Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """All of `operands` when `every`, else any of them."""
+
+    every: bool
+    operands: tuple[Guard, ...]
+
+
+Guard = Atom | Test | Not | Many
+
+
+class Environment(Protocol):
+    """Who answers the atoms of a guard."""
+
+    def truth(self, atom: Atom) -> Three:
+        """Say whether the atom holds."""
+        ...
+
+    def compare(self, atom: Atom, op: str, constant: object) -> Three:
+        """Say whether the value of the atom stands in that relation to a constant."""
+        ...
+
+
+def holds(guard: Guard | None, environment: Environment) -> Three:
+    """Say whether the guard holds; a missing guard always does."""
+    match guard:
+        case None:
+            return True
+        case Atom():
+            return environment.truth(guard)
+        case Test(op, left, right):
+            return environment.compare(left, op, right)
+        case Not(operand):
+            inner = holds(operand, environment)
+            return None if inner is None else not inner
+        case Many(every, operands):
+            return _many(every, [holds(operand, environment) for operand in operands])
+
+
+def _many(every: bool, answers: list[Three]) -> Three:
+    decisive = not every
+    if decisive in answers:
+        return decisive
+    return None if None in answers else every
+
+
+def atoms(guard: Guard | None) -> tuple[Atom, ...]:
+    """List the atoms of a guard from left to right."""
+    match guard:
+        case None:
+            return ()
+        case Atom():
+            return (guard,)
+        case Test(_, left, _):
+            return (left,)
+        case Not(operand):
+            return atoms(operand)
+        case Many(_, operands):
+            return tuple(atom for operand in operands for atom in atoms(operand))
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Guard:
+    """
+    Read a guard.
+
+    Raises: `FactError` with the text, for anything that is not in the grammar of `rules/ops/README.md`.
+    """
+    try:
+        return _guard(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError) as error:
+        msg = f"not a guard: {text!r}"
+        raise FactError(msg) from error
+
+
+_OPERATORS: dict[type[ast.cmpop], str] = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
+
+
+def _guard(node: ast.expr) -> Guard:
+    match node:
+        case ast.BoolOp(op, values):
+            return Many(isinstance(op, ast.And), tuple(_guard(value) for value in values))
+        case ast.UnaryOp(ast.Not(), operand):
+            return Not(_guard(operand))
+        case ast.Compare(left, [op], [right]) if type(op) in _OPERATORS:
+            return Test(_OPERATORS[type(op)], _atom(left), ast.literal_eval(right))
+        case _:
+            return _atom(node)
+
+
+def _atom(node: ast.expr) -> Atom:
+    match node:
+        case ast.Name(name):
+            return Atom("", (name,))
+        case ast.Attribute():
+            return Atom("", (ast.unparse(node),))
+        case ast.Call(ast.Name(name), args, []):
+            return Atom(name, tuple(ast.unparse(argument) for argument in args))
+        case _:
+            raise ValueError(ast.dump(node))

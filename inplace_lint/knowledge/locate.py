@@ -1,0 +1,21 @@
+"""Where `rules/` lies: in a wheel, an editable install or a bare checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inplace_lint.errors import InplaceLintError
+
+
+def rules_dir() -> Path:
+    """
+    Give the folder with the rule pages and op facts that belong to this very package.
+
+    Raises: `InplaceLintError` when neither place has it, which only a broken installation brings about.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "_rules", package.parent / "rules"):
+        if (folder / "ops").is_dir():
+            return folder
+    msg = f"{package}: the rules folder is missing; install inplace-lint again"
+    raise InplaceLintError(msg)

@@ -1,0 +1,1 @@
+"""LibCST to IR: with `fix/` the only importer of libcst."""

@@ -1,0 +1,72 @@
+"""Lowers function definitions and lambdas."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.scopes import scope_of
+from inplace_lint.lower import expressions, statements
+from inplace_lint.lower.tally import Tally
+
+
+def of_definition(tally: Tally, node: cst.FunctionDef) -> ir.FunctionDef:
+    """Give the IR of a `def`, its decorators first."""
+    at = tally.at(node)
+    decorators = tuple(expressions.expression(tally, decorator.decorator) for decorator in node.decorators)
+    name = node.name.value
+    params = parameters(tally, node.params)
+    returns = None if node.returns is None else expressions.expression(tally, node.returns.annotation)
+    qualname = tally.qualname(name)
+    tally.names.extend((name, "<locals>"))
+    body = statements.block(tally, node.body)
+    del tally.names[-2:]
+    local, yields = scope_of(body)
+    function = ir.Function(
+        qualname=qualname,
+        params=params,
+        body=body,
+        slice=tally.slice,
+        sha=f"{tally.digest}:{at}",
+        local=local | {param.name for param in params},
+        is_async=node.asynchronous is not None,
+        is_generator=yields,
+    )
+    return ir.FunctionDef(at, name, function, decorators, returns)
+
+
+def of_lambda(tally: Tally, node: cst.Lambda) -> ir.Function:
+    """Give the function that a lambda makes: its body is one `Return`."""
+    params = parameters(tally, node.params)
+    at = tally.at(node.body)
+    body = (ir.Return(at, expressions.expression(tally, node.body)),)
+    local, yields = scope_of(body)
+    return ir.Function(
+        qualname=tally.qualname("<lambda>"),
+        params=params,
+        body=body,
+        slice=tally.slice,
+        sha=f"{tally.digest}:{at}",
+        local=local | {param.name for param in params},
+        is_async=False,
+        is_generator=yields,
+    )
+
+
+def parameters(tally: Tally, node: cst.Parameters) -> tuple[ir.Param, ...]:
+    """Give the parameters in the order of the signature."""
+    found = [_parameter(tally, param, "positional-only") for param in node.posonly_params]
+    found.extend(_parameter(tally, param, "plain") for param in node.params)
+    if isinstance(node.star_arg, cst.Param):
+        found.append(_parameter(tally, node.star_arg, "var-positional"))
+    found.extend(_parameter(tally, param, "keyword-only") for param in node.kwonly_params)
+    if node.star_kwarg is not None:
+        found.append(_parameter(tally, node.star_kwarg, "var-keyword"))
+    return tuple(found)
+
+
+def _parameter(tally: Tally, node: cst.Param, kind: str) -> ir.Param:
+    at = tally.at(node)
+    annotation = None if node.annotation is None else expressions.expression(tally, node.annotation.annotation)
+    default = None if node.default is None else expressions.expression(tally, node.default)
+    return ir.Param(at, node.name.value, kind, default, annotation)

@@ -1,0 +1,47 @@
+"""Lowers the patterns of `match`: as ordinary tests where they can be said so, else as unknowns."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from inplace_lint.ir import nodes as ir
+from inplace_lint.lower.expressions import expression
+from inplace_lint.lower.scopes import names_in
+from inplace_lint.lower.tally import Tally
+
+
+def pattern(tally: Tally, node: cst.MatchPattern, subject: str) -> tuple[ir.Expr | None, tuple[str, ...]]:
+    """Give the test of a pattern over the name of the subject, None if it always matches, and the names it captures."""
+    match node:
+        case cst.MatchValue(value=value):
+            at = tally.at(node)
+            return ir.Compare(at, ir.Name(at, subject), ("==",), (expression(tally, value),)), ()
+        case cst.MatchSingleton(value=value):
+            at = tally.at(node)
+            return ir.Compare(at, ir.Name(at, subject), ("is",), (expression(tally, value),)), ()
+        case cst.MatchAs(pattern=None, name=name):
+            return None, () if name is None else (name.value,)
+        case cst.MatchAs(pattern=inner, name=name) if inner is not None:
+            test, binds = pattern(tally, inner, subject)
+            return test, binds if name is None else (*binds, name.value)
+        case cst.MatchOr(patterns=alternatives):
+            return _any(tally, node, [element.pattern for element in alternatives], subject)
+        case cst.MatchClass(cls=cls, patterns=[], kwds=[]):
+            at = tally.at(node)
+            arguments = (ir.Name(at, subject), expression(tally, cls))
+            return ir.Call(at, ir.Name(at, "isinstance"), arguments, ()), ()
+        case _:
+            reads, writes = names_in(node)
+            return ir.Unknown(tally.at(node), type(node).__name__, reads, writes), writes
+
+
+def _any(
+    tally: Tally, node: cst.MatchOr, alternatives: list[cst.MatchPattern], subject: str
+) -> tuple[ir.Expr | None, tuple[str, ...]]:
+    at = tally.at(node)
+    found = [pattern(tally, alternative, subject) for alternative in alternatives]
+    binds = tuple(dict.fromkeys(name for _, names in found for name in names))
+    tests = tuple(test for test, _ in found if test is not None)
+    if len(tests) != len(found):
+        return None, binds
+    return ir.BoolOp(at, "or", tests), binds

@@ -1,0 +1,112 @@
+"""Computes positions: only for the slices, and in them only for the nodes, that a finding names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from inplace_lint.lower.lines import cut, split_lines
+from inplace_lint.lower.lower import lower_module, parse
+from inplace_lint.lower.tally import Tally
+from inplace_lint.span import Slice, Span
+
+_COMPOUND = (
+    cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.FunctionDef, cst.ClassDef, cst.Match, cst.MatchCase,
+    cst.ExceptHandler, cst.ExceptStarHandler, cst.Else, cst.Finally,
+)
+
+
+def spans(source: str, slice_: Slice, ats: Collection[int], holes: Sequence[Slice] = ()) -> dict[int, Span]:
+    """
+    Give the spans of some nodes of a slice.
+
+    Units: columns in code points of the original line; offsets in bytes of the source in UTF-8.
+    """
+    located = Located(source, slice_, holes)
+    return {at: located.span(located.tally_origin(at)) for at in ats}
+
+
+def statement_lines(source: str, slice_: Slice, at: int, holes: Sequence[Slice] = ()) -> tuple[int, int]:
+    """Give the first and last line of the smallest simple statement or compound header that holds a node."""
+    located = Located(source, slice_, holes)
+    return located.statement(located.tally_origin(at))
+
+
+class Located:
+    """A slice parsed again, with positions."""
+
+    def __init__(self, source: str, slice_: Slice, holes: Sequence[Slice]) -> None:
+        cutout = cut(source, slice_, holes)
+        module = parse(cutout, slice_)
+        tally = Tally(slice_, origins=[])
+        lower_module(module, cutout, tally)
+        self.slice, self.cutout = slice_, cutout
+        self.module = module
+        self.origins = tally.origins or []
+        self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+        self.starts = _line_starts(source)
+        self.lines = split_lines(source)
+
+    def tally_origin(self, at: int) -> cst.CSTNode:
+        """Give the syntax that the node numbered `at` came from."""
+        return self.origins[at]
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Give the span of a piece of syntax."""
+        found = self.ranges[node]
+        line, end_line = self._line(found.start.line), self._line(found.end.line)
+        return Span(
+            path=self.slice.path,
+            line=line,
+            column=found.start.column,
+            end_line=end_line,
+            end_column=found.end.column,
+            start_byte=self._byte(line, found.start.column),
+            end_byte=self._byte(end_line, found.end.column),
+        )
+
+    def _line(self, line: int) -> int:
+        return line + self.cutout.offset
+
+    def _byte(self, line: int, column: int) -> int:
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return self.starts[min(line - 1, len(self.starts) - 1)] + len(text[:column].encode())
+
+    def statement(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Give the lines of the smallest statement or header around a piece of syntax."""
+        found = self.ranges[node]
+        best = (self._line(found.start.line), self._line(found.end.line))
+        waiting: list[cst.CSTNode] = [self.module]
+        while waiting:
+            inner = waiting.pop()
+            around = self.ranges.get(inner)
+            if around is None or not _holds(around, found):
+                continue
+            if isinstance(inner, cst.SimpleStatementLine | cst.SimpleStatementSuite):
+                return self._line(around.start.line), self._line(around.end.line)
+            if isinstance(inner, _COMPOUND):
+                best = self._header(inner, around)
+            waiting = list(inner.children)
+        return best
+
+    def _header(self, node: cst.CSTNode, around: CodeRange) -> tuple[int, int]:
+        body = getattr(node, "body", None)
+        inner = self.ranges.get(body) if isinstance(body, cst.CSTNode) else None
+        last = inner.start.line if inner is not None else around.start.line
+        if isinstance(body, cst.IndentedBlock) and inner is not None:
+            last = max(around.start.line, inner.start.line - 1)
+        return self._line(around.start.line), self._line(last)
+
+
+def _holds(outer: CodeRange, inner: CodeRange) -> bool:
+    start = (outer.start.line, outer.start.column) <= (inner.start.line, inner.start.column)
+    return start and (inner.end.line, inner.end.column) <= (outer.end.line, outer.end.column)
+
+
+def _line_starts(source: str) -> list[int]:
+    starts = [0]
+    for line in split_lines(source):
+        starts.append(starts[-1] + len(line.encode()))
+    return starts

@@ -1,0 +1,1 @@
+"""Which functions write, and which classes and calls lead there: on stdlib `ast`, without LibCST."""

@@ -1,0 +1,1 @@
+"""Turns findings into text: one module a format, `reporters.REPORTERS` names them."""

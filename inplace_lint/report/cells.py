@@ -1,0 +1,100 @@
+"""
+How wide text is on a terminal.
+
+An East Asian wide character takes two cells, a combining one none, a tab goes to the next stop.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+TAB = 4
+
+
+class Laid(NamedTuple):
+    """
+    A line as it is printed, and the cell at which each of its characters starts; the last entry is its end.
+
+    Shapes: `starts` has one entry more than the source line has code points.
+    """
+
+    pieces: tuple[str, ...]
+    starts: tuple[int, ...]
+
+
+def width_of(text: str) -> int:
+    """Give the number of cells that a text without tabs takes."""
+    return len(text) if text.isascii() else sum(_width(char) for char in text)
+
+
+def laid(line: str) -> Laid:
+    """Give a source line with tabs expanded and control characters made visible."""
+    pieces: list[str] = []
+    starts = [0]
+    for char in line:
+        piece = " " * (TAB - starts[-1] % TAB) if char == "\t" else _visible(char)
+        pieces.append(piece)
+        starts.append(starts[-1] + width_of(piece))
+    return Laid(tuple(pieces), tuple(starts))
+
+
+def wrapped(text: str, first: int, rest: int) -> list[str]:
+    """Break a text at spaces into lines of at most `first`, then `rest` cells; a longer word has a line of its own."""
+    lines: list[str] = []
+    current = ""
+    for word in text.split():
+        room = rest if lines else first
+        joined = f"{current} {word}" if current else word
+        if current and width_of(joined) > room:
+            lines.append(current)
+            current = word
+        else:
+            current = joined
+    return [*lines, current] if current or not lines else lines
+
+
+def cut(line: Laid, marks: Sequence[tuple[int, int]], room: int) -> tuple[str, int]:
+    """
+    Give at most `room` cells of a line, chosen so that the marked cells are in sight, and the shift of its first cell.
+
+    A cell `c` of the line is printed at `c - shift`. What is left out on a side shows as `...` there.
+    """
+    total = line.starts[-1]
+    if total <= room:
+        return "".join(line.pieces), 0
+    low = min((start for start, _ in marks), default=0)
+    high = max((end for _, end in marks), default=0)
+    if high <= room - len(_DOTS):
+        return _window(line, 0, room - len(_DOTS)) + _DOTS, 0
+    # The marks stand in the middle of the window; where they are wider than it, their start is what counts.
+    slack = max(room - 2 * len(_DOTS) - (high - low), 0)
+    begin = _boundary(line, min(low - min(slack // 2, low), max(total - room + len(_DOTS), 0)))
+    shift = begin - len(_DOTS)
+    if total - shift <= room:
+        return _DOTS + _window(line, begin, total), shift
+    return _DOTS + _window(line, begin, begin + room - 2 * len(_DOTS)) + _DOTS, shift
+
+
+_DOTS = "..."
+
+
+def _window(line: Laid, low: int, high: int) -> str:
+    chosen = [piece for at, piece in enumerate(line.pieces) if line.starts[at] >= low and line.starts[at + 1] <= high]
+    return "".join(chosen)
+
+
+def _boundary(line: Laid, cell: int) -> int:
+    """Give the start of the character that covers a cell, so that no wide one is cut in two."""
+    return max(start for start in line.starts if start <= cell)
+
+
+def _width(char: str) -> int:
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+
+
+def _visible(char: str) -> str:
+    return "\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in {"Cc", "Cs"} else char

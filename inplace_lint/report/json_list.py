@@ -1,0 +1,59 @@
+"""JSON for programs: a list of objects with Ruff's keys, and those that only in-place findings have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.finding import Finding, Related
+from inplace_lint.report.model import Report
+from inplace_lint.span import Span
+
+
+def render(report: Report) -> str:
+    """Give the list, `[]` when nothing was found. Rows and columns count from 1, ends are exclusive."""
+    rows = [_row(finding, report) for finding in report.findings]
+    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+
+
+def _row(finding: Finding, report: Report) -> dict[str, Any]:
+    span = finding.span
+    return {
+        "cell": span.cell,
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "severity": finding.severity.value,
+        "filename": _filename(span),
+        "location": {"row": span.line, "column": span.column + 1},
+        "end_location": {"row": span.end_line, "column": span.end_column + 1},
+        "fix": _fix(finding),
+        "noqa_row": report.statements.get(span, (span.line, span.end_line))[1],
+        "url": None,
+        "framework": finding.framework or None,
+        "related": [_related(item) for item in finding.related],
+        "certainty": finding.certainty.value,
+        "confirmed": None,
+    }
+
+
+def _fix(finding: Finding) -> dict[str, Any] | None:
+    if not finding.help:
+        return None
+    return {"applicability": finding.applicability.value, "message": finding.help, "edits": []}
+
+
+def _related(item: Related) -> dict[str, Any]:
+    span = item.span
+    return {
+        "role": item.role.value,
+        "message": item.message,
+        "filename": _filename(span),
+        "location": {"row": span.line, "column": span.column + 1},
+        "end_location": {"row": span.end_line, "column": span.end_column + 1},
+    }
+
+
+def _filename(span: Span) -> str:
+    return str(Path(span.path).absolute())

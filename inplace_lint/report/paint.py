@@ -1,0 +1,27 @@
+"""Colours: the few that reports use, as ANSI sequences, or nothing at all."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from inplace_lint.finding import Severity
+
+
+class Ink(Enum):
+    """What a piece of text is, by which it gets its colour."""
+
+    PLAIN = ""
+    BOLD = "1"
+    ERROR = "1;31"
+    WARNING = "1;33"
+    INFO = "1;36"
+    FRAME = "1;34"
+    GOOD = "1;32"
+
+
+SEVERITY = {Severity.ERROR: Ink.ERROR, Severity.WARNING: Ink.WARNING, Severity.INFO: Ink.INFO}
+
+
+def paint(text: str, ink: Ink, *, color: bool) -> str:
+    """Give the text in its colour; as it is when colours are off."""
+    return f"\x1b[{ink.value}m{text}\x1b[0m" if color and ink.value and text else text

@@ -1,0 +1,15 @@
+"""The formats by the name a user gives: a new one is a module and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from inplace_lint.report import concise, full, github, json_list
+from inplace_lint.report.model import Report
+
+REPORTERS: Mapping[str, Callable[[Report], str]] = {
+    "full": full.render,
+    "concise": concise.render,
+    "json": json_list.render,
+    "github": github.render,
+}

@@ -1,0 +1,46 @@
+"""The cure of a finding in one line, from the source text of the write."""
+
+from __future__ import annotations
+
+import re
+
+from inplace_lint.rules.draft import Draft
+from inplace_lint.span import Span
+
+_AUGMENTED = re.compile(r"^(?P<target>[^=]+?)\s*(?P<op>\*\*|//|>>|<<|[-+*/%@&|^])=\s*(?P<value>.+)$", re.DOTALL)
+_METHOD = re.compile(r"^(?P<target>[\w.\[\]]+)\.(?P<name>\w+)_\((?P<args>.*)\)$", re.DOTALL)
+_PLAIN = re.compile(r"^[\w.]+(\([^()]*\))?(\[[^\[\]]*\])?$")
+_LONGEST = 70
+
+
+def cure(draft: Draft, source: str, span: Span) -> str:
+    """Say how to write it instead; empty when nothing simple is right."""
+    if draft.help:
+        return draft.help
+    text = text_at(source, span)
+    if len(text) > _LONGEST or "\n" in text:
+        return "make a new tensor instead of writing in place"
+    augmented = _AUGMENTED.match(text) if draft.write.spelled == "augmented" else None
+    if augmented is not None:
+        target, op, value = augmented.group("target", "op", "value")
+        if "[" in target:
+            return f"write into a copy: `{target.partition('[')[0]} = {target.partition('[')[0]}.clone()` before this line"
+        right = value if _PLAIN.match(value) else f"({value})"
+        return f"use `{target} = {target} {op} {right}`"
+    method = _METHOD.match(text)
+    if method is not None and not draft.write.op.endswith("__"):
+        target, name, args = method.group("target", "name", "args")
+        return f"use `{target} = {target}.{name}({args})`"
+    if draft.write.spelled == "item" and draft.write.symbol:
+        return f"write into a copy: `{draft.write.symbol} = {draft.write.symbol}.clone()` before this line"
+    return "make a new tensor instead of writing in place"
+
+
+def text_at(source: str, span: Span) -> str:
+    """Give the source text of a span."""
+    lines = source.splitlines()[span.line - 1 : span.end_line]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][: span.end_column]
+    lines[0] = lines[0][span.column :]
+    return "\n".join(lines)

@@ -1,0 +1,263 @@
+"""
+Checks one file: outline, roots, events, rules, findings.
+
+Of all that is said of one place by one rule the surest is kept: the highest severity, then the fewest assumptions. What
+else was saved there becomes related places of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from inplace_lint.finding import Certainty, Finding, Related, Role, Severity
+from inplace_lint.interp import reach, roots
+from inplace_lint.interp.program import Program
+from inplace_lint.knowledge import facts
+from inplace_lint.lower.lines import split_lines
+from inplace_lint.lower.lower import lower
+from inplace_lint.lower.positions import spans, statement_lines
+from inplace_lint.outline.outline import Outline, outline, outline_of
+from inplace_lint.rules import RULES
+from inplace_lint.rules.advice import cure
+from inplace_lint.rules.draft import Draft, Mark, Rule
+from inplace_lint.span import Place, Slice, Span
+
+_MOST_RELATED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user can say about the code under analysis as a whole."""
+
+    torch_version: str | None = None
+    paddle_version: str | None = None
+
+    def version(self, framework: str) -> str | None:
+        """Give the version of a framework that the code is meant for."""
+        return {"torch": self.torch_version, "paddle": self.paddle_version}.get(framework)
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """
+    What was found in one file, and what it took.
+
+    `statements` gives, for the span of each finding, the first and last line on which a comment can suppress it.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One rule's word about one event, with how often it happened."""
+
+    rule: Rule
+    draft: Draft
+    severity: Severity
+    certainty: Certainty
+
+
+_LOADED: dict[tuple[str, str | None], facts.Facts] = {}
+
+
+def facts_for(name: str, version: str | None) -> facts.Facts:
+    """Give the tables of a framework, read once a process."""
+    key = (name, version)
+    if key not in _LOADED:
+        _LOADED[key] = facts.load(name, version)
+    return _LOADED[key]
+
+
+def packages() -> tuple[str, ...]:
+    """Name the packages whose mention makes a file worth checking."""
+    return tuple(package for name in facts.frameworks() for package in facts_for(name, None).framework.packages)
+
+
+def check_file(path: str, source: str, options: Options) -> FileResult:
+    """
+    Give all findings of a file, unsuppressed.
+
+    Raises: SyntaxError when neither `ast` nor LibCST reads the file.
+    """
+    clock = Clock()
+    known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
+    outlined = _outline(path, source, packages())
+    clock.lap("outline")
+    used = _frameworks(outlined, known)
+    if not used:
+        return FileResult(seconds=clock.seconds)
+    program = Program(path, source, outlined, used)
+    found = roots.run_all(program)
+    clock.lap("interpret")
+    clock.move("interpret", "lower", program.lower_seconds)
+    said = [word for entry in found for word in _say(entry)]
+    findings, statements = Resolver(program).findings(_chosen(said))
+    clock.lap("judge")
+    return FileResult(findings, _counters(program), clock.seconds, statements)
+
+
+class Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Book the time since the last lap."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+    def move(self, source: str, target: str, seconds: float) -> None:
+        """Book part of a stage as another stage."""
+        self.seconds[source] -= seconds
+        self.seconds[target] = self.seconds.get(target, 0.0) + seconds
+
+
+def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
+    try:
+        return outline(path, source, names)
+    except SyntaxError:
+        # `ast` of this Python may be older than the syntax of the file; LibCST raises if it is wrong indeed.
+        code = lower(source, Slice(path, 1, len(split_lines(source))))
+        return outline_of(path, source, code, names)
+
+
+def _frameworks(outlined: Outline, known: Mapping[str, facts.Facts]) -> dict[str, facts.Facts]:
+    mentioned = [
+        name for name, entry in known.items() if any(package in outlined.mentions for package in entry.framework.packages)
+    ]
+    first = [name for name in mentioned if _imported_first(outlined, known[name])]
+    return {name: known[name] for name in sorted(mentioned, key=lambda name: name not in first)}
+
+
+def _imported_first(outlined: Outline, entry: facts.Facts) -> bool:
+    for node in outlined.imports:
+        top = node.module.partition(".")[0]
+        if top in entry.framework.packages:
+            return True
+    return False
+
+
+def _say(found: roots.Found) -> Iterable[Said]:
+    for rule in RULES:
+        draft = rule.judge(found.event)
+        if draft is not None:
+            sure = not draft.assumptions
+            certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if found.paths == found.of else Certainty.SOMETIMES
+            severity = draft.worst if sure else Severity.WARNING
+            yield Said(rule, draft, severity, certainty)
+
+
+def _rank(said: Said) -> tuple[int, int, int]:
+    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
+    certainties = [Certainty.ALWAYS, Certainty.SOMETIMES, Certainty.UNKNOWN]
+    return order.index(said.severity), len(said.draft.assumptions), certainties.index(said.certainty)
+
+
+def _chosen(said: Iterable[Said]) -> list[tuple[Said, tuple[Mark, ...], int]]:
+    """Give one word a rule and place, with the marks of the others that are as sure."""
+    groups: dict[tuple[str, Place], list[Said]] = {}
+    for word in said:
+        groups.setdefault((word.rule.code, word.draft.place), []).append(word)
+    chosen: list[tuple[Said, tuple[Mark, ...], int]] = []
+    for words in groups.values():
+        best = min(words, key=_rank)
+        marks = list(best.draft.related)
+        saves = [mark for mark in marks if mark.role is Role.SAVE]
+        more = 0
+        for word in words:
+            for mark in word.draft.related:
+                if word.severity is best.severity and mark.role is Role.SAVE and mark.place not in {m.place for m in saves}:
+                    saves.append(mark)
+                    if len(saves) <= _MOST_RELATED:
+                        marks.append(mark)
+                    else:
+                        more += 1
+        chosen.append((best, tuple(marks), more))
+    return chosen
+
+
+class Resolver:
+    """Computes positions, for the slices that findings name only."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.known: dict[Place, Span] = {}
+
+    def findings(
+        self, chosen: list[tuple[Said, tuple[Mark, ...], int]]
+    ) -> tuple[tuple[Finding, ...], dict[Span, tuple[int, int]]]:
+        """Give the findings in source order, and the lines on which each can be suppressed."""
+        self._compute([place for said, marks, _ in chosen for place in (said.draft.place, *(m.place for m in marks))])
+        statements: dict[Span, tuple[int, int]] = {}
+        findings: list[Finding] = []
+        for said, marks, more in chosen:
+            finding = self._finding(said, marks, more)
+            findings.append(finding)
+            place = said.draft.place
+            statements[finding.span] = statement_lines(
+                self.program.source, place.slice, place.at, self.program.holes(place.slice)
+            )
+        return tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements
+
+    def _compute(self, places: list[Place]) -> None:
+        by_slice: dict[Slice, set[int]] = {}
+        for place in places:
+            by_slice.setdefault(place.slice, set()).add(place.at)
+        for slice_, ats in by_slice.items():
+            for at, span in spans(self.program.source, slice_, ats, self.program.holes(slice_)).items():
+                self.known[Place(slice_, at)] = span
+
+    def _finding(self, said: Said, marks: tuple[Mark, ...], more: int) -> Finding:
+        draft, rule = said.draft, said.rule
+        span = self.known[draft.place]
+        facts_ = self.program.default()
+        says = facts_.framework.says.get(draft.says, "")
+        return Finding(
+            code=rule.code,
+            name=rule.name,
+            severity=said.severity,
+            certainty=said.certainty,
+            message=draft.message,
+            span=span,
+            label=draft.label,
+            related=tuple(Related(mark.role, self.known[mark.place], mark.message) for mark in marks),
+            more=more,
+            symbol=draft.write.symbol,
+            op=draft.write.op,
+            function=self._function(span),
+            framework=facts_.framework.name,
+            assumptions=tuple(sorted(draft.assumptions)),
+            help=cure(draft, self.program.source, span),
+            says=says.replace("{producer}", _node_name(draft.producer)),
+        )
+
+    def _function(self, span: Span) -> str:
+        for item in self.program.outline.items:
+            if item.slice.first <= span.line <= item.slice.last:
+                inner = [m for m in item.methods if m.slice.first <= span.line <= m.slice.last]
+                return inner[0].qualname if inner else item.qualname if item.name else ""
+        return ""
+
+
+def _node_name(op: str) -> str:
+    """Spell the node of an op as the framework's messages do."""
+    name = op.rpartition(".")[2].strip("_")
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) or "the op"
+
+
+def _counters(program: Program) -> dict[str, int]:
+    counters = dict(program.budget.counters)
+    writers = reach.writers(program.outline)
+    returned = program.budget.returned
+    counters["functions_that_write"] = len(writers)
+    counters["functions_reached_uncut"] = sum(reach.key(item) in returned for item in writers)
+    return counters

@@ -1,0 +1,75 @@
+"""Which settings and which rules apply to a file: the nearest configuration, with the command line over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.config import Settings, overridden, project_root, settings_in
+from inplace_lint.selection import Known, codes_of, selected, validated
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """
+    Settings by folder, each configuration read once.
+
+    `chosen` is what stood on the command line. A wrong configuration raises `ConfigError` when its folder is first met.
+    """
+
+    chosen: Mapping[str, Any]
+    known: Sequence[Known]
+    _files: dict[Path, Settings | None] = field(default_factory=dict)
+    _settings: dict[Path, Settings] = field(default_factory=dict)
+    _codes: dict[Path, frozenset[str]] = field(default_factory=dict)
+
+    def settings_of(self, path: Path) -> Settings:
+        """Give the settings for a file or folder."""
+        folder = path.absolute()
+        folder = folder if folder.is_dir() else folder.parent
+        if folder not in self._settings:
+            mine = self._nearest(folder) or Settings(root=project_root(folder))
+            self._settings[folder] = overridden(mine, self.chosen)
+        return self._settings[folder]
+
+    def codes_of(self, path: Path) -> frozenset[str]:
+        """Give the codes of the rules that apply to a file."""
+        settings = self.settings_of(path)
+        if settings.root not in self._codes:
+            self._codes[settings.root] = selected(settings, self.known)
+        codes = self._codes[settings.root]
+        for pattern, selectors in settings.per_file_ignores.items():
+            if _matches(pattern, path, settings.root):
+                codes -= frozenset().union(*(codes_of(selector, self.known, pattern) for selector in selectors))
+        return codes
+
+    def excludes(self, paths: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
+        """Give the patterns to leave out, by the folder that they count from."""
+        patterns: dict[Path, tuple[str, ...]] = {}
+        for path in paths:
+            settings = self._nearest(path.absolute())
+            if settings is not None:
+                patterns[settings.root] = settings.exclude
+        here = Path.cwd()
+        patterns[here] = (*patterns.get(here, ()), *self.chosen.get("exclude", ()))
+        return patterns
+
+    def _nearest(self, folder: Path) -> Settings | None:
+        if folder not in self._files:
+            mine = settings_in(folder)
+            if mine is not None:
+                mine = validated(mine, self.known)
+            elif folder.parent != folder:
+                mine = self._nearest(folder.parent)
+            self._files[folder] = mine
+        return self._files[folder]
+
+
+def _matches(pattern: str, path: Path, root: Path) -> bool:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only who has per-file-ignores needs it
+
+    absolute = path.absolute()
+    inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.name
+    return GitIgnoreSpec.from_lines([pattern]).match_file(inside)

@@ -1,0 +1,263 @@
+"""
+One run: files are found, read, checked in parallel, and what the user let stand is taken out.
+
+This is the only place that catches every exception: a crash on one file becomes a line about that file, and the run
+goes on to the next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from inplace_lint import cache, files, pool, suppress
+from inplace_lint.config import Settings
+from inplace_lint.errors import UnreadableError
+from inplace_lint.finding import Certainty, Finding, Severity
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.span import Span
+
+SYNTAX_CODE = "IPL902"
+SYNTAX_NAME = "invalid-syntax"
+_FEW_BYTES = 40_000
+
+
+class Task(NamedTuple):
+    """One file to check: the path that findings carry, its bytes, and the settings that results depend on."""
+
+    path: str
+    data: bytes
+    torch_version: str | None = None
+    paddle_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check of one file gave; `trouble` is the reason why it gave nothing."""
+
+    entry: cache.Entry
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    trouble: str = ""
+    lasting: bool = True
+
+
+@dataclass(slots=True)
+class Outcome:
+    """
+    What a run found, in the order of paths and places.
+
+    `troubles` has one line for each file that could not be checked. `seconds` adds up the stages over all processes.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    troubles: list[str] = field(default_factory=list)
+    statements: dict[Span, tuple[int, int]] = field(default_factory=dict)
+    counters: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Plan(NamedTuple):
+    """What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path."""
+
+    settings: Settings
+    settings_of: Callable[[Path], Settings]
+    codes_of: Callable[[Path], frozenset[str]]
+    progress: Callable[[int, int], None] | None = None
+
+
+def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
+    """Check every file that the paths mean, and give what was found; no file's fault ends the run."""
+    outcome = Outcome()
+    found = files.find(paths, exclude)
+    outcome.troubles.extend(found.troubles)
+    tasks = _tasks(found.files, plan, outcome)
+    return check_all(tasks, plan, outcome)
+
+
+def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
+    """Check the tasks, from the cache where it knows them, and put findings and troubles into the outcome."""
+    store = _cache(plan.settings)
+    results: dict[str, Checked] = {}
+    pending: list[Task] = []
+    for task in tasks:
+        known = store and store(task).get(task.path, store(task).key(task.path, task.data))
+        if known:
+            results[task.path] = Checked(known)
+        else:
+            pending.append(task)
+    outcome.counters["files_from_cache"] += len(results)
+    pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
+    for task, checked in _check(pending, plan):
+        results[task.path] = checked
+        if store and checked.lasting:
+            store(task).put(task.path, store(task).key(task.path, task.data), checked.entry)
+    started = time.perf_counter()
+    _collect(tasks, results, plan, outcome)
+    _spend(outcome, {"suppress": time.perf_counter() - started})
+    return outcome
+
+
+def check_one(task: Task) -> Checked:
+    """Check one file; whatever goes wrong is told in the result. Runs in a process of the pool."""
+    started = time.perf_counter()
+    try:
+        source = files.decode(task.data)
+        from inplace_lint.rules.check import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
+
+        result = check_file(task.path, source, Options(task.torch_version, task.paddle_version))
+    except UnreadableError as error:
+        return _failed(str(error))
+    except SyntaxError as error:
+        return Checked(cache.Entry((_syntax_finding(task.path, error),), {}, {}), lasting=False)
+    except RecursionError:
+        return _failed("nested too deeply to be analyzed")
+    except MemoryError:
+        return _failed("not enough memory to analyze it")
+    except Exception as error:  # noqa: BLE001 - the one place for it: see the docstring of the module
+        return _failed(_crash(error))
+    rest = time.perf_counter() - started - sum(result.seconds.values())
+    seconds = {**result.seconds, "other": rest}
+    return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
+
+
+def framework_names() -> tuple[str, ...]:
+    """Give the names of the packages that make a file worth a parse, as the framework tables have them."""
+    names: list[str] = []
+    for path in sorted((rules_dir() / "ops").glob("*/framework.json")):
+        names.extend(json.loads(path.read_text(encoding="utf-8"))["packages"])
+    return tuple(names)
+
+
+def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
+    started = time.perf_counter()
+    names = framework_names()
+    tasks: list[Task] = []
+    for path in paths:
+        shown = files.shown(path)
+        try:
+            data = files.read(path)
+        except UnreadableError as error:
+            outcome.troubles.append(f"{shown}: {error}")
+            continue
+        outcome.counters["files"] += 1
+        if not files.mentions(data, names):
+            continue
+        if path.suffix == ".ipynb":
+            outcome.troubles.append(f"{shown}: notebooks cannot be checked yet")
+            continue
+        settings = plan.settings_of(path)
+        tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version))
+    outcome.counters["files_with_framework"] += len(tasks)
+    _spend(outcome, {"read": time.perf_counter() - started})
+    return tasks
+
+
+def _cache(settings: Settings) -> Callable[[Task], cache.Cache] | None:
+    if not settings.cache:
+        return None
+    from inplace_lint.knowledge.facts import digest  # noqa: PLC0415 - of no use without a cache
+
+    facts = digest()
+    folder = settings.root / settings.cache_dir if settings.cache_dir else settings.root / cache.FOLDER
+    made: dict[tuple[str | None, ...], cache.Cache] = {}
+
+    def store(task: Task) -> cache.Cache:
+        versions = (task.torch_version, task.paddle_version)
+        if versions not in made:
+            made[versions] = cache.Cache(folder, cache.context_of(facts, versions))
+        return made[versions]
+
+    return store
+
+
+def _check(tasks: Sequence[Task], plan: Plan) -> list[tuple[Task, Checked]]:
+    jobs = min(plan.settings.jobs or _cpus(), len(tasks))
+    done: list[tuple[Task, Checked]] = []
+    if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
+        for task in tasks:
+            done.append((task, check_one(task)))
+            _tell(plan, len(done), len(tasks))
+        return done
+    _import_engine()
+    for index, answer in pool.run_all(check_one, tasks, jobs):
+        checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
+        done.append((tasks[index], checked))
+        _tell(plan, len(done), len(tasks))
+    return done
+
+
+def _import_engine() -> None:
+    """Import the engine before processes fork off, so that each finds it imported; a failure shows in each file."""
+    try:
+        import inplace_lint.rules.check  # noqa: F401, PLC0415
+    except ImportError:
+        return
+
+
+def _tell(plan: Plan, done: int, total: int) -> None:
+    if plan.progress is not None:
+        plan.progress(done, total)
+
+
+def _cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, outcome: Outcome) -> None:
+    kept: dict[tuple[str, Span], Finding] = {}
+    for task in tasks:
+        checked = results[task.path]
+        if checked.trouble:
+            outcome.troubles.append(f"{task.path}: {checked.trouble}")
+            continue
+        outcome.counters.update(checked.entry.counters)
+        _spend(outcome, checked.seconds)
+        outcome.statements.update(checked.entry.statements)
+        findings = checked.entry.findings
+        if findings:
+            codes = plan.codes_of(Path(task.path))
+            chosen = [finding for finding in findings if finding.code in codes]
+            left = suppress.unsuppressed(chosen, files.decode(task.data), checked.entry.statements)
+            outcome.counters["findings_suppressed"] += len(chosen) - len(left)
+            kept.update({(finding.code, finding.span): finding for finding in left})
+    outcome.findings = tuple(sorted(kept.values(), key=lambda finding: (finding.span, finding.code)))
+    outcome.troubles.sort()
+
+
+def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:
+    for stage, spent in seconds.items():
+        outcome.seconds[stage] = outcome.seconds.get(stage, 0.0) + spent
+
+
+def _failed(reason: str) -> Checked:
+    return Checked(cache.Entry((), {}, {}), trouble=reason, lasting=False)
+
+
+def _crash(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
+    text = str(error).partition("\n")[0]
+    return f"internal error: {type(error).__name__}: {text} ({place})"
+
+
+def _syntax_finding(path: str, error: SyntaxError) -> Finding:
+    line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
+    span = Span(path, line, column, line, column + 1)
+    return Finding(
+        code=SYNTAX_CODE,
+        name=SYNTAX_NAME,
+        severity=Severity.ERROR,
+        certainty=Certainty.ALWAYS,
+        message=(error.msg or "invalid syntax").partition("\n")[0],
+        span=span,
+        label="here",
+    )
