@@ -75,9 +75,23 @@ def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) ->
 def _start(context: Any, work: Callable[[Task], Result]) -> _Worker[Task, Result]:  # noqa: ANN401 - see `_Worker`
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, work, os.getpid()), daemon=True)
-    process.start()
+    with _interrupts_held():
+        process.start()
     theirs.close()
     return _Worker(process, ours)
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back while a process is made, so that it cannot hit the new one before that ignores it."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _give(worker: _Worker[Task, Result], index: int, tasks: Sequence[Task]) -> None:
@@ -109,6 +123,8 @@ def _end(worker: _Worker[Task, Result]) -> None:
 def _serve(connection: Connection, work: Callable[[Task], Result], parent: int) -> None:
     """Answer tasks until the other end closes or the parent is gone; an interrupt is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     while os.getppid() == parent:
         try:
             if connection.poll(_ORPHAN_CHECK_SECONDS):

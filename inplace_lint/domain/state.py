@@ -19,7 +19,7 @@ from inplace_lint.event import Event
 @dataclass(slots=True)
 class Symbols:
     """
-    The table of unknown values of one root: the same key always gives the same symbol.
+    The table of unknown values of a program: the same key always gives the same symbol.
 
     A key is a tuple of what the unknown was made from, e.g. `("attr", 3, "shape")`.
     """
@@ -187,7 +187,10 @@ class State:
     def truth(self, sym: Hashable) -> bool | None:
         """Give the side that a condition took before on this path."""
         known = self.facts.get(sym)
-        return None if known is None or known.value is None else bool(known.value)
+        side = None if known is None or known.value is None else bool(known.value)
+        if self.log is not None:
+            self.log.append(("asked", (sym, side)))
+        return side
 
     def learn(self, condition: Hashable, side: bool) -> None:
         """Remember the side that a condition takes on this path."""
@@ -231,6 +234,21 @@ class State:
         self.nodes[number] = node
         self._changed("nodes", number)
         return number
+
+    def restore_storage(self, number: int, storage: Storage) -> None:
+        """Put memory that a recording made."""
+        self.storages[number] = storage
+        self._changed("storages", number)
+
+    def restore_node(self, number: int, node: Node) -> None:
+        """Put an operation that a recording has on the tape."""
+        self.nodes[number] = node
+        self._changed("nodes", number)
+
+    def advance(self, size: int, ticks: int) -> None:
+        """Leave the ids and the moments behind that a replayed call used."""
+        self.next_id += size
+        self.clock += ticks
 
     def free(self, node: int) -> None:
         """Mark a node whose saved tensors were used up by a backward."""

@@ -5,17 +5,19 @@ Reads of a tensor that an earlier write changed under another name: what autogra
     out = self.relu(x)      # in place: `identity` is the same object
     return out + identity   # reads the overwritten values
 
-Only the very same object under two variables counts; a write through a view of a buffer is what views are for. After an
+Only the very same object under two variables counts, or a view of what was overwritten as a whole; a write through a
+view of a buffer is what views are for. After an
 explicit write (`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`) it is suspect as well.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain.heap import Names, Tensor, Write
+from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref
-from inplace_lint.event import Clobbered
+from inplace_lint.event import Clobbered, Refused
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -48,8 +50,12 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
     bound = scope.bound.get(expr.id) if isinstance(scope, Names) else None
     if bound is None:
         return
+    poison = next((w for w in writes if w.clock > bound and w.counted and w.tensor == tensor.base), None)
+    if tensor.view is View.MULTI and poison is not None:
+        _report_poisoned(call, tensor, poison)
+        return
     for write in writes:
-        if write.tensor == ref and write.clock > bound and _surprises(write, frame.env.id, expr.id):
+        if write.clock > bound and _hits(write, ref, tensor) and _surprises(write, frame.env.id, expr.id):
             event = Clobbered(
                 call.facts.framework.name,
                 write.touch,
@@ -59,6 +65,24 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
             )
             state.report(event)
             return
+
+
+def _report_poisoned(call: Call, tensor: Tensor, write: Write) -> None:
+    """Report the use of one of several views whose base was written since: autograd refuses it (`check_inplace`)."""
+    state = call.state
+    if state.modes.grad is False or not tensor.rg:
+        return
+    origin = tensor.made.site if tensor.made is not None else None
+    touch = replace(write.touch, producer=tensor.made.op if tensor.made is not None else "")
+    assumptions = state.assumptions | write.assumptions | write.doubt
+    state.report(Refused(call.facts.framework.name, "multi_view_base", touch, origin, assumptions))
+
+
+def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
+    """Say whether a write changed a tensor as a whole: it was written itself, or all of what it is a view of."""
+    if write.tensor == ref:
+        return True
+    return tensor.base is not None and write.tensor == tensor.base and write.touch.spelled in {"augmented", "call"}
 
 
 def _surprises(write: Write, env: int, name: str) -> bool:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 PATHS_IN_FUNCTION = 8
 PATHS_IN_ROOT = 32
+PATHS_IN_CONSTRUCTOR = 2
 DEPTH = 24
 RECURSION = 2
 EXACT_TURNS = 4
 EXACT_TURNS_IN_CONSTRUCTOR = 64
 UNKNOWN_TURNS = 2
-STEPS_IN_ROOT = 30_000
+CALLERS = 4
+STEPS_IN_ROOT = 8_000
 
 
 @dataclass(slots=True)
@@ -49,7 +51,8 @@ class Budget:
     def share(self, paths: int) -> int:
         """Divide the width among so many paths; gives the width from before, to be set back."""
         before = self.width
-        self.width = max(1, before // max(1, paths))
+        if paths > 1:
+            self.width = max(1, before // paths)
         return before
 
     def drop(self, reason: str) -> None:

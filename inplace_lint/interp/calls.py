@@ -219,8 +219,15 @@ def call_closure(
         program.budget.counters["calls_that_do_not_fit"] += 1
         return unknown_call(program, frame, state, closure, arguments, at)
     values, passed = bound
+    site = frame.site(at)
     return recordings.run(
-        program, frame, state, closure, values, lambda live: _inline(program, frame, live, closure, values, passed, at, key)
+        program,
+        frame,
+        state,
+        closure,
+        values,
+        site,
+        lambda live: _inline(program, frame, live, closure, values, passed, site, key),
     )
 
 
@@ -231,7 +238,7 @@ def _inline(
     closure: Closure,
     values: dict[str, Value],
     passed: dict[str, frozenset[tuple[int, str]]],
-    at: int,
+    site: Site,
     key: str,
 ) -> Results:
     function = closure.function
@@ -243,7 +250,7 @@ def _inline(
         env,
         closure.module,
         function.slice,
-        Site(Place(frame.slice, at), frame.caller),
+        site,
         closure,
         receiver,
         passed,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, SliceValue, Value
+from inplace_lint.domain.values import Const, Ref, SliceValue, Sym, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +61,44 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
     elif isinstance(inner, ListObject):
         # A sequence that is given names keeps only their order.
         state.put(instance.children, ListObject((*inner.items, value), inner.exact, inner.kind))
+
+
+def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Leave out what repeats: of modules that are built alike and follow each other, two show all that more would."""
+    kept: list[Value] = []
+    for value in items:
+        if len(kept) > 1 and _alike(state, kept[-1], value, 0) and _alike(state, kept[-2], value, 0):
+            continue
+        kept.append(value)
+    return tuple(kept)
+
+
+def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
+    """Say whether two modules have the same class, the same constants and alike parts."""
+    if one == other:
+        return isinstance(one, Ref) and state.instance(one) is not None
+    left, right = state.instance(one), state.instance(other)
+    if left is None or right is None or left.cls != right.cls or len(left.attrs) != len(right.attrs) or depth > _DEEPEST:
+        return False
+    if not all(_same_part(state, left.attrs[name], right.attrs.get(name), depth) for name in left.attrs):
+        return False
+    mine, others = children(state, left).pairs, children(state, right).pairs
+    return len(mine) == len(others) and all(
+        _alike(state, child, twin, depth + 1) for (_, child), (_, twin) in zip(mine, others, strict=True)
+    )
+
+
+def _same_part(state: State, one: Value, other: Value | None, depth: int) -> bool:
+    if other is None:
+        return False
+    if isinstance(one, Const) and isinstance(other, Const) and isinstance(one.value, float) and isinstance(other.value, float):
+        # Rates and scales that grow with the depth of a network decide nothing but whether they are zero.
+        return bool(one.value) == bool(other.value)
+    if not isinstance(one, Ref) or not isinstance(other, Ref):
+        return one == other or (isinstance(one, Sym) and isinstance(other, Sym))
+    if state.instance(one) is not None:
+        return _alike(state, one, other, depth + 1)
+    return type(state.object(one)) is type(state.object(other))
+
+
+_DEEPEST = 8

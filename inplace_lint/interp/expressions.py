@@ -37,7 +37,22 @@ def evaluate_all(
     program: Program, frame: Frame, state: State, exprs: Sequence[ir.Expr]
 ) -> list[tuple[State, tuple[Value, ...]]]:
     """Evaluate expressions from left to right; at most as many combinations are kept as the width allows."""
-    partial: list[tuple[State, tuple[Value, ...]]] = [(state, ())]
+    values: list[Value] = []
+    for position, expr in enumerate(exprs):
+        results = evaluate(program, frame, state, expr)
+        if len(results) != 1:
+            done = tuple(values)
+            forked = [(after, (*done, value)) for after, value in results]
+            return _evaluate_rest(program, frame, forked, exprs[position + 1 :])
+        state, value = results[0]
+        values.append(value)
+    return [(state, tuple(values))]
+
+
+def _evaluate_rest(
+    program: Program, frame: Frame, partial: list[tuple[State, tuple[Value, ...]]], exprs: Sequence[ir.Expr]
+) -> list[tuple[State, tuple[Value, ...]]]:
+    """Go on evaluating on several paths."""
     for expr in exprs:
         width = program.budget.share(len(partial))
         partial = [

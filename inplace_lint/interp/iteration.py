@@ -50,8 +50,9 @@ def items_of(program: Program, frame: Frame, state: State, value: Value, expr: i
 def turns(program: Program, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
     """Give the items that a loop runs with: all of a short known iterable, else enough turns to see what carries over."""
     found = items_of(program, frame, state, value, expr, at)
+    found = Items(containers.condensed(state, found.items), found.exact)
     constructing = frame.closure is not None and frame.closure.function.qualname.endswith("__init__")
-    most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _all_modules(state, found) else EXACT_TURNS
+    most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
     if found.exact and len(found.items) <= most:
         return found
     if found.items:
@@ -60,7 +61,7 @@ def turns(program: Program, frame: Frame, state: State, value: Value, expr: ir.E
     return Items(tuple(_unknown_item(state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
 
 
-def _all_modules(state: State, found: Items) -> bool:
+def _no_tensors(state: State, found: Items) -> bool:
     return bool(found.items) and all(not isinstance(item, Ref) or state.tensor(item) is None for item in found.items)
 
 

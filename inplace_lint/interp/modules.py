@@ -153,7 +153,7 @@ def run_in_order(
     """Run the modules of a sequence one after the other."""
     inner = containers.children(state, instance)
     going: list[tuple[State, Arguments]] = [(state, arguments)]
-    for _, child in inner.pairs:
+    for child in containers.condensed(state, tuple(child for _, child in inner.pairs)):
         going = [
             (after, Arguments((value,)))
             for before, given in going

@@ -7,9 +7,11 @@ Nothing here depends on a path: what belongs to a path (module variables, class 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from inplace_lint.domain.recording import Recording
+from inplace_lint.domain.state import Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Value
 from inplace_lint.interp.budget import Budget
 from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef
@@ -34,6 +36,8 @@ class Program:
     running: set[str] = field(default_factory=set)
     by_name: dict[str, list[Definition]] = field(default_factory=dict)
     roots: dict[str, Facts] = field(default_factory=dict)
+    symbols: Symbols = field(default_factory=Symbols)
+    memory: dict[Hashable, Recording] = field(default_factory=dict)
     lower_seconds: float = 0.0
 
     def __post_init__(self) -> None:

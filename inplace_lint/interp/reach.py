@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from inplace_lint.interp.budget import CALLERS
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition, Outline
 
@@ -14,6 +17,20 @@ class Units:
 
     items: tuple[Definition, ...]
     script: bool
+    uses: Mapping[str, frozenset[str]]
+    seen: Counter[frozenset[str]] = field(default_factory=Counter)
+
+    def is_one_of_many(self, item: Definition) -> bool:
+        """
+        Say whether a function that writes nothing itself is a further caller of what enough others called before.
+
+        Files of model variants hold dozens of functions that differ in a few arguments only.
+        """
+        if item.writes:
+            return False
+        used = self.uses[item.name]
+        self.seen[used] += 1
+        return self.seen[used] > CALLERS
 
 
 def units(outline: Outline) -> Units:
@@ -31,7 +48,8 @@ def units(outline: Outline) -> Units:
     script = any(
         item.kind == "statement" and (item.writes or (item.calls and item.reads & reaching)) for item in outline.items
     )
-    return Units(tuple(named[name] for name in order), script)
+    shared = {name: frozenset(used & reaching) for name, used in uses.items()}
+    return Units(tuple(named[name] for name in order), script, shared)
 
 
 def _writes(item: Definition) -> bool:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
-from inplace_lint.domain.state import State, Symbols
+from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Tuple, Value
 from inplace_lint.event import Event
 from inplace_lint.interp import attributes, calls, inputs, modules, names, reach, statements
-from inplace_lint.interp.budget import PATHS_IN_ROOT
+from inplace_lint.interp.budget import PATHS_IN_CONSTRUCTOR, PATHS_IN_ROOT
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
@@ -39,7 +39,9 @@ def run_all(program: Program) -> list[Found]:
         found.extend(_run_script(program))
     for item in order.items:
         if reach.pending(program, item):
-            if item.kind == "function":
+            if item.kind == "function" and order.is_one_of_many(item):
+                program.budget.counters["callers_left_out"] += 1
+            elif item.kind == "function":
                 found.extend(_run_function(program, item))
             else:
                 found.extend(_run_class(program, item))
@@ -48,7 +50,7 @@ def run_all(program: Program) -> list[Found]:
 
 def _start(program: Program, item: Definition) -> tuple[State, Frame]:
     program.budget.start_root()
-    state = State(Symbols())
+    state = State(program.symbols)
     env = names.module_env(program, state)
     return state, Frame(env, program.path, item.slice)
 
@@ -56,7 +58,7 @@ def _start(program: Program, item: Definition) -> tuple[State, Frame]:
 def _run_script(program: Program) -> list[Found]:
     """Run the module's own statements in order, as `python file.py` does."""
     program.budget.start_root()
-    states = [State(Symbols())]
+    states = [State(program.symbols)]
     for item in program.outline.items:
         if item.kind != "statement":
             continue
@@ -81,46 +83,48 @@ def _run_function(program: Program, item: Definition) -> list[Found]:
 
 def _run_class(program: Program, item: Definition) -> list[Found]:
     """Construct the class, run what a call of it runs, then each method that writes and was not run by that."""
+    state, frame = _start(program, item)
+    cls = names.class_of(program, state, frame, item)
+    if cls is None:
+        return []
+    made = _constructed(program, frame, state, cls)
+    entry = _entry(program, made[0][0], cls)
     found: list[Found] = []
-    entry = _entry(program, item)
     if entry:
-        found.extend(_run_method(program, item, entry))
+        found.extend(_run_method(program, frame, made, cls, entry))
     for method in reach.order_of_methods(item):
         if method.name != entry and reach.method_pending(program, method):
-            found.extend(_run_method(program, item, method.name))
+            found.extend(_run_method(program, frame, made, cls, method.name))
     return found
 
 
-def _entry(program: Program, item: Definition) -> str:
+def _entry(program: Program, state: State, cls: ClassValue) -> str:
     """Name the method that a call of an instance runs; empty when the class is not a module."""
-    state, frame = _start(program, item)
-    cls = names.class_of(program, state, frame, item)
-    framework = program.is_module(cls) if cls is not None else None
-    if framework is None or cls is None:
+    framework = program.is_module(cls)
+    if framework is None:
         return ""
     own = attributes.lookup(program, state, cls, framework.calls)
     return framework.calls if isinstance(own, Closure) else ""
 
 
-def _run_method(program: Program, item: Definition, name: str) -> list[Found]:
-    state, frame = _start(program, item)
-    cls = names.class_of(program, state, frame, item)
-    if cls is None:
-        return []
+def _run_method(
+    program: Program, frame: Frame, made: Sequence[tuple[State, Value]], cls: ClassValue, name: str
+) -> list[Found]:
+    """Run a method on what the constructor made, each path of it in a state of its own."""
+    program.budget.start_root()
     results: list[tuple[State, Value]] = []
-    for after, receiver in _constructed(program, frame, state, cls):
-        method = attributes.lookup(program, after, cls, name)
+    program.budget.share(len(made))
+    for constructed, receiver in made:
+        state = constructed.fork()
+        method = attributes.lookup(program, state, cls, name)
         if name == "__init__" or not isinstance(method, Closure):
-            results.append((after, NONE))
+            results.append((state, NONE))
             continue
         skip = 0 if method.wrapper == "static" else 1
-        arguments = inputs.of_function(program, after, method.function, dict(method.defaults), skip)
-        target: Value = method if method.wrapper == "static" else Bound(
-            cls if method.wrapper == "class" else receiver, method
-        )
-        results.extend(
-            (done, Tuple((value, receiver))) for done, value in calls.call(program, frame, after, target, arguments, 0)
-        )
+        arguments = inputs.of_function(program, state, method.function, dict(method.defaults), skip)
+        target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
+        done = calls.call(program, frame, state, target, arguments, 0)
+        results.extend((after, Tuple((value, receiver))) for after, value in done)
     return _finish(program, results[:PATHS_IN_ROOT])
 
 
@@ -132,7 +136,9 @@ def _constructed(program: Program, frame: Frame, state: State, cls: ClassValue) 
         arguments = inputs.of_constructor(program, state, init.function, dict(init.defaults))
     else:
         arguments = inputs.nothing()
+    width, program.budget.width = program.budget.width, PATHS_IN_CONSTRUCTOR
     made = modules.construct(program, frame, state, cls, arguments, 0)
+    program.budget.width = width
     if made:
         return made
     program.budget.counters["constructors_without_a_path"] += 1

@@ -22,6 +22,9 @@ _COMPARE: dict[type[cst.CSTNode], str] = {
     cst.Equal: "==", cst.NotEqual: "!=", cst.LessThan: "<", cst.LessThanEqual: "<=", cst.GreaterThan: ">",
     cst.GreaterThanEqual: ">=", cst.Is: "is", cst.IsNot: "is not", cst.In: "in", cst.NotIn: "not in",
 }
+_LONG = 19
+_QUOTES = frozenset("'\"")
+_TRIPLES = frozenset({"'''", '"""'})
 _CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None, "__debug__": True}
 
 
@@ -43,11 +46,20 @@ def _name(tally: Tally, node: cst.Name) -> ir.Expr:
     return ir.Name(tally.at(node), node.value)
 
 
-def _number(_tally: Tally, node: cst.Integer | cst.Float | cst.Imaginary) -> ir.Expr:
+def _integer(_tally: Tally, node: cst.Integer) -> ir.Expr:
+    # LibCST's own `evaluated_value` compiles each literal.
+    text = node.value
+    return ir.Const(int(text) if text.isdecimal() and text.isascii() and len(text) < _LONG else node.evaluated_value)
+
+
+def _number(_tally: Tally, node: cst.Float | cst.Imaginary) -> ir.Expr:
     return ir.Const(node.evaluated_value)
 
 
 def _string(tally: Tally, node: cst.SimpleString | cst.ConcatenatedString) -> ir.Expr:
+    if isinstance(node, cst.SimpleString) and node.value[0] in _QUOTES and "\\" not in node.value:
+        width = 3 if node.value[:3] in _TRIPLES and len(node.value) >= 6 else 1  # noqa: PLR2004 - two triple quotes
+        return ir.Const(node.value[width:-width])
     value = node.evaluated_value
     if value is not None:
         return ir.Const(value)
@@ -225,7 +237,7 @@ def _starred(tally: Tally, node: cst.StarredElement) -> ir.Expr:
 
 _EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Tally, Any], ir.Expr]] = {
     cst.Name: _name,
-    cst.Integer: _number,
+    cst.Integer: _integer,
     cst.Float: _number,
     cst.Imaginary: _number,
     cst.SimpleString: _string,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from inplace_lint.span import Slice
 
@@ -19,9 +20,14 @@ class Cutout:
     offset: int
 
 
-def split_lines(source: str) -> list[str]:
-    """Split a source into physical lines as Python's parser does, line ends kept; form feeds end none."""
-    return _LINE.findall(source)
+@lru_cache(maxsize=2)
+def split_lines(source: str) -> tuple[str, ...]:
+    """
+    Split a source into physical lines as Python's parser does, line ends kept; form feeds end none.
+
+    The last sources are remembered: a file is cut into slices one after the other.
+    """
+    return tuple(_LINE.findall(source))
 
 
 def cut(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> Cutout:
@@ -31,7 +37,7 @@ def cut(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> Cutout:
     Indented lines get an `if 1:` above them, so that all columns stay. The lines of `holes`, the methods of a class
     that are slices of their own, are blanked; where nothing else is left a `pass` stands in.
     """
-    lines = split_lines(source)[slice_.first - 1 : slice_.last]
+    lines = list(split_lines(source)[slice_.first - 1 : slice_.last])
     if lines and holes:
         _blank(lines, slice_, holes)
     offset = slice_.first - 1

@@ -10,6 +10,7 @@ from inplace_lint.report.paint import Ink, paint
 
 _TOP = 10
 _WITHOUT = "calls_without_fact:"
+_CUT = "roots_cut_by_"
 
 
 def summary(findings: Sequence[Finding], troubles: int, *, color: bool) -> str:
@@ -48,14 +49,23 @@ def _coverage(counters: Mapping[str, int]) -> Iterator[str]:
     yield _share(
         "functions that write, reached uncut", get("functions_reached_uncut", 0), get("functions_that_write", 0)
     )
-    yield _share("roots run to the end", get("roots", 0) - get("roots_cut", 0), get("roots", 0))
-    yield _share("framework calls with a fact", get("calls_with_fact", 0), get("calls_met", 0))
+    yield f"roots: {get('roots', 0)}{_cuts(counters)}"
+    yield _share("framework calls with a fact", get("framework_calls_with_fact", 0), get("framework_calls", 0))
     if get("findings_suppressed"):
         yield f"findings silenced by a comment: {get('findings_suppressed', 0)}"
 
 
+def _cuts(counters: Mapping[str, int]) -> str:
+    cuts = {
+        name.removeprefix(_CUT): count for name, count in sorted(counters.items()) if name.startswith(_CUT) and count
+    }
+    return "".join(f", cut short by {reason}: {count}" for reason, count in cuts.items())
+
+
 def _unknown(counters: Mapping[str, int]) -> Iterator[str]:
-    missing = {name.removeprefix(_WITHOUT): count for name, count in counters.items() if name.startswith(_WITHOUT)}
+    missing = {
+        name.removeprefix(_WITHOUT): count for name, count in counters.items() if count and name.startswith(_WITHOUT)
+    }
     if missing:
         yield "the commonest calls without a fact:"
     wide = len(str(max(missing.values(), default=0)))

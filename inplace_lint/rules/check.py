@@ -18,6 +18,7 @@ from inplace_lint.knowledge import facts
 from inplace_lint.lower.lines import split_lines
 from inplace_lint.lower.lower import lower
 from inplace_lint.lower.positions import spans, statement_lines
+from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, outline, outline_of
 from inplace_lint.rules import RULES
 from inplace_lint.rules.advice import cure
@@ -124,7 +125,10 @@ class Clock:
 def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
     try:
         return outline(path, source, names)
-    except SyntaxError:
+    except SyntaxError as error:
+        # What is nested too deeply for `ast` would crash LibCST, and the process with it.
+        if error.__cause__ is not None or depth_exceeds(source) is not None:
+            raise
         # `ast` of this Python may be older than the syntax of the file; LibCST raises if it is wrong indeed.
         code = lower(source, Slice(path, 1, len(split_lines(source))))
         return outline_of(path, source, code, names)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inplace_lint.config import settings_in
+from inplace_lint.errors import ConfigError
+from inplace_lint.scope import Scope
+from inplace_lint.selection import Known, codes_of
+
+KNOWN = (
+    Known("IPL101", "modified-after-save"),
+    Known("IPL102", "inplace-activation-after-save"),
+    Known("IPL201", "leaf-write"),
+    Known("IPL501", "inplace-in-forward", default=False),
+)
+ON = {"IPL101", "IPL102", "IPL201"}
+
+
+def scope(**chosen: object) -> Scope:
+    return Scope(chosen, KNOWN)
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_every_key_is_read(tmp_path):
+    write(
+        tmp_path / "pyproject.toml",
+        """
+[tool.inplace-lint]
+select = ["IPL1"]
+extend-select = ["leaf-write"]
+ignore = ["IPL102"]
+exclude = ["vendored"]
+output-format = "concise"
+color = "never"
+jobs = 3
+cache = false
+cache-dir = "there"
+exit-zero = true
+statistics = true
+torch-version = "2.4.1+cpu"
+paddle-version = "3.3"
+
+[tool.inplace-lint.per-file-ignores]
+"tests/*" = ["IPL201"]
+""",
+    )
+    settings = scope().settings_of(tmp_path / "a.py")
+    assert settings.root == tmp_path
+    assert (settings.select, settings.extend_select, settings.ignore) == (("IPL1",), ("leaf-write",), ("IPL102",))
+    assert (settings.exclude, settings.output_format, settings.color) == (("vendored",), "concise", "never")
+    assert (settings.jobs, settings.cache, settings.cache_dir) == (3, False, "there")
+    assert (settings.exit_zero, settings.statistics) == (True, True)
+    assert (settings.torch_version, settings.paddle_version) == ("2.4.1+cpu", "3.3")
+    assert settings.per_file_ignores == {"tests/*": ("IPL201",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('selct = ["IPL1"]', "{file}:3: unknown key 'selct', did you mean 'select'?"),
+        ("output_format = 'full'", "{file}:3: unknown key 'output_format', did you mean 'output-format'?"),
+        ("zzz = 1", "{file}:3: unknown key 'zzz'"),
+        ('select = "IPL1"', "{file}:3: 'select' must be a list of strings, not a string"),
+        ("ignore = [1]", "{file}:3: 'ignore' must be a list of strings, not a list"),
+        ("cache = 1", "{file}:3: 'cache' must be true or false, not a number"),
+        ("jobs = 0", "{file}:3: 'jobs' must be a whole number from 1, not 0"),
+        (
+            'output-format = "jsn"',
+            "{file}:3: 'output-format' must be one of full, concise, json, github, not 'jsn', did you mean 'json'?",
+        ),
+        ('torch-version = "new"', "{file}:3: 'torch-version' must be a version such as '2.13.0', not 'new'"),
+        ('select = ["IPL1O1"]', "{file}: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
+        ('ignore = ["leaf-writes"]', "{file}: 'ignore': unknown rule 'leaf-writes', did you mean 'leaf-write'?"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place_and_the_nearest_right_word(tmp_path, text, message):
+    write(tmp_path / "pyproject.toml", f"\n[tool.inplace-lint]\n{text}\n")
+    with pytest.raises(ConfigError) as caught:
+        scope().settings_of(tmp_path)
+    assert str(caught.value) == message.format(file=tmp_path / "pyproject.toml")
+
+
+def test_a_file_that_is_not_toml_is_an_error_when_it_speaks_of_us(tmp_path):
+    write(tmp_path / "pyproject.toml", "[tool.other\n")
+    assert settings_in(tmp_path) is None
+    write(tmp_path / "pyproject.toml", "[tool.inplace-lint\n")
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: not valid TOML: .*line 1"):
+        settings_in(tmp_path)
+
+
+def test_the_nearest_configuration_wins_alone(tmp_path):
+    write(tmp_path / "pyproject.toml", '[tool.inplace-lint]\nignore = ["IPL1"]\n')
+    write(tmp_path / "pkg/inplace-lint.toml", 'select = ["IPL2"]\n')
+    write(tmp_path / "pkg/sub/pyproject.toml", "[tool.ruff]\n")
+    assert scope().codes_of(tmp_path / "a.py") == {"IPL201"} | (ON - {"IPL101", "IPL102"})
+    assert scope().codes_of(tmp_path / "pkg/sub/a.py") == {"IPL201"}
+    assert scope().settings_of(tmp_path / "pkg/sub/a.py").root == tmp_path / "pkg"
+
+
+def test_of_three_files_in_a_folder_the_hidden_one_wins(tmp_path):
+    for name, jobs in ((".inplace-lint.toml", 1), ("inplace-lint.toml", 2)):
+        write(tmp_path / name, f"jobs = {jobs}\n")
+    write(tmp_path / "pyproject.toml", "[tool.inplace-lint]\njobs = 3\n")
+    assert scope().settings_of(tmp_path).jobs == 1
+
+
+def test_the_command_line_goes_over_the_file_and_adds_to_ignore(tmp_path):
+    write(tmp_path / "inplace-lint.toml", 'select = ["ALL"]\nignore = ["IPL102"]\njobs = 2\n')
+    chosen = scope(select=("IPL1", "IPL2"), ignore=("leaf-write",), jobs=None, exit_zero=False)
+    assert chosen.codes_of(tmp_path / "a.py") == {"IPL101"}
+    assert chosen.settings_of(tmp_path).jobs == 2
+
+
+@pytest.mark.parametrize(
+    ("select", "extend", "ignore", "codes"),
+    [
+        ((), (), (), ON),
+        (("ALL",), (), (), ON | {"IPL501"}),
+        ((), ("IPL5",), (), ON | {"IPL501"}),
+        ((), (), ("ALL",), set()),
+        (("IPL1",), (), (), {"IPL101", "IPL102"}),
+        (("ipl101",), (), (), {"IPL101"}),
+        (("Modified-After-Save",), (), (), {"IPL101"}),
+        (("IPL",), (), ("IPL2",), {"IPL101", "IPL102", "IPL501"}),
+        (("IPL101",), (), ("IPL1",), {"IPL101"}),
+        (("IPL101",), (), ("IPL101",), set()),
+        (("IPL1",), (), ("IPL101",), {"IPL102"}),
+    ],
+)
+def test_the_more_specific_selector_decides(tmp_path, select, extend, ignore, codes):
+    write(tmp_path / "inplace-lint.toml", "")
+    assert scope(select=select, extend_select=extend, ignore=ignore).codes_of(tmp_path / "a.py") == codes
+
+
+@pytest.mark.parametrize("word", ["IPL9", "E501", "", "leaf"])
+def test_a_selector_that_names_no_rule_is_an_error(word):
+    with pytest.raises(ConfigError, match="unknown rule"):
+        codes_of(word, KNOWN, "--select")
+
+
+def test_rules_are_ignored_by_file(tmp_path):
+    write(tmp_path / "inplace-lint.toml", 'per-file-ignores = { "tests/*" = ["IPL1"], "b.py" = ["leaf-write"] }\n')
+    assert scope().codes_of(tmp_path / "a.py") == ON
+    assert scope().codes_of(tmp_path / "tests/a.py") == {"IPL201"}
+    assert scope().codes_of(tmp_path / "tests/b.py") == set()

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from inplace_lint.finding import Certainty, Finding, Severity
+from inplace_lint.span import Span
+from inplace_lint.suppress import Suppression, suppressions, unsuppressed
+
+
+def finding(line: int, code: str = "IPL101", name: str = "modified-after-save") -> Finding:
+    span = Span("a.py", line, 0, line, 5)
+    return Finding(code, name, Severity.ERROR, Certainty.ALWAYS, "`x` is overwritten", span, "written here")
+
+
+@pytest.mark.parametrize(
+    ("comment", "selectors"),
+    [
+        ("# noqa", ()),
+        ("#noqa", ()),
+        ("# NOQA", ()),
+        ("# noqa: IPL101", ("IPL101",)),
+        ("# noqa:IPL101,IPL201", ("IPL101", "IPL201")),
+        ("# noqa: IPL101, E501 # more", ("IPL101", "E501")),
+        ("# noqa: IPL101 IPL201", ("IPL101", "IPL201")),
+        ("# noqa: IPL101 because it is never trained", ("IPL101",)),
+        ("# noqa: modified-after-save", ("modified-after-save",)),
+        ("# type: ignore # noqa: ipl101", ("ipl101",)),
+        ("# inplace-lint: ignore[IPL101] never trained", ("IPL101",)),
+        ("# inplace-lint: ignore[IPL101, leaf-write]", ("IPL101", "leaf-write")),
+        ("# inplace-lint: ignore", ()),
+    ],
+)
+def test_a_comment_silences_what_it_names(comment, selectors):
+    assert suppressions(f"x = 1  {comment}\n") == (Suppression(1, selectors),)
+
+
+@pytest.mark.parametrize("comment", ["# noqa: because", "# noqa-like", "# noqable", "# see noqa", "# inplace-lint"])
+def test_a_comment_that_only_resembles_one_silences_nothing(comment):
+    assert suppressions(f"x = 1  {comment}\n") == ()
+
+
+def test_the_text_inside_a_string_silences_nothing():
+    assert suppressions('x = "# noqa"\ny = """\n# noqa: IPL101\n"""\n') == ()
+
+
+def test_comments_before_a_place_that_does_not_tokenize_still_count():
+    assert suppressions("x = 1  # noqa\ny = (\n") == (Suppression(1, ()),)
+
+
+def test_any_line_of_the_statement_counts():
+    source = "x.add_(\n    y,  # noqa: IPL101\n)\n"
+    one = finding(1)
+    assert unsuppressed([one], source, {one.span: (1, 3)}) == ()
+    assert unsuppressed([one], source, {one.span: (1, 1)}) == (one,)
+    assert unsuppressed([one], source, {}) == (one,)
+
+
+def test_only_the_named_rule_is_silenced_by_code_or_name():
+    source = "x += 1  # noqa: IPL101\ny += 1  # noqa: leaf-write\n"
+    kept = finding(1, "IPL201", "leaf-write")
+    gone = finding(2, "IPL201", "leaf-write")
+    assert unsuppressed([finding(1), kept, finding(2), gone], source, {}) == (kept, finding(2))
+
+
+def test_lines_are_counted_as_in_the_file_with_windows_line_ends():
+    assert suppressions("a = 1\r\n\r\nx += 1  # noqa\r\n") == (Suppression(3, ()),)

@@ -1,0 +1,31 @@
+"""Markers: what needs a framework or a GPU is skipped where there is none, and nothing else is."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+import pytest
+
+_OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip `slow` and `facts_all` unless `-m` or SLOW=1, FACTS_ALL=1 ask for them; `paddle` and `cuda` by presence."""
+    asked = config.getoption("-m") or ""
+    for item in items:
+        for marker, variable in _OPTED.items():
+            if item.get_closest_marker(marker) and marker not in asked and not os.environ.get(variable):
+                item.add_marker(pytest.mark.skip(reason=f"{variable}=1 or -m {marker} runs it"))
+        if item.get_closest_marker("paddle") and importlib.util.find_spec("paddle") is None:
+            item.add_marker(pytest.mark.skip(reason="paddle is not installed"))
+        if item.get_closest_marker("cuda") and not _has_cuda():
+            item.add_marker(pytest.mark.skip(reason="there is no GPU"))
+
+
+def _has_cuda() -> bool:
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch  # noqa: PLC0415 - only for tests that ask for a GPU
+
+    return bool(torch.cuda.is_available())

@@ -1,0 +1,56 @@
+"""The child of `real.py`: reads paths of programs from its input, runs each, writes what happened as a line of JSON."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import runpy
+import sys
+import traceback
+
+_BACKWARD = ("backward", "grad", "_engine_run_backward")
+
+
+def main(framework: str) -> None:
+    """Answer each path on standard input; the programs' own output goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    module = importlib.import_module(framework)
+    for line in sys.stdin:
+        path = line.rstrip("\n")
+        _reset(framework, module)
+        answers.write(json.dumps(_run(path)) + "\n")
+
+
+def _reset(framework: str, module: object) -> None:
+    """Undo what a program may have left behind in the process."""
+    random.seed(0)
+    seed = module.manual_seed if framework == "torch" else module.seed  # type: ignore[attr-defined]
+    seed(0)
+    if framework == "torch":
+        module.set_grad_enabled(True)  # type: ignore[attr-defined]
+        module.set_default_dtype(module.float32)  # type: ignore[attr-defined]
+
+
+def _run(path: str) -> dict[str, object]:
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except BaseException as error:  # noqa: BLE001 - whatever a program raises is its result, SystemExit too
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [place for place, frame in enumerate(frames) if frame.filename == path]
+        last = own[-1] if own else 0
+        inner = [frame for frame in frames[last + 1 :] if frame.name in _BACKWARD]
+        return {
+            "verdict": "raised",
+            "error": type(error).__name__,
+            "message": str(error),
+            "line": (frames[last].lineno or 0) if own else 0,
+            "in_backward": bool(inner),
+        }
+    return {"verdict": "ran"}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

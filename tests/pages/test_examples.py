@@ -1,0 +1,53 @@
+"""Every example of the rule pages and of tests/semantics, on the analyzer and on the real framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inplace_lint.finding import Severity
+from inplace_lint.rules.check import Options, check_file
+from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
+from tests.pages.real import Real
+
+EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))
+
+
+def _parameter(example: Example):
+    marks = [pytest.mark.paddle] if example.framework == "paddle" else []
+    return pytest.param(example, id=example.name, marks=marks)
+
+
+@pytest.mark.parametrize("example", [pytest.param(example, id=example.name) for example in EXAMPLES])
+def test_the_analyzer_finds_what_the_comments_say(example: Example) -> None:
+    result = check_file(f"{example.page}.py", example.program, Options())
+    counted = [finding for finding in result.findings if finding.severity is not Severity.INFO]
+    found = {(finding.span.line, finding.severity.value, finding.code) for finding in counted}
+    expected = {(line, kind, code) for kind in ("error", "warning") for line, code in example.lines_of(kind)}
+    wrong = example.lines_of("false-positive")
+    stated = {(line, severity, code) for line, severity, code in found if (line, code) in wrong}
+    assert found - stated == expected
+    assert {(line, code) for line, _, code in stated} == wrong, "mended: take the `false-positive` comment away"
+
+
+@pytest.mark.parametrize("example", [pytest.param(e, id=e.name) for e in EXAMPLES if e.lines_of("missed")])
+def test_a_missed_example_is_still_missed(example: Example) -> None:
+    result = check_file(f"{example.page}.py", example.program, Options())
+    found = {(finding.span.line, finding.code) for finding in result.findings}
+    assert not found & example.lines_of("missed"), "mended: write `error` or `warning` instead of `missed`"
+
+
+@pytest.mark.parametrize("example", [_parameter(example) for example in EXAMPLES])
+def test_the_framework_does_what_the_fence_says(
+    example: Example, real: Callable[[str], Real], tmp_path: Path
+) -> None:
+    program = tmp_path / "example.py"
+    program.write_text(example.program, encoding="utf-8")
+    outcome = real(example.framework).run(program)
+    if example.behaviour == "raises":
+        assert outcome.verdict == "raised"
+        assert example.raises in f"{outcome.error}: {outcome.message}"
+    else:
+        assert (outcome.verdict, outcome.message) == ("ran", "")
