@@ -25,8 +25,9 @@ class Touch:
     """
     One access to a tensor: a save, a write or a read.
 
-    `op` is the canonical name of the call; `part` which of its tensors is meant (an argument name, `out0`, `self.weight`);
-    `symbol` how the user spelled the tensor, if he did; `spelled` how the write was spelled (`augmented`, `item`, `call`).
+    `op` is the canonical name of the call; `part` which of its tensors is meant (an argument name, `out0`,
+    `self.weight`); `symbol` how the user spelled the tensor, if he did; `spelled` how the write was spelled
+    (`augmented`, `item`, `call`).
     `flag` is the expression that decides that a module or function writes at all (`inplace=True`), `module` whether
     the writer is a module that was constructed with it.
     """

@@ -61,7 +61,7 @@ class Finding:
     One fault at one primary place.
 
     `message` is lower case without a full stop, the fact first and the consequence second. `label` stands under the
-    carets ("written here"). `help` is the cure in one line; `says` is what the framework prints when it happens, if it does.
+    carets ("written here"). `help` is the cure in one line; `says` is what the framework prints when it happens.
     `symbol` is the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves
     that were left out. `assumptions` are sentences ("`x` requires grad").
     """

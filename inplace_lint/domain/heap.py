@@ -81,7 +81,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One write to a storage, `counted` or not, at a moment of the path's clock; `names` are the variables it went through."""
+    """One write to a storage, at a moment of the path's clock; `names` are the variables that it went through."""
 
     touch: Touch
     version: int

@@ -26,7 +26,24 @@ from inplace_lint.event import Site
 from inplace_lint.span import Place
 
 # Symbols whose keys say all that they depend on: the same in every run. All others stand for one moment of one run.
-_TIMELESS = frozenset("binary compare not isnone unary math in untrue param global isinstance attr item shape".split())
+_TIMELESS = frozenset(
+    {
+        "attr",
+        "binary",
+        "compare",
+        "global",
+        "in",
+        "isinstance",
+        "isnone",
+        "item",
+        "math",
+        "not",
+        "param",
+        "shape",
+        "unary",
+        "untrue",
+    }
+)
 _BY_NUMBER = frozenset({"not", "isnone", "attr"})
 
 
@@ -127,11 +144,7 @@ def _needed(
                 reached.add(ref.id)
                 if ref.id in heap:
                     waiting.append(heap[ref.id])
-    return [
-        change
-        for change in changes
-        if change[0] != "heap" or change[1] in reached or change[1] in arguments
-    ]
+    return [change for change in changes if change[0] != "heap" or change[1] in reached or change[1] in arguments]
 
 
 def _refs(thing: Any) -> list[Ref]:  # noqa: ANN401 - walks every kind of object
@@ -210,11 +223,11 @@ class Renumbering:
                 return {key: self.thing(item) for key, item in thing.items()}
             case Builtin(_, None):
                 return thing
+            case _:
+                pass
         if not is_dataclass(thing):
             return thing
-        changed = {
-            item.name: self._field(item.name, getattr(thing, item.name)) for item in fields(thing)
-        }
+        changed = {item.name: self._field(item.name, getattr(thing, item.name)) for item in fields(thing)}
         made = replace(thing, **changed)  # type: ignore[type-var]
         if isinstance(made, Save | Write):
             return replace(made, clock=made.clock + self.ticks)

@@ -1,5 +1,5 @@
 """
-Backward: which saved values does it need, and which of them are stale?
+What backward needs: which saved values, and which of them are stale.
 
     y = torch.relu(h)     # node 1 saves (storage of y, version 0)
     y += feat             # storage of y: version 1
@@ -62,7 +62,7 @@ def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site
 
 
 def breach(state: State, framework: str, node: Node, save: Save, site: Site | None) -> Event | None:
-    """Say what is wrong with one saved value at this moment, if anything is; the first write after the save is named."""
+    """Say what is wrong with one saved value now, if anything is; the first write after the save is named."""
     storage = state.storages[save.storage]
     later = [write for write in storage.writes if write.clock > save.clock]
     counted = [write for write in later if write.counted]

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 from inplace_lint.ir.nodes import Function
 from inplace_lint.span import Place, Slice
 
-Three = Union[bool, None]
+Three = bool | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,8 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.op import Op
 
-def run(
-    program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int
-) -> Results:
+
+def run(program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
     """Give what a call with an act does and returns."""
     if form.act.startswith(MODE):
         return _mode(program, frame, state, form, arguments, at)
@@ -39,7 +38,13 @@ def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arg
     """Give a context that sets a mode; one that is called as a function sets it at once, as a decorator it wraps."""
     name, _, fixed = form.act[len(MODE) :].partition("=")
     first = arguments.positional[0] if arguments.positional else None
-    if first is not None and not isinstance(first, Const | Ref) and form.args[:1] and not form.args[0].optional and fixed:
+    if (
+        first is not None
+        and not isinstance(first, Const | Ref)
+        and form.args[:1]
+        and not form.args[0].optional
+        and fixed
+    ):
         return [(state, first)]
     setting: Value = Const(fixed == "True") if fixed else Const(True)
     if not fixed and form.args:
@@ -203,9 +208,7 @@ def _container(act: Act) -> Results:
     return [(act.state, ref)]
 
 
-def _fill_container(
-    program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int
-) -> None:
+def _fill_container(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:
     values = arguments.positional
     exact = not arguments.unknown
     instance = state.instance(ref)
@@ -282,7 +285,7 @@ def is_method(program: Program, name: str) -> bool:
 def takes_class(program: Program, name: str) -> bool:
     """Say whether a library method is called on the class."""
     forms = program.forms(name)
-    return bool(forms) and forms[0].act in {"apply_custom"}
+    return bool(forms) and forms[0].act == "apply_custom"
 
 
 def _call_module(act: Act) -> Results:

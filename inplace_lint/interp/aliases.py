@@ -6,8 +6,8 @@ Reads of a tensor that an earlier write changed under another name: what autogra
     return out + identity   # reads the overwritten values
 
 Only the very same object under two variables counts, or a view of what was overwritten as a whole; a write through a
-view of a buffer is what views are for. After an
-explicit write (`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`) it is suspect as well.
+view of a buffer is what views are for. After an explicit write (`x += 1`) the written name itself may be read; after
+a hidden one (`inplace=True`) it is suspect as well.
 """
 
 from __future__ import annotations

@@ -28,9 +28,53 @@ Results = list[tuple[State, Value]]
 
 # Methods that lists, dicts and strings have too: on an unknown value they are no evidence of a tensor.
 _AMBIGUOUS = frozenset(
-    "append clear copy count extend format get index insert items join keys lower pop remove replace reverse sort "
-    "split strip update upper values add discard union difference close open read write size type data name shape "
-    "T real imag device dtype grad fill all any".split()
+    {
+        "T",
+        "add",
+        "all",
+        "any",
+        "append",
+        "clear",
+        "close",
+        "copy",
+        "count",
+        "data",
+        "device",
+        "difference",
+        "discard",
+        "dtype",
+        "extend",
+        "fill",
+        "format",
+        "get",
+        "grad",
+        "imag",
+        "index",
+        "insert",
+        "items",
+        "join",
+        "keys",
+        "lower",
+        "name",
+        "open",
+        "pop",
+        "read",
+        "real",
+        "remove",
+        "replace",
+        "reverse",
+        "shape",
+        "size",
+        "sort",
+        "split",
+        "strip",
+        "type",
+        "union",
+        "update",
+        "upper",
+        "values",
+        "write",
+    }
 )
 
 
@@ -104,9 +148,7 @@ def _of_object(program: Program, frame: Frame, state: State, value: Ref, name: s
             return [(state, state.symbols.sym(("attr", value, name)))]
 
 
-def _of_tensor(
-    program: Program, frame: Frame, state: State, value: Ref, tensor: Tensor, name: str, at: int
-) -> Results:
+def _of_tensor(program: Program, frame: Frame, state: State, value: Ref, tensor: Tensor, name: str, at: int) -> Results:
     facts = program.facts.get(tensor.framework) or program.default()
     framework = facts.framework
     if name == framework.requires_grad and tensor.rg is not None:
@@ -128,7 +170,9 @@ def _of_tensor(
 def _gradient(state: State, value: Ref, tensor: Tensor) -> Value:
     """Give the gradient of a tensor: another tensor, which itself does not require grad."""
     if tensor.grad is None:
-        grad = state.new(Tensor(state.new_storage(), rg=False, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
+        grad = state.new(
+            Tensor(state.new_storage(), rg=False, leaf=True, framework=tensor.framework, dtype=tensor.dtype)
+        )
         state.put(value, replace(tensor, grad=grad))
         return grad
     return tensor.grad
@@ -215,7 +259,9 @@ def _super(
     cls = instance.cls if instance is not None else receiver
     found = lookup(program, state, cls, name, after=owner)
     if found is None:
-        return [(state, Builtin("object." + name, receiver) if name == "__init__" else state.symbols.sym(("super", name)))]
+        return [
+            (state, Builtin("object." + name, receiver) if name == "__init__" else state.symbols.sym(("super", name)))
+        ]
     return _bound(program, frame, state, receiver, found, at)
 
 

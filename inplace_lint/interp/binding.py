@@ -24,7 +24,7 @@ class Binding:
     """
     A call bound to one form of an op: an environment for the form's guards.
 
-    `given` are the arguments that were passed; `values` have the defaults added. `instance` is the module, if it is one.
+    `given` are the arguments that were passed; `values` have the defaults added. `instance` is the module, if any.
     """
 
     state: State
@@ -68,7 +68,7 @@ class Binding:
     def compare(self, atom: Atom, op: str, constant: object) -> Three:
         """Compare an argument, an attribute, or the rank of a tensor with a constant."""
         if atom.name == "ndim":
-            tensor = self._tensor(atom.args[0])
+            tensor = self.tensor(atom.args[0])
             found: object = None if tensor is None else tensor.rank
             if found is None:
                 return None
@@ -85,7 +85,8 @@ class Binding:
         except TypeError:
             return None
 
-    def _tensor(self, name: str) -> Tensor | None:
+    def tensor(self, name: str) -> Tensor | None:
+        """Give the tensor that an argument is."""
         value = self.value(name)
         return None if value is None else self.state.tensor(value)
 
@@ -104,7 +105,7 @@ class Binding:
 
     def _sentence(self, atom: Atom) -> str:
         subject = atom.args[0]
-        tensor = self._tensor(subject)
+        tensor = self.tensor(subject)
         if atom.name == "rg":
             return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
         if atom.name == "contiguous":
@@ -135,18 +136,18 @@ def _passed(call: Binding, name: str) -> Three:
 
 
 def _same(call: Binding, one: str, other: str) -> Three:
-    left, right = call._tensor(one), call._tensor(other)
+    left, right = call.tensor(one), call.tensor(other)
     return left is not None and right is not None and left.storage == right.storage
 
 
 def _contiguous(call: Binding, name: str) -> Three:
-    tensor = call._tensor(name)
+    tensor = call.tensor(name)
     return None if tensor is None else tensor.contiguous
 
 
 def _dtype(kind: str) -> Callable[[Binding, str], Three]:
     def check(call: Binding, name: str) -> Three:
-        tensor = call._tensor(name)
+        tensor = call.tensor(name)
         if tensor is None:
             value = call.value(name)
             return type(value.value).__name__ == kind if isinstance(value, Const) else None

@@ -65,9 +65,7 @@ def evaluate_call(program: Program, frame: Frame, state: State, expr: ir.Call) -
     return results[:width]
 
 
-def evaluate_arguments(
-    program: Program, frame: Frame, state: State, expr: ir.Call
-) -> list[tuple[State, Arguments]]:
+def evaluate_arguments(program: Program, frame: Frame, state: State, expr: ir.Call) -> list[tuple[State, Arguments]]:
     """Evaluate the arguments of a call from left to right."""
     exprs = (*expr.args, *(keyword.value for keyword in expr.keywords))
     found: list[tuple[State, Arguments]] = []
@@ -107,7 +105,11 @@ def _positional(
 
 def _written(value: Value, place: Place) -> Value:
     """Remember where a flag was written, for a constant that is spelled in the call."""
-    return Const(value.value, place) if isinstance(value, Const) and value.value is True and value.origin is None else value
+    return (
+        Const(value.value, place)
+        if isinstance(value, Const) and value.value is True and value.origin is None
+        else value
+    )
 
 
 def evaluate_defaults(

@@ -31,7 +31,11 @@ def children(state: State, instance: Instance) -> Children:
 
 def item(state: State, instance: Instance, inner: ListObject, index: Value) -> Value:
     """Give an item or a slice of a container that is indexed by position."""
-    if isinstance(index, Const) and isinstance(index.value, int) and -len(inner.items) <= index.value < len(inner.items):
+    if (
+        isinstance(index, Const)
+        and isinstance(index.value, int)
+        and -len(inner.items) <= index.value < len(inner.items)
+    ):
         return inner.items[index.value]
     if isinstance(index, SliceValue):
         parts = [part.value if isinstance(part, Const) else None for part in (index.lower, index.upper, index.step)]
@@ -78,7 +82,13 @@ def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
     if one == other:
         return isinstance(one, Ref) and state.instance(one) is not None
     left, right = state.instance(one), state.instance(other)
-    if left is None or right is None or left.cls != right.cls or len(left.attrs) != len(right.attrs) or depth > _DEEPEST:
+    if (
+        left is None
+        or right is None
+        or left.cls != right.cls
+        or len(left.attrs) != len(right.attrs)
+        or depth > _DEEPEST
+    ):
         return False
     if not all(_same_part(state, left.attrs[name], right.attrs.get(name), depth) for name in left.attrs):
         return False
@@ -91,7 +101,12 @@ def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
 def _same_part(state: State, one: Value, other: Value | None, depth: int) -> bool:
     if other is None:
         return False
-    if isinstance(one, Const) and isinstance(other, Const) and isinstance(one.value, float) and isinstance(other.value, float):
+    if (
+        isinstance(one, Const)
+        and isinstance(other, Const)
+        and isinstance(one.value, float)
+        and isinstance(other.value, float)
+    ):
         # Rates and scales that grow with the depth of a network decide nothing but whether they are zero.
         return bool(one.value) == bool(other.value)
     if not isinstance(one, Ref) or not isinstance(other, Ref):

@@ -33,7 +33,9 @@ def _apply(act: Act) -> Results:
     framework = act.program.default().framework
     context = act.state.new(Instance(Dotted(f"{framework.function.rpartition('.')[0]}.function.{_CONTEXT}"), {}))
     inputs = act.arguments.positional[1:]
-    exprs: dict[int | str, ir.Expr] = {key: expr for key, expr in act.arguments.exprs.items() if isinstance(key, int) and key >= 1}
+    exprs: dict[int | str, ir.Expr] = {
+        key: expr for key, expr in act.arguments.exprs.items() if isinstance(key, int) and key >= 1
+    }
     before = act.state.modes
     act.state.modes = replace(before, grad=False)
     arguments = Arguments((context, *inputs), (), exprs, act.arguments.unknown)
@@ -44,9 +46,7 @@ def _apply(act: Act) -> Results:
     return results
 
 
-def _output(
-    act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value
-) -> Value:
+def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value) -> Value:
     """Put the custom node on the tape and give the results their history."""
     given = [pair for entry in inputs for pair in tensors.tensors_in(state, entry)]
     answers = [tensor.rg for _, tensor in given]

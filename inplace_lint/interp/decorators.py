@@ -1,4 +1,4 @@
-"""Decorators: those that enter a mode, those that change how a method is bound, and all others, which keep the function."""
+"""Decorators: some enter a mode, some change how a method is bound; all others keep the function."""
 
 from __future__ import annotations
 
@@ -47,5 +47,3 @@ def apply(
             if mode is not None:
                 closure = replace(closure, modes=(mode, *closure.modes))
     return [(state, closure)]
-
-

@@ -78,16 +78,14 @@ def _attr(program: Program, frame: Frame, state: State, expr: ir.Attr) -> Result
 def _subscript(program: Program, frame: Frame, state: State, expr: ir.Subscript) -> Results:
     return [
         result
-        for after, (value, index) in evaluate_all(program, frame, state, (expr.value, expr.index))
+        for after, (value, index) in evaluate_all(program, frame, state, (expr.value, expr.key))
         for result in subscripts.get(program, frame, after, value, index, expr)
     ]
 
 
 def _slice(program: Program, frame: Frame, state: State, expr: ir.SliceExpr) -> Results:
     parts = [part if part is not None else ir.Const(None) for part in (expr.lower, expr.upper, expr.step)]
-    return [
-        (after, SliceValue(*values)) for after, values in evaluate_all(program, frame, state, parts)
-    ]
+    return [(after, SliceValue(*values)) for after, values in evaluate_all(program, frame, state, parts)]
 
 
 def _call(program: Program, frame: Frame, state: State, expr: ir.Call) -> Results:
@@ -103,9 +101,7 @@ def _unary(program: Program, frame: Frame, state: State, expr: ir.Unary) -> Resu
     if expr.op == "not":
         return [(after, conditions.negate(after, value)) for after, value in results]
     return [
-        result
-        for after, value in results
-        for result in operators.unary(program, frame, after, expr.op, value, expr)
+        result for after, value in results for result in operators.unary(program, frame, after, expr.op, value, expr)
     ]
 
 

@@ -36,7 +36,11 @@ def method(program: Program, state: State, cls: ClassValue, name: str, slice_: S
 def bind(
     state: State, closure: Closure, arguments: Arguments, caller: Frame
 ) -> tuple[dict[str, Value], dict[str, frozenset[Variable]]] | None:
-    """Give the variables that a call starts with, and through which callers' variables each is known; None if it cannot fit."""
+    """
+    Give the variables that a call starts with, and through which variables of callers each is known.
+
+    None when the arguments do not fit.
+    """
     params = closure.function.params
     defaults = dict(closure.defaults)
     values: dict[str, Value] = {}
@@ -63,7 +67,9 @@ def bind(
             missing = defaults.get(param.name)
             if missing is None and not arguments.unknown:
                 return None
-            values[param.name] = missing if missing is not None else state.symbols.sym(("argument", param.name, state.next_id))
+            values[param.name] = (
+                missing if missing is not None else state.symbols.sym(("argument", param.name, state.next_id))
+            )
     kinds = {param.kind for param in params}
     if (extra and "var-positional" not in kinds) or (rest and "var-keyword" not in kinds and not arguments.unknown):
         return None

@@ -11,10 +11,27 @@ from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 
 _KINDS = {
-    "int": "number", "float": "number", "bool": "flag", "str": "str", "bytes": "str", "Tensor": "tensor",
-    "List": "sequence", "list": "sequence", "Tuple": "sequence", "tuple": "sequence", "Sequence": "sequence",
-    "Dict": "sequence", "dict": "sequence", "Callable": "callable", "LongTensor": "tensor", "FloatTensor": "tensor",
-    "ndarray": "sequence", "Path": "str", "Image": "sequence", "Iterable": "sequence", "Mapping": "sequence",
+    "int": "number",
+    "float": "number",
+    "bool": "flag",
+    "str": "str",
+    "bytes": "str",
+    "Tensor": "tensor",
+    "List": "sequence",
+    "list": "sequence",
+    "Tuple": "sequence",
+    "tuple": "sequence",
+    "Sequence": "sequence",
+    "Dict": "sequence",
+    "dict": "sequence",
+    "Callable": "callable",
+    "LongTensor": "tensor",
+    "FloatTensor": "tensor",
+    "ndarray": "sequence",
+    "Path": "str",
+    "Image": "sequence",
+    "Iterable": "sequence",
+    "Mapping": "sequence",
 }
 
 
@@ -99,9 +116,9 @@ def kind_of(annotation: ir.Expr | None) -> str:
 
 def _is_optional(annotation: ir.Expr | None) -> bool:
     match annotation:
-        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), _) | ir.Binary(_, "|", _, ir.Const(None)):
+        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), _) | ir.Binary(
+            _, "|", _, ir.Const(None)
+        ):
             return True
         case _:
             return False
-
-

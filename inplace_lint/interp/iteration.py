@@ -48,7 +48,7 @@ def items_of(program: Program, frame: Frame, state: State, value: Value, expr: i
 
 
 def turns(program: Program, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
-    """Give the items that a loop runs with: all of a short known iterable, else enough turns to see what carries over."""
+    """Give the items that a loop runs with: all of a short iterable, else enough to see what carries over."""
     found = items_of(program, frame, state, value, expr, at)
     found = Items(containers.condensed(state, found.items), found.exact)
     constructing = frame.closure is not None and frame.closure.function.qualname.endswith("__init__")

@@ -22,9 +22,7 @@ from inplace_lint.knowledge.guard import holds
 Results = list[tuple[State, Value]]
 
 
-def construct(
-    program: Program, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
-) -> Results:
+def construct(program: Program, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int) -> Results:
     """Give an instance of a class of the program, its constructor run."""
     known = registry.construct_special(program, state, cls, arguments)
     if known is not None:
@@ -55,7 +53,12 @@ def _construct_data(
     program: Program, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
 ) -> Results:
     """Fill a dataclass from its fields, in order, with their defaults."""
-    fields = [field for entry in reversed(program.mro(cls)) if isinstance(entry, ClassValue) for field in _fields(program, entry)]
+    fields = [
+        field
+        for entry in reversed(program.mro(cls))
+        if isinstance(entry, ClassValue)
+        for field in _fields(program, entry)
+    ]
     scope = state.heap[statements.class_body(program, state, cls).id]
     assert isinstance(scope, Names)
     for position, field in enumerate(fields):
@@ -64,7 +67,9 @@ def _construct_data(
             value = arguments.positional[position]
         if value is None:
             value = scope.values.get(field)
-        state.set_attribute(ref, field, value if value is not None else state.symbols.sym(("field", field, state.next_id)))
+        state.set_attribute(
+            ref, field, value if value is not None else state.symbols.sym(("field", field, state.next_id))
+        )
     post = attributes.lookup(program, state, cls, "__post_init__")
     if isinstance(post, Closure):
         return [(after, ref) for after, _ in calls.call(program, frame, state, Bound(ref, post), Arguments(), 0)]
@@ -109,15 +114,19 @@ def fill(program: Program, state: State, ref: Ref, name: str, arguments: Argumen
             attrs[part.name] = Const(None)
         else:
             tensor = Tensor(
-                state.new_storage(), rg=part.param, leaf=True, dtype="float", contiguous=True, param=part.param, framework=framework
+                state.new_storage(),
+                rg=part.param,
+                leaf=True,
+                dtype="float",
+                contiguous=True,
+                param=part.param,
+                framework=framework,
             )
             attrs[part.name] = state.new(tensor)
     state.put(ref, replace(instance, attrs=attrs))
 
 
-def call_instance(
-    program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int
-) -> Results:
+def call_instance(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
     """Give what a call of an object returns."""
     instance = state.instance(ref)
     assert instance is not None

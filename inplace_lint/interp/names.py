@@ -6,7 +6,7 @@ import builtins
 
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Const, Ref, Value
 from inplace_lint.interp import statements
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
@@ -93,5 +93,3 @@ def class_of(program: Program, state: State, frame: Frame, item: Definition) -> 
         known = statements.make_class(program, frame, state, node, methods)
         program.classes[item.slice] = known
     return known
-
-

@@ -191,9 +191,18 @@ def _contains(state: State, left: Value, right: Value) -> Value:
     items = right.items if isinstance(right, Tuple) and right.exact else None
     if isinstance(inner, ListObject) and inner.exact:
         items = inner.items
-    if items is not None and all(isinstance(item, Const | Dotted) for item in items) and isinstance(left, Const | Dotted):
+    if (
+        items is not None
+        and all(isinstance(item, Const | Dotted) for item in items)
+        and isinstance(left, Const | Dotted)
+    ):
         return Const(left in items)
-    if isinstance(left, Const) and isinstance(right, Const) and isinstance(left.value, str) and isinstance(right.value, str):
+    if (
+        isinstance(left, Const)
+        and isinstance(right, Const)
+        and isinstance(left.value, str)
+        and isinstance(right.value, str)
+    ):
         return Const(left.value in right.value)
     return state.symbols.sym(("in", left, right))
 
@@ -223,10 +232,19 @@ def augmented(program: Program, frame: Frame, state: State, node: ir.AugAssign, 
     return [(state, python_binary(state, node.op, old, value))]
 
 
-_USER_METHODS = {"+": "__iadd__", "-": "__isub__", "*": "__imul__", "/": "__itruediv__", "|": "__ior__", "&": "__iand__"}
+_USER_METHODS = {
+    "+": "__iadd__",
+    "-": "__isub__",
+    "*": "__imul__",
+    "/": "__itruediv__",
+    "|": "__ior__",
+    "&": "__iand__",
+}
 
 
-def _user_augmented(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
+def _user_augmented(
+    program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value
+) -> Results:
     method = _USER_METHODS.get(node.op, "")
     for after, function in attributes.get(program, frame, state, old, method, node.at) if method else []:
         if not isinstance(function, Sym):

@@ -168,7 +168,13 @@ def _become(call: Call, name: str, condition: Guard | None) -> Results:
         if names and binding.op.args:
             exprs.setdefault(names[0], exprs.get(binding.op.args[0].name, ir.Const(None)))
         inner = Binding(
-            call.state, form, default_values(form.args, values), frozenset(values), exprs, binding.instance, binding.module
+            call.state,
+            form,
+            default_values(form.args, values),
+            frozenset(values),
+            exprs,
+            binding.instance,
+            binding.module,
         )
         return _run(replace_call(call, inner, form.name, flag))
     return [(call.state, call.state.symbols.sym(("call", name, call.state.next_id)))]
@@ -176,9 +182,7 @@ def _become(call: Call, name: str, condition: Guard | None) -> Results:
 
 def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) -> Call:
     """Give the same call as a call of another op."""
-    return Call(
-        call.program, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt
-    )
+    return Call(call.program, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt)
 
 
 def _flag(binding: Binding, condition: Guard | None) -> Place | None:

@@ -57,9 +57,7 @@ class Request:
         return iteration.items_of(self.program, self.frame, self.state, value, None, self.at)
 
 
-def call(
-    program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
-) -> Results:
+def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
     """Give what a builtin returns; one that is not modelled changes nothing and returns an unknown."""
     request = Request(program, frame, state, function, arguments, at)
     if function.receiver is not None:
@@ -160,7 +158,12 @@ def _isinstance(request: Request) -> Results:
 
 
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
-    "int": (int,), "float": (float,), "str": (str,), "bool": (bool,), "bytes": (bytes,), "complex": (complex,),
+    "int": (int,),
+    "float": (float,),
+    "str": (str,),
+    "bool": (bool,),
+    "bytes": (bytes,),
+    "complex": (complex,),
 }
 
 
@@ -169,8 +172,10 @@ def _is_a(request: Request, value: Value, cls: Value) -> bool | None:
     name = cls.name.rpartition(".")[2] if isinstance(cls, Dotted | Builtin) else ""
     facts = tensors.framework_of(program, state, value)
     if facts is not None:
-        return True if isinstance(cls, Dotted) and facts.canonical(cls.name) == facts.framework.tensor else (
-            None if isinstance(cls, Dotted | Sym) else False
+        return (
+            True
+            if isinstance(cls, Dotted) and facts.canonical(cls.name) == facts.framework.tensor
+            else (None if isinstance(cls, Dotted | Sym) else False)
         )
     instance = state.instance(value)
     if instance is not None:
@@ -187,7 +192,9 @@ def _is_a(request: Request, value: Value, cls: Value) -> bool | None:
             inner = state.object(value)
             if isinstance(inner, ListObject):
                 return name in {inner.kind, "Sequence", "Iterable", "Collection", "MutableSequence"}
-            return name in {"dict", "Mapping", "OrderedDict", "MutableMapping"} if isinstance(inner, DictObject) else None
+            return (
+                name in {"dict", "Mapping", "OrderedDict", "MutableMapping"} if isinstance(inner, DictObject) else None
+            )
         case Closure():
             return name in {"Callable", "FunctionType"}
         case Sym(_, kind) if kind in {"number", "str"}:
@@ -344,11 +351,41 @@ def _text(request: Request) -> Results:
 
 
 _HANDLERS: dict[str, Callable[[Request], Results]] = {
-    "len": _len, "range": _range, "enumerate": _enumerate, "zip": _zip, "reversed": _reversed,
-    "list": _list, "tuple": _list, "set": _list, "frozenset": _list, "iter": _list, "sorted": _list, "dict": _dict,
-    "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr, "setattr": _setattr, "super": _super,
-    "map": _map, "bool": _bool, "int": _number, "float": _number, "abs": _number, "max": _extreme, "min": _extreme,
-    "sum": _sum, "print": _print, "type": _type, "slice": _slice, "round": _number_like, "id": _number_like,
-    "hash": _number_like, "ord": _number_like, "divmod": _slice, "str": _text, "repr": _text, "format": _text,
+    "len": _len,
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "reversed": _reversed,
+    "list": _list,
+    "tuple": _list,
+    "set": _list,
+    "frozenset": _list,
+    "iter": _list,
+    "sorted": _list,
+    "dict": _dict,
+    "isinstance": _isinstance,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "setattr": _setattr,
+    "super": _super,
+    "map": _map,
+    "bool": _bool,
+    "int": _number,
+    "float": _number,
+    "abs": _number,
+    "max": _extreme,
+    "min": _extreme,
+    "sum": _sum,
+    "print": _print,
+    "type": _type,
+    "slice": _slice,
+    "round": _number_like,
+    "id": _number_like,
+    "hash": _number_like,
+    "ord": _number_like,
+    "divmod": _slice,
+    "str": _text,
+    "repr": _text,
+    "format": _text,
     "chr": _text,
 }

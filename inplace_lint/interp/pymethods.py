@@ -14,13 +14,26 @@ from inplace_lint.interp.program import Program
 Results = list[tuple[State, Value]]
 
 _STRING_METHODS = frozenset(
-    "lower upper strip lstrip rstrip startswith endswith replace title capitalize isdigit isalpha removeprefix removesuffix".split()
+    {
+        "capitalize",
+        "endswith",
+        "isalpha",
+        "isdigit",
+        "lower",
+        "lstrip",
+        "removeprefix",
+        "removesuffix",
+        "replace",
+        "rstrip",
+        "startswith",
+        "strip",
+        "title",
+        "upper",
+    }
 )
 
 
-def call(
-    program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
-) -> Results:
+def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
     """Give what a method of a builtin type returns."""
     receiver = function.receiver
     assert receiver is not None

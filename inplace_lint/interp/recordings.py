@@ -69,7 +69,12 @@ def _replay(state: State, known: Recording, arguments: tuple[int, ...], site: Si
 
 
 def _record(
-    program: Program, state: State, key: Hashable, arguments: tuple[int, ...], site: Site, live: Callable[[State], Results]
+    program: Program,
+    state: State,
+    key: Hashable,
+    arguments: tuple[int, ...],
+    site: Site,
+    live: Callable[[State], Results],
 ) -> Results:
     """Run a call and remember what it did, if it can be done again elsewhere."""
     outer = state.log

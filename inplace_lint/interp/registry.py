@@ -52,7 +52,12 @@ def leaves(state: State, value: Value, *, param: bool) -> list[tuple[str, Ref]]:
             own.extend(containers.children(state, instance).pairs)
         for name, attribute in own:
             tensor = state.tensor(attribute)
-            if tensor is not None and isinstance(attribute, Ref) and tensor.param == param and (param or _is_buffer(state, ref, name)):
+            if (
+                tensor is not None
+                and isinstance(attribute, Ref)
+                and tensor.param == param
+                and (param or _is_buffer(state, ref, name))
+            ):
                 full = f"{prefix}.{name}" if prefix else name
                 if all(attribute != other for _, other in found):
                     found.append((full, attribute))
@@ -155,9 +160,7 @@ def _requires_grad(act: Act) -> Results:
     return [(act.state, act.positional(0))]
 
 
-def construct_special(
-    program: Program, state: State, cls: ClassValue, arguments: Arguments
-) -> Results | None:
+def construct_special(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
     """Give an instance of a class of named tuples; None for any other class."""
     bases = {base.name.rpartition(".")[2] for base in program.mro(cls) if isinstance(base, Dotted)}
     node = program.class_node(cls.slice, cls.name)

@@ -185,5 +185,3 @@ def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
         for event in state.events:
             counted[event] = counted.get(event, 0) + 1
     return [Found(event, count, len(results)) for event, count in counted.items()]
-
-

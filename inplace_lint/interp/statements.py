@@ -95,7 +95,9 @@ def _assign(program: Program, frame: Frame, state: State, node: ir.Assign) -> Ou
     for after, value in expressions.evaluate(program, frame, state, node.value):
         states = [after]
         for target in node.targets:
-            states = [bound for path in states for bound in targets.assign(program, frame, path, target, value, node.value)]
+            states = [
+                bound for path in states for bound in targets.assign(program, frame, path, target, value, node.value)
+            ]
         outcomes.extend(Outcome(path) for path in states)
     return outcomes
 
@@ -201,9 +203,7 @@ def _case(program: Program, frame: Frame, state: State, case: ir.Case, outcomes:
 def _return(program: Program, frame: Frame, state: State, node: ir.Return) -> Outcomes:
     if node.value is None:
         return [Outcome(state, "return")]
-    return [
-        Outcome(after, "return", value) for after, value in expressions.evaluate(program, frame, state, node.value)
-    ]
+    return [Outcome(after, "return", value) for after, value in expressions.evaluate(program, frame, state, node.value)]
 
 
 def _raise(_program: Program, _frame: Frame, _state: State, _node: ir.Raise) -> Outcomes:
@@ -319,8 +319,6 @@ def _unknown(program: Program, frame: Frame, state: State, node: ir.Unknown) -> 
 def returned(outcome: Outcome) -> Value:
     """Give what a function returns on a path that ended or ran off its end."""
     return outcome.value if outcome.flow == "return" else NONE
-
-
 
 
 _EXECUTORS: dict[type, Callable[[Program, Frame, State, Any], Outcomes]] = {

@@ -15,9 +15,7 @@ from inplace_lint.interp.program import Program
 Results = list[tuple[State, Value]]
 
 
-def call(
-    program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int
-) -> Results | None:
+def call(program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
     """Give what a function of the standard library returns; None when it is not known here."""
     if name in _AS_BUILTINS:
         return pybuiltins.call(program, frame, state, Builtin(_AS_BUILTINS[name]), arguments, at)
@@ -103,8 +101,15 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
     match state.object(value):
         case Tensor() as tensor:
             copied = Tensor(
-                state.new_storage(), tensor.rg, tensor.leaf, dtype=tensor.dtype, rank=tensor.rank, param=tensor.param,
-                contiguous=tensor.contiguous, framework=tensor.framework, why=tensor.why,
+                state.new_storage(),
+                tensor.rg,
+                tensor.leaf,
+                dtype=tensor.dtype,
+                rank=tensor.rank,
+                param=tensor.param,
+                contiguous=tensor.contiguous,
+                framework=tensor.framework,
+                why=tensor.why,
             )
             done[value.id] = state.new(copied)
         case ListObject(items, exact, kind):

@@ -140,7 +140,11 @@ def set_(
 
 
 def _replaced(thing: ListObject, index: Value, value: Value) -> ListObject:
-    if isinstance(index, Const) and isinstance(index.value, int) and -len(thing.items) <= index.value < len(thing.items):
+    if (
+        isinstance(index, Const)
+        and isinstance(index.value, int)
+        and -len(thing.items) <= index.value < len(thing.items)
+    ):
         items = list(thing.items)
         items[index.value] = value
         return replace(thing, items=tuple(items))
@@ -155,5 +159,3 @@ def _set_instance(
             return [done for done, _ in calls.call(program, frame, after, method, Arguments((index, value)), at)]
         return [after]
     return [state]
-
-

@@ -81,7 +81,9 @@ def _unpack(
     if isinstance(source, ir.Sequence) and len(source.items) != len(items):
         source = None
     star = next((position for position, item in enumerate(items) if isinstance(item, ir.Starred)), None)
-    spread = iteration.unpack(program, frame, state, value, source, at, len(items) - (star is not None), star is not None)
+    spread = iteration.unpack(
+        program, frame, state, value, source, at, len(items) - (star is not None), star is not None
+    )
     values = list(spread)
     if star is not None:
         tail = len(items) - star - 1
@@ -151,5 +153,3 @@ def _forget_items(state: State, receiver: Value) -> None:
         state.put(receiver, DictObject(thing.items, exact=False))
     if isinstance(receiver, Ref) and isinstance(thing, ListObject):
         state.put(receiver, ListObject(thing.items, exact=False, kind=thing.kind))
-
-

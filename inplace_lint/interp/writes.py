@@ -39,7 +39,9 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     rg = ops.rg_of(call)
     keeps_history = binding.op.history
     node = None
-    tracked = [entry for entry in targets if binding.op.history != "keep_old" and entry[1] in {r for r, _ in call.grads}]
+    tracked = [
+        entry for entry in targets if binding.op.history != "keep_old" and entry[1] in {r for r, _ in call.grads}
+    ]
     if rg is not False and keeps_history != "keep_old":
         node = ops.record(call, inputs, targets[0][1] if keeps_history == "cut" and targets else None)
     for fact, ref, tensor in targets:
@@ -89,9 +91,7 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
     return None
 
 
-def _report(
-    call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]
-) -> None:
+def _report(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
     """Report a refused write: one a tensor and check, since the first would end the program."""
     key = ("refused", ref.id, check)
     if key in call.state.bindings:

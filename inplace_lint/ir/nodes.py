@@ -10,187 +10,85 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from inplace_lint.ir.expressions import (
+    Attr,
+    Binary,
+    BoolOp,
+    Call,
+    Clause,
+    Compare,
+    Comprehension,
+    Const,
+    DictDisplay,
+    Expr,
+    Format,
+    IfExp,
+    Keyword,
+    Lambda,
+    Name,
+    NamedExpr,
+    Sequence,
+    SliceExpr,
+    Starred,
+    Subscript,
+    Unary,
+    Unknown,
+    Yield,
+)
 from inplace_lint.span import Slice
 
-class Const(NamedTuple):
-    """A literal: number, string, bytes, True, False, None or `...`."""
-
-    value: object
-
-
-class Name(NamedTuple):
-    """A read of a name; as a target, a binding of it."""
-
-    at: int
-    id: str
-
-
-class Attr(NamedTuple):
-    """`value.name`."""
-
-    at: int
-    value: Expr
-    name: str
-
-
-class Subscript(NamedTuple):
-    """`value[index]`; several indices are one tuple `Sequence`."""
-
-    at: int
-    value: Expr
-    index: Expr
-
-
-class SliceExpr(NamedTuple):
-    """`lower:upper:step` inside a subscript."""
-
-    lower: Expr | None
-    upper: Expr | None
-    step: Expr | None
-
-
-class Keyword(NamedTuple):
-    """`name=value` in a call; `**value` has no name."""
-
-    at: int
-    name: str | None
-    value: Expr
-
-
-class Call(NamedTuple):
-    """`func(*args, **keywords)` in source order; a starred argument is a `Starred`."""
-
-    at: int
-    func: Expr
-    args: tuple[Expr, ...]
-    keywords: tuple[Keyword, ...]
-
-
-class Starred(NamedTuple):
-    """`*value` in a call, a display or a target."""
-
-    value: Expr
-
-
-class Unary(NamedTuple):
-    """`op` is one of `-`, `+`, `~`, `not`."""
-
-    at: int
-    op: str
-    operand: Expr
-
-
-class Binary(NamedTuple):
-    """`op` is the token: `+ - * / // % ** @ & | ^ << >>`."""
-
-    at: int
-    op: str
-    left: Expr
-    right: Expr
-
-
-class Compare(NamedTuple):
-    """A chain `left op right op right …`; `ops` are tokens such as `<`, `==`, `is not`, `in`."""
-
-    at: int
-    left: Expr
-    ops: tuple[str, ...]
-    rights: tuple[Expr, ...]
-
-
-class BoolOp(NamedTuple):
-    """`and` or `or` over two or more values."""
-
-    at: int
-    op: str
-    values: tuple[Expr, ...]
-
-
-class IfExp(NamedTuple):
-    """`then if test else orelse`."""
-
-    at: int
-    test: Expr
-    then: Expr
-    orelse: Expr
-
-
-class Sequence(NamedTuple):
-    """A display of `kind` list, tuple or set."""
-
-    at: int
-    kind: str
-    items: tuple[Expr, ...]
-
-
-class DictDisplay(NamedTuple):
-    """`{key: value, **value}`; a `**` item has no key."""
-
-    at: int
-    items: tuple[tuple[Expr | None, Expr], ...]
-
-
-class Clause(NamedTuple):
-    """`for target in iter if condition …` of a comprehension."""
-
-    target: Expr
-    iter: Expr
-    conditions: tuple[Expr, ...]
-
-
-class Comprehension(NamedTuple):
-    """`kind` is list, set, dict or generator; `key` only for dict."""
-
-    at: int
-    kind: str
-    key: Expr | None
-    element: Expr
-    clauses: tuple[Clause, ...]
-
-
-class Lambda(NamedTuple):
-    """`lambda params: body`; the function's body is one `Return`."""
-
-    at: int
-    function: Function
-
-
-class NamedExpr(NamedTuple):
-    """`(name := value)`."""
-
-    at: int
-    target: Expr
-    value: Expr
-
-
-class Yield(NamedTuple):
-    """`yield value`, or `yield from value` when `delegates`."""
-
-    at: int
-    value: Expr | None
-    delegates: bool
-
-
-class Format(NamedTuple):
-    """An f-string or t-string: a string that reads `parts`."""
-
-    at: int
-    parts: tuple[Expr, ...]
-
-
-class Unknown(NamedTuple):
-    """Something the IR does not model, as an expression or a statement: it reads `reads` and may bind `writes`."""
-
-    at: int
-    reason: str
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-
-
-Expr = (
-    Const | Name | Attr | Subscript | SliceExpr | Call | Starred | Unary | Binary | Compare | BoolOp | IfExp | Sequence
-    | DictDisplay | Comprehension | Lambda | NamedExpr | Yield | Format | Unknown
-)
+__all__ = [
+    "Assert",
+    "Assign",
+    "Attr",
+    "AugAssign",
+    "Binary",
+    "BoolOp",
+    "Call",
+    "Case",
+    "ClassDef",
+    "Clause",
+    "Code",
+    "Compare",
+    "Comprehension",
+    "Const",
+    "Declare",
+    "Delete",
+    "DictDisplay",
+    "Expr",
+    "ExprStmt",
+    "For",
+    "Format",
+    "Function",
+    "FunctionDef",
+    "Handler",
+    "If",
+    "IfExp",
+    "ImportFrom",
+    "ImportName",
+    "Jump",
+    "Keyword",
+    "Lambda",
+    "Match",
+    "Name",
+    "NamedExpr",
+    "Param",
+    "Raise",
+    "Return",
+    "Scope",
+    "Sequence",
+    "SliceExpr",
+    "Starred",
+    "Stmt",
+    "Subscript",
+    "Try",
+    "Unary",
+    "Unknown",
+    "While",
+    "With",
+    "WithItem",
+    "Yield",
+]
 
 
 class ExprStmt(NamedTuple):
@@ -414,8 +312,27 @@ class ClassDef(NamedTuple):
 
 
 Stmt = (
-    ExprStmt | Assign | Declare | AugAssign | Delete | If | For | While | With | Try | Match | Return | Raise | Assert
-    | Jump | Scope | ImportName | ImportFrom | FunctionDef | ClassDef | Unknown
+    ExprStmt
+    | Assign
+    | Declare
+    | AugAssign
+    | Delete
+    | If
+    | For
+    | While
+    | With
+    | Try
+    | Match
+    | Return
+    | Raise
+    | Assert
+    | Jump
+    | Scope
+    | ImportName
+    | ImportFrom
+    | FunctionDef
+    | ClassDef
+    | Unknown
 )
 
 
@@ -424,4 +341,4 @@ class Code(NamedTuple):
 
     slice: Slice
     body: tuple[Stmt, ...]
-    count: int
+    size: int

@@ -32,7 +32,7 @@ def scope_of(body: tuple[ir.Stmt, ...]) -> tuple[frozenset[str], bool]:
     return frozenset(found - elsewhere), yields
 
 
-def _bindings(node: tuple[object, ...]) -> Iterator[str]:
+def _bindings(node: tuple[object, ...]) -> Iterator[str]:  # noqa: C901 - one case a node type
     match node:
         case ir.Assign(_, targets) | ir.Delete(_, targets):
             for target in targets:

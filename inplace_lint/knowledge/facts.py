@@ -28,7 +28,8 @@ class Framework:
     `augmented` maps a binary token to the method that `x op= y` calls, or is without it where the statement rebinds;
     `binary` and `reflected` likewise. `requires_grad` is the attribute that says it, `negated` when it says the
     opposite. `canonical` maps module prefixes to the public name of what they hold. `calls` is the method that runs
-    when a module is called. `attributes` are the tensor attributes that are not methods. `says` are the framework's own words for each harm.
+    when a module is called. `attributes` are the tensor attributes that are not methods. `rebases`: a write through
+    a view gives its base a new node. `says` are the framework's own words for each harm.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Facts:
     parsed: dict[str, tuple[Op, ...]] = field(default_factory=dict)
 
     def forms(self, name: str) -> tuple[Op, ...]:
-        """Give the forms of an op in the order in which they are tried; empty when there is no fact for this version."""
+        """Give the forms of an op in the order in which they are tried; empty without a fact for this version."""
         known = self.parsed.get(name)
         if known is None:
             rows = self.rows.get(name, ())

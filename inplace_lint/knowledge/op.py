@@ -117,7 +117,8 @@ def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
             condition=_condition(row),
             init=None if init is None else _arguments(init),
             state=tuple(
-                StatePart(part, bool(entry.get("param")), _condition(entry)) for part, entry in row.get("state", {}).items()
+                StatePart(part, bool(entry.get("param")), _condition(entry))
+                for part, entry in row.get("state", {}).items()
             ),
             becomes=tuple(Becoming(entry["op"], _condition(entry)) for entry in row.get("becomes", ())),
             writes=tuple(

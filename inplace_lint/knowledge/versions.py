@@ -25,7 +25,14 @@ def _clause(text: str, version: str | None) -> bool:
     mine = _numbers(version)
     width = max(len(mine), len(bound))
     left, right = mine + (0,) * (width - len(mine)), bound + (0,) * (width - len(bound))
-    return {">=": left >= right, "<=": left <= right, "==": left == right, "!=": left != right, ">": left > right, "<": left < right}[op]
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        "==": left == right,
+        "!=": left != right,
+        ">": left > right,
+        "<": left < right,
+    }[op]
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -13,14 +13,32 @@ from inplace_lint.lower.scopes import names_in
 from inplace_lint.lower.tally import Tally
 
 _BINARY: dict[type[cst.CSTNode], str] = {
-    cst.Add: "+", cst.Subtract: "-", cst.Multiply: "*", cst.Divide: "/", cst.FloorDivide: "//", cst.Modulo: "%",
-    cst.Power: "**", cst.MatrixMultiply: "@", cst.BitAnd: "&", cst.BitOr: "|", cst.BitXor: "^", cst.LeftShift: "<<",
+    cst.Add: "+",
+    cst.Subtract: "-",
+    cst.Multiply: "*",
+    cst.Divide: "/",
+    cst.FloorDivide: "//",
+    cst.Modulo: "%",
+    cst.Power: "**",
+    cst.MatrixMultiply: "@",
+    cst.BitAnd: "&",
+    cst.BitOr: "|",
+    cst.BitXor: "^",
+    cst.LeftShift: "<<",
     cst.RightShift: ">>",
 }
 _UNARY: dict[type[cst.CSTNode], str] = {cst.Minus: "-", cst.Plus: "+", cst.BitInvert: "~", cst.Not: "not"}
 _COMPARE: dict[type[cst.CSTNode], str] = {
-    cst.Equal: "==", cst.NotEqual: "!=", cst.LessThan: "<", cst.LessThanEqual: "<=", cst.GreaterThan: ">",
-    cst.GreaterThanEqual: ">=", cst.Is: "is", cst.IsNot: "is not", cst.In: "in", cst.NotIn: "not in",
+    cst.Equal: "==",
+    cst.NotEqual: "!=",
+    cst.LessThan: "<",
+    cst.LessThanEqual: "<=",
+    cst.GreaterThan: ">",
+    cst.GreaterThanEqual: ">=",
+    cst.Is: "is",
+    cst.IsNot: "is not",
+    cst.In: "in",
+    cst.NotIn: "not in",
 }
 _LONG = 19
 _QUOTES = frozenset("'\"")
@@ -181,7 +199,11 @@ def _dict(tally: Tally, node: cst.Dict) -> ir.Expr:
     return ir.DictDisplay(at, tuple(items))
 
 
-_COMPREHENSIONS: dict[type[cst.CSTNode], str] = {cst.ListComp: "list", cst.SetComp: "set", cst.GeneratorExp: "generator"}
+_COMPREHENSIONS: dict[type[cst.CSTNode], str] = {
+    cst.ListComp: "list",
+    cst.SetComp: "set",
+    cst.GeneratorExp: "generator",
+}
 
 
 def _comprehension(tally: Tally, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> ir.Expr:

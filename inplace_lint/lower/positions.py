@@ -13,8 +13,20 @@ from inplace_lint.lower.tally import Tally
 from inplace_lint.span import Slice, Span
 
 _COMPOUND = (
-    cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.FunctionDef, cst.ClassDef, cst.Match, cst.MatchCase,
-    cst.ExceptHandler, cst.ExceptStarHandler, cst.Else, cst.Finally,
+    cst.If,
+    cst.For,
+    cst.While,
+    cst.With,
+    cst.Try,
+    cst.TryStar,
+    cst.FunctionDef,
+    cst.ClassDef,
+    cst.Match,
+    cst.MatchCase,
+    cst.ExceptHandler,
+    cst.ExceptStarHandler,
+    cst.Else,
+    cst.Finally,
 )
 
 
@@ -45,7 +57,9 @@ class Located:
         self.slice, self.cutout = slice_, cutout
         self.module = module
         self.origins = tally.origins or []
-        self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+        self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(
+            PositionProvider
+        )
         self.starts = _line_starts(source)
         self.lines = split_lines(source)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import libcst as cst
 
 
-
 def bound(body: cst.CSTNode) -> frozenset[str]:
     """Name what the statements of a body bind in their own scope, global and nonlocal names left out."""
     found: set[str] = set()

@@ -16,9 +16,18 @@ from inplace_lint.lower.tally import Tally
 Stmts = tuple[ir.Stmt, ...]
 
 _AUGMENTED: dict[type[cst.CSTNode], str] = {
-    cst.AddAssign: "+", cst.SubtractAssign: "-", cst.MultiplyAssign: "*", cst.DivideAssign: "/",
-    cst.FloorDivideAssign: "//", cst.ModuloAssign: "%", cst.PowerAssign: "**", cst.MatrixMultiplyAssign: "@",
-    cst.BitAndAssign: "&", cst.BitOrAssign: "|", cst.BitXorAssign: "^", cst.LeftShiftAssign: "<<",
+    cst.AddAssign: "+",
+    cst.SubtractAssign: "-",
+    cst.MultiplyAssign: "*",
+    cst.DivideAssign: "/",
+    cst.FloorDivideAssign: "//",
+    cst.ModuloAssign: "%",
+    cst.PowerAssign: "**",
+    cst.MatrixMultiplyAssign: "@",
+    cst.BitAndAssign: "&",
+    cst.BitOrAssign: "|",
+    cst.BitXorAssign: "^",
+    cst.LeftShiftAssign: "<<",
     cst.RightShiftAssign: ">>",
 }
 
@@ -136,8 +145,11 @@ def _assert(tally: Tally, node: cst.Assert) -> Stmts:
     return (ir.Assert(tally.at(node), expression(tally, node.test)),)
 
 
-def _jump(_tally: Tally, node: cst.CSTNode) -> Stmts:
-    return (ir.Jump({cst.Pass: "pass", cst.Break: "break", cst.Continue: "continue"}[type(node)]),)
+_JUMPS: dict[type[cst.CSTNode], str] = {cst.Pass: "pass", cst.Break: "break", cst.Continue: "continue"}
+
+
+def _jump(_tally: Tally, node: cst.Pass | cst.Break | cst.Continue) -> Stmts:
+    return (ir.Jump(_JUMPS[type(node)]),)
 
 
 def _scope(_tally: Tally, node: cst.Global | cst.Nonlocal) -> Stmts:
@@ -172,7 +184,11 @@ def _class(tally: Tally, node: cst.ClassDef) -> Stmts:
     decorators = tuple(expression(tally, decorator.decorator) for decorator in node.decorators)
     bases = tuple(expression(tally, base.value) for base in node.bases)
     keywords = tuple(
-        ir.Keyword(tally.at(keyword), None if keyword.keyword is None else keyword.keyword.value, expression(tally, keyword.value))
+        ir.Keyword(
+            tally.at(keyword),
+            None if keyword.keyword is None else keyword.keyword.value,
+            expression(tally, keyword.value),
+        )
         for keyword in node.keywords
     )
     tally.names.append(node.name.value)

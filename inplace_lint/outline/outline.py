@@ -82,8 +82,15 @@ def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> O
     """
     words = gather_ir(code.body)
     item = Definition(
-        "statement", "", "", code.slice, words.binds, frozenset(words.reads), frozenset(words.calls),
-        frozenset(words.attributes), words.writes,
+        "statement",
+        "",
+        "",
+        code.slice,
+        words.binds,
+        frozenset(words.reads),
+        frozenset(words.calls),
+        frozenset(words.attributes),
+        words.writes,
     )
     imports = tuple(node for node in code.body if isinstance(node, ir.ImportName | ir.ImportFrom))
     return Outline(path, digest(source), mentions(source, roots), (item,), source.count("\n") + 1, imports)
@@ -105,22 +112,27 @@ def _parse(path: str, source: str) -> ast.Module:
     try:
         return ast.parse(source, path)
     except (RecursionError, MemoryError, ValueError) as error:
-        raise SyntaxError(f"cannot be parsed: {error or type(error).__name__}", (path, 1, 1, None)) from error
+        msg = f"cannot be parsed: {str(error) or type(error).__name__}"
+        raise SyntaxError(msg, (path, 1, 1, None)) from error
     finally:
         if was_on:
             gc.enable()
 
 
 def _first_line(node: ast.stmt) -> int:
-    decorators = getattr(node, "decorator_list", ())
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return node.lineno
 
 
 def _definition(path: str, node: ast.stmt, owner: str = "") -> Definition:
     words = Words()
     gather(node, words)
     first, last = _first_line(node), node.end_lineno or node.lineno
-    kind, name, bases, methods, decorators = "statement", "", (), (), ()
+    kind, name = "statement", ""
+    bases: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()
+    methods: tuple[Definition, ...] = ()
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         kind, name = "function", node.name
         decorators = tuple(spelled(decorator) for decorator in node.decorator_list)
@@ -177,8 +189,15 @@ def _merged(items: list[Definition]) -> Iterator[Definition]:
 def _joined(one: Definition, other: Definition) -> Definition:
     slice_ = Slice(one.slice.path, one.slice.first, max(one.slice.last, other.slice.last))
     return Definition(
-        "statement", "", "", slice_, one.binds + other.binds, one.reads | other.reads, one.calls | other.calls,
-        one.attributes | other.attributes, one.writes or other.writes,
+        "statement",
+        "",
+        "",
+        slice_,
+        one.binds + other.binds,
+        one.reads | other.reads,
+        one.calls | other.calls,
+        one.attributes | other.attributes,
+        one.writes or other.writes,
     )
 
 

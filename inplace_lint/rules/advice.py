@@ -24,7 +24,9 @@ def cure(draft: Draft, source: str, span: Span) -> str:
     if augmented is not None:
         target, op, value = augmented.group("target", "op", "value")
         if "[" in target:
-            return f"write into a copy: `{target.partition('[')[0]} = {target.partition('[')[0]}.clone()` before this line"
+            return (
+                f"write into a copy: `{target.partition('[')[0]} = {target.partition('[')[0]}.clone()` before this line"
+            )
         right = value if _PLAIN.match(value) else f"({value})"
         return f"use `{target} = {target} {op} {right}`"
     method = _METHOD.match(text)

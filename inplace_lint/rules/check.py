@@ -136,7 +136,9 @@ def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
 
 def _frameworks(outlined: Outline, known: Mapping[str, facts.Facts]) -> dict[str, facts.Facts]:
     mentioned = [
-        name for name, entry in known.items() if any(package in outlined.mentions for package in entry.framework.packages)
+        name
+        for name, entry in known.items()
+        if any(package in outlined.mentions for package in entry.framework.packages)
     ]
     first = [name for name in mentioned if _imported_first(outlined, known[name])]
     return {name: known[name] for name in sorted(mentioned, key=lambda name: name not in first)}
@@ -155,7 +157,9 @@ def _say(found: roots.Found) -> Iterable[Said]:
         draft = rule.judge(found.event)
         if draft is not None:
             sure = not draft.assumptions
-            certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if found.paths == found.of else Certainty.SOMETIMES
+            certainty = (
+                Certainty.UNKNOWN if not sure else Certainty.ALWAYS if found.paths == found.of else Certainty.SOMETIMES
+            )
             severity = draft.worst if sure else Severity.WARNING
             yield Said(rule, draft, severity, certainty)
 
@@ -179,7 +183,11 @@ def _chosen(said: Iterable[Said]) -> list[tuple[Said, tuple[Mark, ...], int]]:
         more = 0
         for word in words:
             for mark in word.draft.related:
-                if word.severity is best.severity and mark.role is Role.SAVE and mark.place not in {m.place for m in saves}:
+                if (
+                    word.severity is best.severity
+                    and mark.role is Role.SAVE
+                    and mark.place not in {m.place for m in saves}
+                ):
                     saves.append(mark)
                     if len(saves) <= _MOST_RELATED:
                         marks.append(mark)

@@ -17,7 +17,10 @@ def judge(event: Event) -> Draft | None:
         place=primary(write),
         message=f"`{event.other}` is overwritten by {verb}, but it is read afterwards as if it still had its old value",
         label="this makes it write in place" if write.flag is not None and write.module else "written here",
-        related=(*ran(write), Mark(Role.ALIAS, read.site.place, f"`{event.other}` is read here: it is the same tensor")),
+        related=(
+            *ran(write),
+            Mark(Role.ALIAS, read.site.place, f"`{event.other}` is read here: it is the same tensor"),
+        ),
         write=write,
         help="set `inplace=False`" if write.flag is not None else "",
         worst=Severity.WARNING,

@@ -51,10 +51,27 @@ def short(op: str) -> str:
 
 
 _OPERATORS = {
-    "__add__": "+", "__radd__": "+", "__sub__": "-", "__rsub__": "-", "__mul__": "*", "__rmul__": "*",
-    "__truediv__": "/", "__rtruediv__": "/", "__pow__": "**", "__rpow__": "**", "__matmul__": "@", "__rmatmul__": "@",
-    "__getitem__": "indexing", "__setitem__": "item assignment", "__mod__": "%", "__floordiv__": "//",
-    "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=", "__ipow__": "**=",
+    "__add__": "+",
+    "__radd__": "+",
+    "__sub__": "-",
+    "__rsub__": "-",
+    "__mul__": "*",
+    "__rmul__": "*",
+    "__truediv__": "/",
+    "__rtruediv__": "/",
+    "__pow__": "**",
+    "__rpow__": "**",
+    "__matmul__": "@",
+    "__rmatmul__": "@",
+    "__getitem__": "indexing",
+    "__setitem__": "item assignment",
+    "__mod__": "%",
+    "__floordiv__": "//",
+    "__iadd__": "+=",
+    "__isub__": "-=",
+    "__imul__": "*=",
+    "__itruediv__": "/=",
+    "__ipow__": "**=",
 }
 
 

@@ -15,7 +15,10 @@ def judge(event: Event) -> Draft | None:
     subject = f"{named(write.symbol)} is" if write.symbol else "its input is"
     return Draft(
         place=primary(write),
-        message=f"{subject} overwritten by in-place `{short(write.op)}`, but backward of `{short(save.op)}` needs its old value",
+        message=(
+            f"{subject} overwritten by in-place `{short(write.op)}`, "
+            f"but backward of `{short(save.op)}` needs its old value"
+        ),
         label="this makes it write in place" if write.module else "written here",
         related=(Mark(Role.SAVE, save.site.place, f"saved here: {kept(save)}"), *ran(write)),
         write=write,

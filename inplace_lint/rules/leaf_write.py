@@ -11,4 +11,8 @@ def judge(event: Event) -> Draft | None:
     """Speak of a write that the framework refuses by this check."""
     if not isinstance(event, Refused) or event.check != "leaf":
         return None
-    return refused(event, "is a leaf that requires grad, and in-place writes to it are refused while gradients are recorded", "wrap the write in `with torch.no_grad():`, or make a new tensor")
+    return refused(
+        event,
+        "is a leaf that requires grad, and in-place writes to it are refused while gradients are recorded",
+        "wrap the write in `with torch.no_grad():`, or make a new tensor",
+    )

@@ -8,7 +8,7 @@ from inplace_lint.rules.refused import refused
 
 _FACTS = {
     "multi_view": "is one of several views that one function returned, and in-place writes to it are refused",
-    "multi_view_base": "is overwritten after one function returned several views of it, which must not be used any more",
+    "multi_view_base": "is overwritten after one function returned several views of it, which may not be used then",
 }
 
 

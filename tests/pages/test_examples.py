@@ -40,9 +40,7 @@ def test_a_missed_example_is_still_missed(example: Example) -> None:
 
 
 @pytest.mark.parametrize("example", [_parameter(example) for example in EXAMPLES])
-def test_the_framework_does_what_the_fence_says(
-    example: Example, real: Callable[[str], Real], tmp_path: Path
-) -> None:
+def test_the_framework_does_what_the_fence_says(example: Example, real: Callable[[str], Real], tmp_path: Path) -> None:
     program = tmp_path / "example.py"
     program.write_text(example.program, encoding="utf-8")
     outcome = real(example.framework).run(program)

@@ -1,0 +1,62 @@
+"""Writes the op tables of torch: `python -m generators.torch_facts OUTDIR`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from generators.torch_facts import functions, hand, modules
+
+AREAS = (
+    ("torch.Tensor", "tensor"),
+    ("torch.nn.functional", "functional"),
+    ("torch._C._nn", "functional"),
+    ("torch.nn", "modules"),
+    ("torch.special", "special_linalg"),
+    ("torch.linalg", "special_linalg"),
+    ("torch.fft", "special_linalg"),
+    ("torch", "functions"),
+)
+
+
+def main(folder: Path) -> None:
+    """Write every table into a folder; files are replaced whole, so that a reader never sees half of one."""
+    torch.set_num_threads(1)
+    start = time.perf_counter()
+    undecided: list[str] = []
+    written = hand.entries()
+    owned = {spelling: row for row in written for spelling in (row["op"], *row.get("same", ()))}
+    owned |= dict.fromkeys(hand.acts(), {})
+    rows = [*written, *functions.entries(owned, undecided), *modules.entries(owned, undecided)]
+    write(folder, [hand.with_inplace(row) for row in rows])
+    for line in sorted(undecided):
+        print("undecided", line)
+    print(f"{len(rows)} entries in {time.perf_counter() - start:.0f} s")
+
+
+def write(folder: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows to the file of their area, one a line; forms of one op keep their order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    areas: dict[str, list[dict[str, Any]]] = {area: [] for _, area in AREAS}
+    for row in rows:
+        areas[area_of(row["op"])].append(row)
+    for area, found in areas.items():
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in sorted(found, key=lambda row: row["op"]))
+        partial = folder / f"{area}.jsonl.partial"
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(folder / f"{area}.jsonl")
+
+
+def area_of(op: str) -> str:
+    """Name the file that holds an op."""
+    return next(area for prefix, area in AREAS if op == prefix or op.startswith(prefix + "."))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

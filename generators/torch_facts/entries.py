@@ -1,0 +1,281 @@
+"""
+Turns observations of a form into one entry of the op tables.
+
+What every call showed is a fact; what only some showed needs a guard that tells them apart. Where no guard does, the
+majority is taken and the op is reported as undecided, so that a person can write an override.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from generators.torch_facts.forms import Form
+from generators.torch_facts.guards import separate
+from generators.torch_facts.native import Overload
+from generators.torch_facts.probe import Observation, Result
+
+Row = dict[str, Any]
+MANY = 3
+VERSION = torch.__version__.partition("+")[0]
+
+
+def entry(name: str, form: Form, seen: Sequence[Observation], checks: Sequence[str], undecided: list[str]) -> Row:
+    """Give the entry of one form; with no observation, what its derivative formulas predict."""
+    row: Row = {"op": name}
+    if form.condition:
+        row["if"] = form.condition
+    row["args"] = form.texts()
+    if not seen:
+        return {**row, **_predicted(form)}
+    names = [parameter.name for parameter in form.parameters] + ([form.spread] if form.spread else [])
+    order = {key: position for position, key in enumerate(names)}
+    grads = _grads(seen, order)
+    if grads is not None:
+        row["grads"] = grads
+    row |= effects(name, form, seen, names, undecided, checks)
+    row["source"] = source_of(form)
+    row["probed"] = [VERSION]
+    return row
+
+
+def effects(
+    name: str,
+    form: Form,
+    seen: Sequence[Observation],
+    names: Sequence[str],
+    undecided: list[str],
+    checks: Sequence[str] = (),
+) -> Row:
+    """Give what calls write, keep and return, with guards over the named arguments."""
+    row: Row = {}
+    writes = _writes(form, seen, checks, names)
+    if writes:
+        row["writes"] = writes
+    saves = _saves(form, seen, names, undecided, name)
+    if saves:
+        row["saves"] = saves
+    row["returns"] = _with_out(form, _returns([(one.features, one.result) for one in seen], names, undecided, name))
+    return row
+
+
+def source_of(form: Form) -> str:
+    """Name where the facts of a form can be read."""
+    formulas = [overload.full for overload in form.overloads if overload.has_formula]
+    if formulas:
+        return "derivatives.yaml: " + ", ".join(sorted(formulas))
+    if form.overloads:
+        return "native_functions.yaml: " + ", ".join(sorted(overload.full for overload in form.overloads)) + "; probe"
+    return "probe"
+
+
+def _grads(seen: Sequence[Observation], order: dict[str, int]) -> list[str] | None:
+    """Give the arguments through which a gradient flows; None when these are all that are ever tensors."""
+    flows = {name for one in seen for name in one.flows}
+    # Without a sample that requires grad nothing is known of a result that could; a dtype decides then.
+    if not flows and not any(one.floats for one in seen):
+        return []
+    tensors = {name for one in seen for name in one.tensors}
+    return None if flows == tensors else sorted(flows, key=lambda name: order.get(name, 99))
+
+
+def _writes(form: Form, seen: Sequence[Observation], checks: Sequence[str], names: Sequence[str]) -> list[Row]:
+    rows: list[Row] = []
+    for counted in (True, False):
+        told = [(one, one.writes if counted else one.unseen) for one in seen]
+        for target in dict.fromkeys(name for _, written in told for name in written):
+            cases = [(one.features, target in written) for one, written in told if target in one.tensors]
+            row: Row = {"to": target, "counted": counted}
+            if counted:
+                row["checks"] = list(checks)
+            guard = None if all(held for _, held in cases) else separate(cases, names)
+            if guard:
+                row["if"] = guard
+            rows.append(row)
+    if any(parameter.type == "out" for parameter in form.parameters):
+        rows.append({"to": "out", "counted": True, "checks": ["overlap", "cast"], "if": "passed(out)"})
+    return rows
+
+
+def _with_out(form: Form, returns: list[Row]) -> list[Row]:
+    if any(parameter.type == "out" for parameter in form.parameters):
+        return [{"is": "out", "if": "passed(out)"}, *returns]
+    return returns
+
+
+def _saves(form: Form, seen: Sequence[Observation], names: Sequence[str], undecided: list[str], name: str) -> list[Row]:
+    rows: list[Row] = []
+    targets = dict.fromkeys(target for one in seen for target in one.kept)
+    position = {key: index for index, key in enumerate(names)}
+    for target in sorted(targets, key=lambda key: (position.get(key, 99), key)):
+        cases = [(one.features, one.kept[target]) for one in seen if target in one.kept]
+        if not any(kept for _, kept in cases):
+            continue
+        guards = [_for_whom(target, seen)]
+        if not all(kept for _, kept in cases):
+            guard = separate(cases, names)
+            share = sum(kept for _, kept in cases) / len(cases)
+            if guard is None:
+                undecided.append(f"{name}: keeps {target} in {share:.0%} of {len(cases)} calls")
+                if share < 0.5:  # noqa: PLR2004 - the majority decides
+                    continue
+            else:
+                guards.append(guard)
+        row: Row = {"of": target}
+        told = " and ".join(guard for guard in guards if guard)
+        if told:
+            row["if"] = told
+        rows.append(row)
+    rows += [{"of": form.first, "copy": True} for overload in form.overloads[:1] if _copies(form, overload)]
+    return rows
+
+
+def _copies(form: Form, _: Overload) -> bool:
+    return any(overload.copies_self for overload in form.overloads)
+
+
+def _for_whom(target: str, seen: Sequence[Observation]) -> str:
+    """Give the guard "one of these requires grad" for what is kept only for the sake of some arguments."""
+    needed: dict[str, bool] = {}
+    for one in seen:
+        for name, kept in one.needs.get(target, {}).items():
+            needed[name] = needed.get(name, False) or kept
+    if not needed or all(needed.values()):
+        return ""
+    whom = [name for name, kept in needed.items() if kept]
+    if len(whom) > MANY:
+        return ""
+    text = " or ".join(f"rg({name})" for name in whom)
+    return f"({text})" if len(whom) > 1 else text
+
+
+def _returns(told: Sequence[tuple[Any, Result]], names: Sequence[str], undecided: list[str], name: str) -> list[Row]:
+    """Give the alternatives of what comes back: one where all calls agree, else one a guard each."""
+    groups: dict[str, list[tuple[Any, Result]]] = {}
+    for features, result in told:
+        groups.setdefault(_outline(result), []).append((features, result))
+    ordered = sorted(groups.values(), key=len)
+    if len(ordered) == 1:
+        return [_return([result for _, result in ordered[0]])]
+    rows: list[Row] = []
+    for index, group in enumerate(ordered[:-1]):
+        rest = [pair for later in ordered[index + 1 :] for pair in later]
+        cases = [(features, True) for features, _ in group] + [(features, False) for features, _ in rest]
+        guard = separate(cases, names)
+        if guard is None:
+            return [_mixture([result for _, result in told], undecided, name)]
+        rows.append({**_return([result for _, result in group]), "if": guard})
+    return [*rows, _return([result for _, result in ordered[-1]])]
+
+
+def _outline(result: Result) -> str:
+    """Spell what must agree for two results to be told by one row."""
+    match result.kind:
+        case "arg":
+            return f"arg {result.of}"
+        case "view":
+            return f"view {result.of} {result.view if result.view != 'expanded' else 'single'}"
+        case "fresh":
+            return "fresh" + ("" if result.dtype == result.model else " " + result.dtype)
+        case "tuple" | "list":
+            outlines = [_outline(item) for item in result.items]
+            if result.kind == "list" or _is_uniform(result):
+                return "several " + (outlines[0] if outlines else "")
+            return f"tuple {outlines}"
+        case _:
+            return f"value {result.value}"
+
+
+def _is_uniform(result: Result) -> bool:
+    """Say whether a tuple is a sequence of alike views, as `split` and `unbind` give, whatever its length."""
+    return bool(result.items) and all(item.kind == "view" and item.of == result.items[0].of for item in result.items)
+
+
+def _mixture(results: Sequence[Result], undecided: list[str], name: str) -> Row:
+    kinds = {result.kind for result in results}
+    undecided.append(f"{name}: returns {sorted({_outline(result) for result in results})}")
+    if kinds <= {"arg", "view", "fresh"}:
+        source = next((result.of for result in results if result.of), "")
+        if kinds == {"fresh"} or not source:
+            return {"is": "fresh", **_dtype(results)}
+        return {"is": "maybe", "of": source}
+    return {"is": "value", "kind": "unknown"}
+
+
+def _return(results: Sequence[Result]) -> Row:
+    first = results[0]
+    match first.kind:
+        case "arg":
+            return {"is": first.of}
+        case "view":
+            kind = "expanded" if all(one.view == "expanded" for one in results) else first.view
+            row: Row = {"is": "view", "of": first.of}
+            if kind not in {"single", "expanded"} or kind == "expanded":
+                row["kind"] = kind
+            return {**row, **_layout(results), **_dtype(results)}
+        case "fresh":
+            return {"is": "fresh", **_dtype(results), **_rank(results)}
+        case "tuple" | "list":
+            return _several(results)
+        case _:
+            return {"is": "value", "kind": first.value}
+
+
+def _several(results: Sequence[Result]) -> Row:
+    lengths = {len(one.items) for one in results}
+    if results[0].kind == "tuple" and len(lengths) == 1 and not _is_uniform(results[0]):
+        columns = zip(*(one.items for one in results), strict=True)
+        return {"is": "tuple", "items": [_return(list(column)) for column in columns]}
+    items = [item for one in results for item in one.items]
+    item = _return(items) if items else {"is": "fresh"}
+    return {"is": "list", "item": item, "length": lengths.pop() if len(lengths) == 1 and len(results) > 2 else None}  # noqa: PLR2004
+
+
+def _dtype(results: Sequence[Result]) -> Row:
+    if all(one.dtype == one.model for one in results):
+        return {}
+    found = {one.dtype for one in results}
+    return {"dtype": found.pop() if len(found) == 1 else "unknown"}
+
+
+def _rank(results: Sequence[Result]) -> Row:
+    inputs = {one.rank_in for one in results}
+    if len(inputs) > 1 and all(one.rank == one.rank_in for one in results):
+        return {"rank": "same"}
+    ranks = {one.rank for one in results}
+    return {"rank": ranks.pop()} if len(ranks) == 1 and len(inputs - {0}) > 1 else {}
+
+
+def _layout(results: Sequence[Result]) -> Row:
+    found = {one.contiguous for one in results if one.rank > 1}
+    return {"contiguous": False} if found == {False} and len(results) > 1 else {}
+
+
+def _predicted(form: Form) -> Row:
+    """Give what the native signature and the derivative formula of a form say."""
+    overload = form.overloads[0]
+    rename: Callable[[str], str] = lambda name: form.first if name == "self" else name  # noqa: E731
+    row: Row = {}
+    if not overload.has_formula:
+        row["grads"] = []
+    elif set(overload.differentiable) != {p.name for p in overload.parameters if p.is_tensor}:
+        row["grads"] = [rename(name) for name in overload.differentiable if not name.startswith("result")]
+    if overload.writes:
+        row["writes"] = [{"to": rename(to), "counted": True, "checks": ["leaf", "leaf_view"]} for to in overload.writes]
+    saves: list[Row] = [
+        {"of": rename(of), **({"if": " or ".join(f"rg({rename(one)})" for one in whom)} if whom else {})}
+        for of, whom in sorted(overload.saves.items())
+    ]
+    saves += [{"of": f"out{index}"} for index in overload.keeps_results]
+    if saves:
+        row["saves"] = saves
+    single: Row = {"is": "fresh"}
+    if overload.view_of:
+        single = {"is": "view", "of": rename(overload.view_of[0])}
+    elif overload.writes:
+        single = {"is": rename(overload.writes[0])}
+    row["returns"] = [single if overload.results < 2 else {"is": "tuple", "items": [single] * overload.results}]  # noqa: PLR2004
+    row["source"] = source_of(form).removesuffix("; probe")
+    return row

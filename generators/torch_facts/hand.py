@@ -1,0 +1,60 @@
+"""Reads the entries that people wrote: `*.jsonl` in this folder, with `#` comments."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from generators.torch_facts.forms import python_signature
+
+
+def acts() -> list[str]:
+    """Give the names that the interpreter handles itself: `acts.jsonl` beside the tables says what they do."""
+    path = Path(__file__).parents[2] / "rules/ops/torch/acts.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [spelling for row in rows for spelling in (row["op"], *row.get("same", ()))]
+
+
+@lru_cache(maxsize=1)
+def inplace_forms() -> dict[str, tuple[str, str]]:
+    """Give, for what takes an `inplace` flag, the operation that it then is and the guard under which it is."""
+    text = (Path(__file__).parent / "inplace.json").read_text(encoding="utf-8")
+    return {name: (op, guard) for name, (op, guard) in json.loads(text).items()}
+
+
+def with_inplace(row: dict[str, Any]) -> dict[str, Any]:
+    """Add to an entry what its `inplace` flag makes of it."""
+    if row["op"] not in inplace_forms():
+        return row
+    op, guard = inplace_forms()[row["op"]]
+    return {**row, "becomes": [{"if": guard, "op": op}]}
+
+
+def initialisers() -> list[dict[str, Any]]:
+    """Give the entries of `torch.nn.init`: each writes its tensor under no-grad, so nothing is recorded."""
+    rows: list[dict[str, Any]] = []
+    for name in sorted(dir(torch.nn.init)):
+        function = getattr(torch.nn.init, name)
+        if name.endswith("_") and not name.startswith("_") and inspect.isfunction(function):
+            form = python_signature(function, f"torch.nn.init.{name}")
+            assert form is not None
+            write = {"to": form.first, "counted": True, "checks": ["inference", "overlap"]}
+            row = {"op": f"torch.nn.init.{name}", "args": form.texts(), "grads": [], "writes": [write]}
+            row |= {"returns": [{"is": form.first}], "history": "keep_old", "source": f"torch/nn/init.py: {name}"}
+            rows.append(row)
+    return rows
+
+
+def entries() -> list[dict[str, Any]]:
+    """Give the hand-written entries in the order of the files."""
+    rows = initialisers()
+    for path in sorted(Path(__file__).parent.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.strip() and not line.startswith("#"):
+                rows.append(json.loads(line))
+    return rows

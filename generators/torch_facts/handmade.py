@@ -1,0 +1,149 @@
+"""Sample calls written by hand, for the public names that torch's own tests do not call as users do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def tensor(*size: int) -> torch.Tensor:
+    """Give a tensor of positive numbers below one that requires grad."""
+    return torch.rand(*size).mul(0.8).add(0.1).requires_grad_()
+
+
+def _index(*values: int) -> torch.Tensor:
+    return torch.tensor(values)
+
+
+def _embedding() -> list[Arguments]:
+    return [((_index(0, 2), tensor(4, 6)), options) for options in ({}, {"padding_idx": 1}, {"max_norm": 0.1})]
+
+
+def _embedding_bag() -> list[Arguments]:
+    index = torch.tensor([[0, 2], [1, 1]])
+    return [((index, tensor(4, 6)), {"mode": mode}) for mode in ("sum", "mean", "max")]
+
+
+def _pad() -> list[Arguments]:
+    return [((tensor(2, 3, 8, 8), (1, 1)), {"mode": mode}) for mode in ("constant",)] + [
+        ((tensor(2, 3, 8, 8), (1, 1, 1, 1)), {"mode": mode})
+        for mode in ("constant", "reflect", "replicate", "circular")
+    ]
+
+
+def _interpolate() -> list[Arguments]:
+    return [
+        ((tensor(1, 2, 4, 4),), {"scale_factor": 2, "mode": mode})
+        for mode in ("nearest", "bilinear", "bicubic", "area")
+    ]
+
+
+def _dropout_of(*size: int) -> Callable[[], list[Arguments]]:
+    return lambda: [((tensor(*size), p, train), {}) for p in (0.5, 0.0) for train in (True, False)]
+
+
+def _group_norm() -> list[Arguments]:
+    return [((tensor(2, 4, 3), 2, tensor(4), tensor(4)), {}), ((tensor(2, 4, 3), 2), {})]
+
+
+def _one_hot() -> list[Arguments]:
+    return [((_index(0, 2),), {}), ((_index(0, 2),), {"num_classes": 4})]
+
+
+def _pool(*size: int, kernel: int = 2) -> Callable[[], list[Arguments]]:
+    return lambda: [((tensor(*size), kernel), {"return_indices": flag}) for flag in (False, True)]
+
+
+Part = Callable[[], tuple[tuple[Any, ...], dict[str, Any]]]
+
+
+def _made(*init: Any, **options: Any) -> Part:  # noqa: ANN401 - any arguments of a constructor
+    return lambda: (init, options)
+
+
+def _on(*sizes: tuple[int, ...]) -> Part:
+    return lambda: (tuple(tensor(*size) for size in sizes), {})
+
+
+def _dropouts(*size: int) -> list[tuple[Part, Part]]:
+    return [(_made(0.5), _on(size)), (_made(0.0), _on(size)), (_made(p=0.3), _on(size))]
+
+
+def _unpool(rank: int) -> list[tuple[Part, Part]]:
+    def inputs() -> Arguments:
+        pooled, where = getattr(torch.nn, f"MaxPool{rank}d")(2, return_indices=True)(tensor(2, 3, *[4] * rank))
+        return (pooled.detach().requires_grad_(), where), {}
+
+    return [(_made(2), inputs)]
+
+
+def _attention(**options: Any) -> Part:  # noqa: ANN401 - any arguments of the call
+    return lambda: ((tensor(3, 2, 4), tensor(3, 2, 4), tensor(3, 2, 4)), options)
+
+
+def _bags() -> list[tuple[Part, Part]]:
+    return [
+        (_made(4, 3, mode=mode), lambda: ((torch.tensor([[0, 2], [1, 1]]),), {})) for mode in ("sum", "mean", "max")
+    ]
+
+
+MODULES: dict[str, list[tuple[Part, Part]]] = {
+    "AlphaDropout": _dropouts(3, 4),
+    "ChannelShuffle": [(_made(2), _on((1, 4, 2, 2)))],
+    "CosineSimilarity": [(_made(), _on((3, 4), (3, 4)))],
+    "CrossMapLRN2d": [(_made(3), _on((1, 4, 2, 2)))],
+    "Dropout": _dropouts(3, 4),
+    "Dropout1d": _dropouts(2, 3, 4),
+    "Dropout2d": _dropouts(2, 3, 4, 4),
+    "Dropout3d": _dropouts(2, 3, 4, 4, 4),
+    "EmbeddingBag": _bags(),
+    "FeatureAlphaDropout": _dropouts(2, 3, 4, 4),
+    "Fold": [(_made((4, 4), (2, 2)), _on((1, 12, 9)))],
+    "FractionalMaxPool2d": [(_made(2, output_size=2), _on((1, 3, 5, 5)))],
+    "FractionalMaxPool3d": [(_made(2, output_size=2), _on((1, 3, 5, 5, 5)))],
+    "Hardsigmoid": [(_made(), _on((3, 4)))],
+    "MultiheadAttention": [
+        (_made(4, 2), _attention()),
+        (_made(4, 2), _attention(need_weights=False)),
+        (_made(4, 2, bias=False, batch_first=True), _attention()),
+    ],
+    "MaxUnpool1d": _unpool(1),
+    "MaxUnpool2d": _unpool(2),
+    "MaxUnpool3d": _unpool(3),
+    "PairwiseDistance": [(_made(), _on((3, 4), (3, 4)))],
+    "PixelShuffle": [(_made(2), _on((1, 4, 2, 2))), (_made(2), _on((4, 2, 2)))],
+    "PixelUnshuffle": [(_made(2), _on((1, 4, 2, 2))), (_made(2), _on((4, 2, 2)))],
+    "RReLU": [(_made(), _on((3, 4)))],
+    "TripletMarginLoss": [(_made(), _on((3, 4), (3, 4), (3, 4)))],
+    "TripletMarginWithDistanceLoss": [(_made(), _on((3, 4), (3, 4), (3, 4)))],
+    "Unflatten": [(_made(1, (2, 2)), _on((3, 4))), (_made(1, (2, 2)), _on((3, 4, 2)))],
+    "Unfold": [(_made(2), _on((1, 3, 4, 4)))],
+    "Upsample": [
+        (_made(scale_factor=2, mode=mode), _on((1, 3, 4, 4))) for mode in ("nearest", "bilinear", "bicubic", "area")
+    ],
+    "UpsamplingBilinear2d": [(_made(scale_factor=2), _on((1, 3, 4, 4)))],
+    "UpsamplingNearest2d": [(_made(scale_factor=2), _on((1, 3, 4, 4)))],
+    "AdaptiveLogSoftmaxWithLoss": [
+        (_made(4, 10, [3, 6]), lambda: ((tensor(5, 4), _index(0, 4, 8, 1, 5)), {})),
+    ],
+}
+HANDMADE: dict[str, Callable[[], list[Arguments]]] = {
+    "torch.nn.functional.dropout1d": _dropout_of(2, 3, 4),
+    "torch.nn.functional.dropout3d": _dropout_of(2, 3, 4, 4, 4),
+    "torch.nn.functional.embedding": _embedding,
+    "torch.nn.functional.group_norm": _group_norm,
+    "torch.nn.functional.one_hot": _one_hot,
+    "torch.nn.functional.max_pool1d": _pool(2, 3, 6),
+    "torch.nn.functional.max_pool2d": _pool(2, 3, 6, 6),
+    "torch.nn.functional.max_pool3d": _pool(2, 3, 6, 6, 6),
+    "torch.nn.functional.adaptive_max_pool1d": _pool(2, 3, 6),
+    "torch.nn.functional.adaptive_max_pool2d": _pool(2, 3, 6, 6),
+    "torch.nn.functional.adaptive_max_pool3d": _pool(2, 3, 6, 6, 6),
+    "torch.nn.functional.embedding_bag": _embedding_bag,
+    "torch.nn.functional.pad": _pad,
+    "torch.nn.functional.interpolate": _interpolate,
+}

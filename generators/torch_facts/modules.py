@@ -1,0 +1,215 @@
+"""
+The entries of `torch.nn` modules: constructor arguments, parameters and buffers, and what a call of the module does.
+
+A module is called with its own state as arguments (`torch.func.functional_call`), so that its parameters and buffers are
+observed like any tensor; their names are `self.weight`. Guards may speak of constructor arguments and of `train`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import torch
+from torch.testing._internal.common_modules import module_db
+
+from generators.torch_facts import entries as build
+from generators.torch_facts.entries import VERSION, Row
+from generators.torch_facts.forms import Form, default_text
+from generators.torch_facts.functions import attempt, python_value
+from generators.torch_facts.guards import separate
+from generators.torch_facts.handmade import MODULES
+from generators.torch_facts.native import Parameter
+from generators.torch_facts.probe import Call, Observation
+
+ENOUGH = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How to make a module and how to call it."""
+
+    init: tuple[Sequence[Any], Mapping[str, Any]]
+    forward: tuple[Sequence[Any], Mapping[str, Any]]
+
+
+def entries(owned: Mapping[str, object], undecided: list[str]) -> list[Row]:
+    """Give one entry for each module class of `torch.nn` that no override owns."""
+    rows = []
+    for name in sorted(dir(torch.nn)):
+        cls = getattr(torch.nn, name)
+        if inspect.isclass(cls) and issubclass(cls, torch.nn.Module) and _is_wanted(name, cls, owned):
+            row = _entry(name, cls, undecided)
+            if row is not None:
+                rows.append(row)
+    return rows
+
+
+def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row | None:
+    init, forward = init_of(cls), parameters(cls.forward)
+    states: list[tuple[dict[str, object], dict[str, bool]]] = []
+    seen = list(_observations(name, cls, states))
+    if not seen:
+        return None
+    row: Row = {"op": f"torch.nn.{name}", "init": init.texts(), "args": forward.texts()}
+    names = [p.name for p in init.parameters] + [p.name for p in forward.parameters]
+    state = _state(states, names)
+    if state:
+        row["state"] = state
+    params = {f"self.{key}" for key, value in state.items() if value.get("param")}
+    grads = _grads(seen, params)
+    if grads is not None:
+        row["grads"] = grads
+    names.append("train")
+    row |= build.effects(row["op"], forward, seen, names, undecided)
+    row["source"] = "probe"
+    row["probed"] = [VERSION]
+    return row
+
+
+def init_of(cls: type[torch.nn.Module]) -> Form:
+    """Give the argument list of a constructor; recurrent layers hide theirs behind `*args`."""
+    if not issubclass(cls, torch.nn.RNNBase):
+        return parameters(cls.__init__)
+    hidden = parameters(torch.nn.RNNBase.__init__).parameters[1:]
+    if cls is torch.nn.RNN:
+        hidden = (*hidden[:3], Parameter("nonlinearity", "", "'tanh'"), *hidden[3:])
+    return Form(hidden)
+
+
+def parameters(function: Callable[..., Any]) -> Form:
+    """Give the argument list of a method, without self."""
+    found: list[Parameter] = []
+    spread = rest = ""
+    for entry in list(inspect.signature(function).parameters.values())[1:]:
+        if entry.kind is entry.VAR_POSITIONAL:
+            spread = entry.name
+        elif entry.kind is entry.VAR_KEYWORD:
+            rest = entry.name
+        else:
+            keyword = entry.kind is entry.KEYWORD_ONLY
+            found.append(Parameter(entry.name, "", default_text(entry.default), keyword))
+    return Form(tuple(found), (), "", spread, rest)
+
+
+def samples(name: str, *, train: bool) -> Iterator[Sample]:
+    """Give ways to make and call a module, as torch's own tests do, or as written by hand."""
+    for init, forward in MODULES.get(name, ()):
+        yield Sample(init(), forward())
+    for info in module_db:
+        if info.name == f"nn.{name}":
+            torch.manual_seed(0)
+            options = {"device": "cpu", "dtype": torch.float32, "requires_grad": True, "training": train}
+            for made in islice(info.module_inputs_func(info, **options), 24):
+                if made.forward_input is not None:
+                    constructed, called = made.constructor_input, made.forward_input
+                    yield Sample((constructed.args, constructed.kwargs), (called.args, called.kwargs))
+                    yield Sample(
+                        (constructed.args, {**constructed.kwargs, "bias": False}), (called.args, called.kwargs)
+                    )
+
+
+def _observations(
+    name: str, cls: type[torch.nn.Module], states: list[tuple[dict[str, object], dict[str, bool]]]
+) -> Iterator[Observation]:
+    for train in (True, False):
+        count = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for sample in _unlike(list(samples(name, train=train))):
+                call = call_of(cls, sample, train=train)
+                if call is None or count == ENOUGH:
+                    continue
+                states.append((dict(call.extra), _parts(call)))
+                seen = attempt(call)
+                if seen is not None:
+                    count += 1
+                    yield _without_counters(seen)
+
+
+def _unlike(found: list[Sample]) -> list[Sample]:
+    """Put samples with unlike constructor arguments first."""
+    groups: dict[str, list[Sample]] = {}
+    for sample in found:
+        groups.setdefault(str([(k, v) for k, v in sample.init[1].items() if isinstance(v, bool | str)]), []).append(
+            sample
+        )
+    return [group[turn] for turn in range(ENOUGH) for group in groups.values() if turn < len(group)]
+
+
+def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call | None:
+    """Give the call of a new module whose state is passed as arguments; None if it cannot be made."""
+    args, kwargs = sample.init
+    if kwargs.get("inplace"):
+        return None
+    torch.manual_seed(0)
+    try:
+        module = cls(*args, **kwargs).train(train)
+    except (TypeError, ValueError, RuntimeError, AssertionError):
+        return None
+    everything = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    # Inner modules keep their own, and so do the layers of a recurrent module behind its first: their facts are the
+    # same, and nobody writes them one by one.
+    state = {name: value for name, value in everything.items() if not re.search(r"[.]|_l[1-9]", name)}
+    called = parameters(cls.forward)
+    names = [p.name for p in called.parameters if not p.keyword]
+    inputs, keywords = sample.forward
+    names = [names[i] if i < len(names) else called.spread for i in range(len(inputs))]
+
+    def run(*values: Any, **options: Any) -> object:  # noqa: ANN401 - whatever a module takes
+        return torch.func.functional_call(
+            module, dict(zip(state, values[len(inputs) :], strict=True)), tuple(values[: len(inputs)]), options
+        )
+
+    form = init_of(cls)
+    defaults = {p.name: python_value(p.default) for p in form.parameters}
+    given = {**defaults, **dict(zip(form.bind(args, kwargs) or (), args, strict=False)), **kwargs}
+    values = [t.detach().requires_grad_(isinstance(t, torch.nn.Parameter)) for t in state.values()]
+    names += ["self." + key for key in state]
+    return Call(run, (*inputs, *values), keywords, names, frozenset(), {**given, "train": train})
+
+
+def _parts(call: Call) -> dict[str, bool]:
+    """Give the direct parameters (true) and buffers (false) that a call passes."""
+    pairs = zip(call.names, call.args, strict=True)
+    return {name[5:]: value.requires_grad for name, value in pairs if name.startswith("self.")}
+
+
+def _without_counters(seen: Observation) -> Observation:
+    """Forget counts such as `num_batches_tracked`: they are written, yet no formula could ever keep them."""
+    seen.writes = tuple(name for name in seen.writes if name != "self.num_batches_tracked")
+    seen.tensors = tuple(name for name in seen.tensors if name != "self.num_batches_tracked")
+    return seen
+
+
+def _state(states: Sequence[tuple[dict[str, object], dict[str, bool]]], names: Sequence[str]) -> dict[str, Row]:
+    found: dict[str, Row] = {}
+    for part in dict.fromkeys(key for _, parts in states for key in parts):
+        cases = [(features, part in parts) for features, parts in states]
+        param = next(parts[part] for _, parts in states if part in parts)
+        row: Row = {"param": True} if param else {"buffer": True}
+        if not all(held for _, held in cases):
+            guard = separate(cases, names)
+            if guard is None:
+                continue
+            row["if"] = guard
+        found[part] = row
+    return found
+
+
+def _grads(seen: Sequence[Observation], params: set[str]) -> list[str] | None:
+    flows = {name for one in seen for name in one.flows if not name.startswith("self.") or name in params}
+    tensors = {name for one in seen for name in one.tensors if not name.startswith("self.")}
+    if not flows and not any(one.floats for one in seen):
+        return []
+    return None if flows == tensors | params else sorted(flows)
+
+
+def _is_wanted(name: str, cls: type[torch.nn.Module], owned: Mapping[str, object]) -> bool:
+    # A lazy module has no parameters until it is called, so nothing can be said of it.
+    return f"torch.nn.{name}" not in owned and not issubclass(cls, torch.nn.modules.lazy.LazyModuleMixin)

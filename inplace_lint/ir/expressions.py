@@ -1,0 +1,207 @@
+"""The expression nodes of the IR; `nodes` offers them together with the statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from inplace_lint.ir.nodes import Function
+
+
+class Const(NamedTuple):
+    """A literal: number, string, bytes, True, False, None or `...`."""
+
+    value: object
+
+
+class Name(NamedTuple):
+    """A read of a name; as a target, a binding of it."""
+
+    at: int
+    id: str
+
+
+class Attr(NamedTuple):
+    """`value.name`."""
+
+    at: int
+    value: Expr
+    name: str
+
+
+class Subscript(NamedTuple):
+    """`value[key]`; several keys are one tuple `Sequence`."""
+
+    at: int
+    value: Expr
+    key: Expr
+
+
+class SliceExpr(NamedTuple):
+    """`lower:upper:step` inside a subscript."""
+
+    lower: Expr | None
+    upper: Expr | None
+    step: Expr | None
+
+
+class Keyword(NamedTuple):
+    """`name=value` in a call; `**value` has no name."""
+
+    at: int
+    name: str | None
+    value: Expr
+
+
+class Call(NamedTuple):
+    """`func(*args, **keywords)` in source order; a starred argument is a `Starred`."""
+
+    at: int
+    func: Expr
+    args: tuple[Expr, ...]
+    keywords: tuple[Keyword, ...]
+
+
+class Starred(NamedTuple):
+    """`*value` in a call, a display or a target."""
+
+    value: Expr
+
+
+class Unary(NamedTuple):
+    """`op` is one of `-`, `+`, `~`, `not`."""
+
+    at: int
+    op: str
+    operand: Expr
+
+
+class Binary(NamedTuple):
+    """`op` is the token: `+ - * / // % ** @ & | ^ << >>`."""
+
+    at: int
+    op: str
+    left: Expr
+    right: Expr
+
+
+class Compare(NamedTuple):
+    """A chain `left op right op right …`; `ops` are tokens such as `<`, `==`, `is not`, `in`."""
+
+    at: int
+    left: Expr
+    ops: tuple[str, ...]
+    rights: tuple[Expr, ...]
+
+
+class BoolOp(NamedTuple):
+    """`and` or `or` over two or more values."""
+
+    at: int
+    op: str
+    values: tuple[Expr, ...]
+
+
+class IfExp(NamedTuple):
+    """`then if test else orelse`."""
+
+    at: int
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+class Sequence(NamedTuple):
+    """A display of `kind` list, tuple or set."""
+
+    at: int
+    kind: str
+    items: tuple[Expr, ...]
+
+
+class DictDisplay(NamedTuple):
+    """`{key: value, **value}`; a `**` item has no key."""
+
+    at: int
+    items: tuple[tuple[Expr | None, Expr], ...]
+
+
+class Clause(NamedTuple):
+    """`for target in iter if condition …` of a comprehension."""
+
+    target: Expr
+    iter: Expr
+    conditions: tuple[Expr, ...]
+
+
+class Comprehension(NamedTuple):
+    """`kind` is list, set, dict or generator; `key` only for dict."""
+
+    at: int
+    kind: str
+    key: Expr | None
+    element: Expr
+    clauses: tuple[Clause, ...]
+
+
+class Lambda(NamedTuple):
+    """`lambda params: body`; the function's body is one `Return`."""
+
+    at: int
+    function: Function
+
+
+class NamedExpr(NamedTuple):
+    """`(name := value)`."""
+
+    at: int
+    target: Expr
+    value: Expr
+
+
+class Yield(NamedTuple):
+    """`yield value`, or `yield from value` when `delegates`."""
+
+    at: int
+    value: Expr | None
+    delegates: bool
+
+
+class Format(NamedTuple):
+    """An f-string or t-string: a string that reads `parts`."""
+
+    at: int
+    parts: tuple[Expr, ...]
+
+
+class Unknown(NamedTuple):
+    """Something the IR does not model, as an expression or a statement: it reads `reads` and may bind `writes`."""
+
+    at: int
+    reason: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+Expr = (
+    Const
+    | Name
+    | Attr
+    | Subscript
+    | SliceExpr
+    | Call
+    | Starred
+    | Unary
+    | Binary
+    | Compare
+    | BoolOp
+    | IfExp
+    | Sequence
+    | DictDisplay
+    | Comprehension
+    | Lambda
+    | NamedExpr
+    | Yield
+    | Format
+    | Unknown
+)
