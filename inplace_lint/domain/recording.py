@@ -272,7 +272,9 @@ def timeless(state: State, number: int, known: int) -> bool:
     key = state.symbols.keys[number]
     if not isinstance(key, tuple) or key[0] not in _TIMELESS:
         return False
-    parts = key[1:] if key[0] not in _BY_NUMBER else (Sym(int(key[1])), *key[2:])
+    parts = key[1:]
+    if key[0] in _BY_NUMBER and isinstance(key[1], int):
+        parts = (Sym(key[1]), *key[2:])
     return all(_timeless_part(state, part, known) for part in parts)
 
 
@@ -281,4 +283,4 @@ def _timeless_part(state: State, part: object, known: int) -> bool:
         return timeless(state, part.id, known)
     if isinstance(part, tuple) and not isinstance(part, Ref):
         return all(_timeless_part(state, inner, known) for inner in part)
-    return isinstance(part, Const | Dotted | str | bool | None)
+    return part is None or isinstance(part, Const | Dotted | str | bool)

@@ -63,6 +63,8 @@ class Binding:
         if name == "autocast":
             return self.state.modes.autocast
         value = self.value(name)
+        if value is not None and self.state.tensor(value) is not None:
+            return True  # a parameter of the module that is there
         return False if value is None else conditions.truth(self.state, value)
 
     def compare(self, atom: Atom, op: str, constant: object) -> Three:

@@ -106,10 +106,8 @@ def fill(program: Program, state: State, ref: Ref, name: str, arguments: Argumen
     attrs = {**instance.attrs, **values}
     facts = program.facts_of(name)
     framework = "" if facts is None else facts.framework.name
-    environment = Binding(state, form, attrs, frozenset(), {})
+    environment = Binding(state, form, values, frozenset(), {})
     for part in form.state:
-        if part.name in values:
-            continue
         if holds(part.condition, environment) is False:
             attrs[part.name] = Const(None)
         else:

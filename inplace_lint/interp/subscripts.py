@@ -47,9 +47,10 @@ def unknown_item(state: State, value: Value, index: Value) -> Sym:
 
 
 def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: bool, index: Value) -> Value:
-    if isinstance(index, Const) and isinstance(index.value, int) and exact:
+    if isinstance(index, Const) and isinstance(index.value, int):
         position = int(index.value)
-        if -len(items) <= position < len(items):
+        # A tuple of unknown length is known from its start on, and what follows is like what is known.
+        if (exact or isinstance(value, Tuple)) and -len(items) <= position < len(items):
             return items[position]
     if isinstance(index, SliceValue):
         parts = (index.lower, index.upper, index.step)
