@@ -15,7 +15,7 @@ import torch
 from generators.torch_facts.forms import Form
 from generators.torch_facts.guards import separate
 from generators.torch_facts.native import Overload
-from generators.torch_facts.probe import Observation, Result
+from generators.torch_facts.probe import Observation, Result, is_result
 
 Row = dict[str, Any]
 MANY = 3
@@ -109,6 +109,8 @@ def _saves(form: Form, seen: Sequence[Observation], names: Sequence[str], undeci
     rows: list[Row] = []
     targets = dict.fromkeys(target for one in seen for target in one.kept)
     position = {key: index for index, key in enumerate(names)}
+    # A name such as `out_proj_weight` cannot be told from a result in the tables.
+    targets = {target: None for target in targets if is_result(target) or not target.startswith("out")}
     for target in sorted(targets, key=lambda key: (position.get(key, 99), key)):
         cases = [(one.features, one.kept[target]) for one in seen if target in one.kept]
         if not any(kept for _, kept in cases):
@@ -244,8 +246,7 @@ def _rank(results: Sequence[Result]) -> Row:
     inputs = {one.rank_in for one in results}
     if len(inputs) > 1 and all(one.rank == one.rank_in for one in results):
         return {"rank": "same"}
-    ranks = {one.rank for one in results}
-    return {"rank": ranks.pop()} if len(ranks) == 1 and len(inputs - {0}) > 1 else {}
+    return {"rank": 0} if {one.rank for one in results} == {0} and inputs != {0} else {}
 
 
 def _layout(results: Sequence[Result]) -> Row:

@@ -142,7 +142,9 @@ def _add(found: list[Form], overload: Overload, *, method: bool) -> None:
     names = [parameter.name for parameter in parameters]
     for index, form in enumerate(found):
         if [parameter.name for parameter in form.parameters] == names:
-            found[index] = replace(form, overloads=(*form.overloads, overload))
+            pairs = zip(form.parameters, parameters, strict=True)
+            merged = tuple(mine if mine.default is not None else replace(mine, default=other.default) for mine, other in pairs)
+            found[index] = replace(form, parameters=merged, overloads=(*form.overloads, overload))
             return
     found.append(Form(parameters, (overload,)))
 

@@ -190,7 +190,8 @@ def _message(call: Call, *, leaf: bool = False, change: Callable[[torch.Tensor],
     args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make(None if leaf else "")
     if not args or not isinstance(args[0], torch.Tensor):
         return ""
-    first = args[0].detach().requires_grad_(args[0].is_floating_point()) if leaf else args[0].detach()
+    # A float leaf is refused before anybody asks whether the operation is made for floats.
+    first = args[0].detach().float().requires_grad_() if leaf else args[0].detach()
     try:
         call.function(first if change is None else change(first), *args[1:], **kwargs)
     except (RuntimeError, TypeError, ValueError) as error:

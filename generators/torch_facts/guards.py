@@ -34,11 +34,11 @@ def separate(cases: Sequence[Case], names: Sequence[str]) -> str | None:
 
 
 def _tests(cases: list[Features], names: Sequence[str]) -> Iterator[tuple[str, Callable[[Features], bool]]]:
-    for name in names:
-        values = [features.get(name) for features in cases]
-        for text, test in _about(name, values):
-            yield text, lambda features, n=name, t=test: t(features.get(n))
-            yield f"not {text}", lambda features, n=name, t=test: not t(features.get(n))
+    for tests in (_about, _about_numbers):
+        for name in names:
+            for text, test in tests(name, [features.get(name) for features in cases]):
+                yield text, lambda features, n=name, t=test: t(features.get(n))
+                yield f"not {text}", lambda features, n=name, t=test: not t(features.get(n))
 
 
 def _about(name: str, values: list[object]) -> Iterator[tuple[str, Callable[[object], bool]]]:
@@ -56,6 +56,16 @@ def _about(name: str, values: list[object]) -> Iterator[tuple[str, Callable[[obj
         yield f"passed({name})", lambda value: value is not None
     for constant in sorted({value for value in values if isinstance(value, str)}):
         yield f"{name} == {constant!r}", lambda value, c=constant: value == c
-    numbers = {value for value in values if isinstance(value, int | float) and not isinstance(value, bool)}
-    for number in sorted(numbers)[:4]:
-        yield f"{name} == {number!r}", lambda value, c=number: not isinstance(value, bool) and value == c
+
+
+def _about_numbers(name: str, values: list[object]) -> Iterator[tuple[str, Callable[[object], bool]]]:
+    # Only 0 and 1 turn something off or on; any other number, and any dimension, is an accident of the samples.
+    if name.startswith("dim"):
+        return
+    for number in (0, 1):
+        if any(_is_number(value) and value == number for value in values):
+            yield f"{name} == {number}", lambda value, c=number: _is_number(value) and value == c
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

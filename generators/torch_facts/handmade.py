@@ -50,6 +50,20 @@ def _group_norm() -> list[Arguments]:
     return [((tensor(2, 4, 3), 2, tensor(4), tensor(4)), {}), ((tensor(2, 4, 3), 2), {})]
 
 
+def _attend() -> list[Arguments]:
+    query, size = tensor(3, 2, 4), 4
+    weights = (tensor(3 * size, size), tensor(3 * size), None, None, False, 0.0, tensor(size, size), tensor(size))
+    return [((query, tensor(3, 2, 4), tensor(3, 2, 4), size, 2, *weights), {"need_weights": flag}) for flag in (True, False)]
+
+
+def _gumbel() -> list[Arguments]:
+    return [((tensor(3, 4),), {"hard": flag}) for flag in (False, True)]
+
+
+def _unflat() -> list[Arguments]:
+    return [((tensor(3, 4), 1, (2, 2)), {}), ((tensor(3, 4, 2), 1, (2, 2)), {})]
+
+
 def _one_hot() -> list[Arguments]:
     return [((_index(0, 2),), {}), ((_index(0, 2),), {"num_classes": 4})]
 
@@ -135,6 +149,13 @@ HANDMADE: dict[str, Callable[[], list[Arguments]]] = {
     "torch.nn.functional.dropout1d": _dropout_of(2, 3, 4),
     "torch.nn.functional.dropout3d": _dropout_of(2, 3, 4, 4, 4),
     "torch.nn.functional.embedding": _embedding,
+    "torch.nn.functional.affine_grid": lambda: [((tensor(1, 2, 3), [1, 1, 4, 4]), {"align_corners": False})],
+    "torch.nn.functional.fold": lambda: [((tensor(1, 12, 9), (4, 4), (2, 2)), {}), ((tensor(12, 9), (4, 4), (2, 2)), {})],
+    "torch.nn.functional.unfold": lambda: [((tensor(1, 3, 4, 4), 2), {}), ((tensor(3, 4, 4), 2), {})],
+    "torch.nn.functional.gumbel_softmax": _gumbel,
+    "torch.nn.functional.multi_head_attention_forward": _attend,
+    "torch.unflatten": _unflat,
+    "torch.Tensor.unflatten": _unflat,
     "torch.nn.functional.group_norm": _group_norm,
     "torch.nn.functional.one_hot": _one_hot,
     "torch.nn.functional.max_pool1d": _pool(2, 3, 6),

@@ -57,7 +57,9 @@ def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row |
     if not seen:
         return None
     row: Row = {"op": f"torch.nn.{name}", "init": init.texts(), "args": forward.texts()}
-    names = [p.name for p in init.parameters] + [p.name for p in forward.parameters]
+    called = [p.name for p in forward.parameters]
+    # An argument of the call hides one of the constructor with the same name.
+    names = [p.name for p in init.parameters if p.name not in called] + called
     state = _state(states, names)
     if state:
         row["state"] = state

@@ -104,7 +104,7 @@ class Call:
         roots = [result for result in results if result.requires_grad]
         if not roots:
             return None
-        if target.startswith("out"):
+        if is_result(target):
             hit = results[int(target[3:]) : int(target[3:]) + 1]
         else:
             hit = [tensor for name, tensor in slots if name == target]
@@ -129,6 +129,11 @@ def _copy(value: torch.Tensor) -> torch.Tensor:
     if any(stride == 0 for stride in value.stride()):
         return value.detach().clone(memory_format=torch.contiguous_format)
     return torch.empty_strided(value.size(), value.stride(), dtype=value.dtype).copy_(value.detach())
+
+
+def is_result(target: str) -> bool:
+    """Say whether a target is `out0`, `out1`, … and not an argument such as `out_proj_weight`."""
+    return target.startswith("out") and target[3:].isdigit()
 
 
 def raise_version(tensor: torch.Tensor) -> None:

@@ -145,10 +145,14 @@ class State:
 
     def tensor(self, value: Value) -> Tensor | None:
         """Give the tensor behind a value, or None if it is not one."""
-        thing = self.heap.get(value.id) if type(value) is Ref else None
-        if thing is None and type(value) is Sym:
-            known = self.bindings.get(("tensor", value.id))
+        kind = type(value)
+        if kind is Ref:
+            thing = self.heap.get(value.id)  # type: ignore[union-attr]
+        elif kind is Sym:
+            known = self.bindings.get(("tensor", value.id))  # type: ignore[union-attr]
             thing = None if type(known) is not Ref else self.heap.get(known.id)
+        else:
+            return None
         return thing if type(thing) is Tensor else None
 
     def ref(self, value: Value) -> Ref | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-PATHS_IN_FUNCTION = 8
+PATHS_IN_FUNCTION = 6
 PATHS_IN_ROOT = 32
 PATHS_IN_CONSTRUCTOR = 2
 DEPTH = 24
@@ -13,7 +13,7 @@ RECURSION = 2
 EXACT_TURNS = 4
 EXACT_TURNS_IN_CONSTRUCTOR = 64
 UNKNOWN_TURNS = 2
-CALLERS = 4
+CALLERS = 2
 STEPS_IN_ROOT = 8_000
 
 

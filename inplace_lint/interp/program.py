@@ -38,6 +38,7 @@ class Program:
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     memory: dict[Hashable, Recording] = field(default_factory=dict)
+    orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     lower_seconds: float = 0.0
 
     def __post_init__(self) -> None:
@@ -107,9 +108,15 @@ class Program:
 
     def mro(self, cls: Value) -> list[Value]:
         """List a class and its bases, each before its own bases and after all classes that derive from it."""
+        known = self.orders.get(id(cls)) if isinstance(cls, ClassValue) else None
+        if known is not None:
+            return known[1]
         order: list[Value] = [cls]
         if isinstance(cls, ClassValue):
             for base in cls.bases:
                 order.extend(self.mro(base))
         last = {id(entry) if isinstance(entry, ClassValue) else entry: position for position, entry in enumerate(order)}
-        return [order[position] for position in sorted(last.values())]
+        found = [order[position] for position in sorted(last.values())]
+        if isinstance(cls, ClassValue):
+            self.orders[id(cls)] = (cls, found)
+        return found

@@ -23,6 +23,7 @@ from inplace_lint.span import Place
 Results = list[tuple[State, Value]]
 
 _MOST_OBJECTS = 24
+_SHORT = 12  # calls of fewer steps are run again sooner than remembered
 
 
 def run(
@@ -35,7 +36,7 @@ def run(
     live: Callable[[State], Results],
 ) -> Results:
     """Give what a call returns, from memory where it can be."""
-    if closure.env is not None or closure.function.is_generator:
+    if not _worth_it(state, closure, values):
         return live(state)
     graph = _Graph(state)
     try:
@@ -54,6 +55,16 @@ def run(
             return replayed
         return live(state)
     return _record(program, state, key, arguments, site, live)
+
+
+def _worth_it(state: State, closure: Closure, values: dict[str, Value]) -> bool:
+    """Say whether a call may be remembered: a constructor or a free function, on no tensors."""
+    function = closure.function
+    if closure.env is not None or function.is_generator:
+        return False
+    if closure.owner is not None and not function.qualname.endswith("__init__"):
+        return False
+    return not any(state.tensor(value) is not None for value in values.values())
 
 
 def _replay(state: State, known: Recording, arguments: tuple[int, ...], site: Site) -> Results | None:
@@ -83,8 +94,11 @@ def _record(
         state.log = []
     start, clock, before = state.next_id, state.clock, (state.events, state.assumptions)
     symbols = len(state.symbols.keys)
+    steps = program.budget.steps
     results = live(state)
-    if program.budget.steps < 0:
+    if program.budget.steps < 0 or steps - program.budget.steps < _SHORT:
+        for after, _ in results:
+            after.log = after.log if outer is not None else None
         return results
     paths: list[PathRecord] = []
     recordable = bool(results)

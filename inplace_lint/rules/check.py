@@ -16,7 +16,7 @@ from inplace_lint.interp import reach, roots
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge import facts
 from inplace_lint.lower.lines import split_lines
-from inplace_lint.lower.lower import lower
+from inplace_lint.lower.lower import collector_off, lower
 from inplace_lint.lower.positions import spans, statement_lines
 from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, outline, outline_of
@@ -94,7 +94,8 @@ def check_file(path: str, source: str, options: Options) -> FileResult:
     if not used:
         return FileResult(seconds=clock.seconds)
     program = Program(path, source, outlined, used)
-    found = roots.run_all(program)
+    with collector_off():
+        found = roots.run_all(program)
     clock.lap("interpret")
     clock.move("interpret", "lower", program.lower_seconds)
     said = [word for entry in found for word in _say(entry)]

@@ -1,0 +1,61 @@
+"""
+Facts against the real torch: calls are built from the facts alone, and what they did is compared.
+
+By default every seventh op of an area is called; `-m facts_all` calls all of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.facts.tables import AREAS, rows
+
+torch = pytest.importorskip("torch")
+
+from tests.facts import building  # noqa: E402 - needs torch
+from tests.facts.checking import problems  # noqa: E402
+
+from inplace_lint.knowledge.op import op_of  # noqa: E402
+
+EVERY = 7
+# The least share of ops that a call must be built for; modules and functions of one tensor are the easy ones.
+BUILT = {"functional": 0.7, "functions": 0.7, "modules": 0.7, "special_linalg": 0.7, "tensor": 0.7}
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_a_sample_of_facts_agrees_with_torch(area: str) -> None:
+    _agree(area, EVERY)
+
+
+@pytest.mark.facts_all
+@pytest.mark.parametrize("area", AREAS)
+def test_all_facts_agree_with_torch(area: str) -> None:
+    _agree(area, 1)
+
+
+def _agree(area: str, every: int) -> None:
+    torch.set_num_threads(1)
+    chosen = [row for index, row in enumerate(_callable(area)) if index % every == 0]
+    built = 0
+    wrong: list[str] = []
+    for row in chosen:
+        found = _problems(row)
+        built += found is not None
+        wrong += [f"{row['op']}({', '.join(row['args'])}): {text}" for text in found or ()]
+    assert not wrong, "\n".join(wrong)
+    assert built >= BUILT[area] * len(chosen), f"only {built} of {len(chosen)} could be called"
+
+
+def _callable(area: str) -> Iterator[dict[str, Any]]:
+    return (row for row in rows(area) if row["returns"][0] != {"is": "value", "kind": "unknown"} and row.get("device") != "cuda")
+
+
+def _problems(row: dict[str, Any]) -> list[str] | None:
+    op = op_of(row)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = building.repeatable(op, row["op"])
+        return None if again is None else list(problems(op, again))
