@@ -29,7 +29,8 @@ class Touch:
     `self.weight`); `symbol` how the user spelled the tensor, if he did; `spelled` how the write was spelled
     (`augmented`, `item`, `call`).
     `flag` is the expression that decides that a module or function writes at all (`inplace=True`), `module` whether
-    the writer is a module that was constructed with it.
+    the writer is a module that was constructed with it. `built`: a container ran the module, so that the site is where
+    the module was constructed, and its caller where the container was called.
     """
 
     op: str
@@ -41,6 +42,7 @@ class Touch:
     module: bool = False
     param: bool = False
     producer: str = ""
+    built: bool = False
 
 
 @dataclass(frozen=True, slots=True)

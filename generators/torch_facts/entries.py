@@ -8,6 +8,7 @@ majority is taken and the op is reported as undecided, so that a person can writ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -57,7 +58,8 @@ def effects(
     saves = _saves(form, seen, names, undecided, name)
     if saves:
         row["saves"] = saves
-    row["returns"] = _with_out(form, _returns([(one.features, one.result) for one in seen], names, undecided, name))
+    told = [(one.features, _as_list(one.result, form)) for one in seen]
+    row["returns"] = _with_out(form, _returns(told, names, undecided, name))
     return row
 
 
@@ -97,6 +99,12 @@ def _writes(form: Form, seen: Sequence[Observation], checks: Sequence[str], name
     if any(parameter.type == "out" for parameter in form.parameters):
         rows.append({"to": "out", "counted": True, "checks": ["overlap", "cast"], "if": "passed(out)"})
     return rows
+
+
+def _as_list(result: Result, form: Form) -> Result:
+    """Take a tuple for a list when the signature says that there is one result: the number of items then varies."""
+    single = form.overloads and all(overload.results == 1 for overload in form.overloads)
+    return replace(result, kind="list") if single and result.kind == "tuple" else result
 
 
 def _with_out(form: Form, returns: list[Row]) -> list[Row]:
@@ -226,13 +234,12 @@ def _return(results: Sequence[Result]) -> Row:
 
 
 def _several(results: Sequence[Result]) -> Row:
-    lengths = {len(one.items) for one in results}
-    if results[0].kind == "tuple" and len(lengths) == 1 and not _is_uniform(results[0]):
+    first = results[0]
+    if first.kind == "tuple" and len({len(one.items) for one in results}) == 1 and not _is_uniform(first):
         columns = zip(*(one.items for one in results), strict=True)
         return {"is": "tuple", "items": [_return(list(column)) for column in columns]}
     items = [item for one in results for item in one.items]
-    item = _return(items) if items else {"is": "fresh"}
-    return {"is": "list", "item": item, "length": lengths.pop() if len(lengths) == 1 and len(results) > 2 else None}  # noqa: PLR2004
+    return {"is": "list", "item": _return(items) if items else {"is": "fresh"}, "length": None}
 
 
 def _dtype(results: Sequence[Result]) -> Row:
@@ -257,11 +264,11 @@ def _layout(results: Sequence[Result]) -> Row:
 def _predicted(form: Form) -> Row:
     """Give what the native signature and the derivative formula of a form say."""
     overload = form.overloads[0]
-    rename: Callable[[str], str] = lambda name: form.first if name == "self" else name  # noqa: E731
+    pairs = zip(overload.parameters, form.parameters, strict=False)
+    named = {mine.name: public.name for mine, public in pairs if public.name == "input"}
+    rename: Callable[[str], str] = lambda name: named.get(name, name)  # noqa: E731
     row: Row = {}
-    if not overload.has_formula:
-        row["grads"] = []
-    elif set(overload.differentiable) != {p.name for p in overload.parameters if p.is_tensor}:
+    if overload.has_formula and set(overload.differentiable) != {p.name for p in overload.parameters if p.is_tensor}:
         row["grads"] = [rename(name) for name in overload.differentiable if not name.startswith("result")]
     if overload.writes:
         row["writes"] = [{"to": rename(to), "counted": True, "checks": ["leaf", "leaf_view"]} for to in overload.writes]

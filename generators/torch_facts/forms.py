@@ -70,7 +70,7 @@ class Form:
         given = {**dict(zip(names, args, strict=True)), **kwargs}
         if any(p.default is None and p.name not in given for p in self.parameters):
             return None
-        if self.overloads and not any(_accepts(overload, given, self.first) for overload in self.overloads):
+        if self.overloads and not any(_accepts(overload, given) for overload in self.overloads):
             return None
         return names
 
@@ -137,8 +137,8 @@ def default_text(value: object) -> str | None:
 
 def _add(found: list[Form], overload: Overload, *, method: bool) -> None:
     parameters = overload.parameters
-    if not method and parameters and parameters[0].name == "self":
-        parameters = (replace(parameters[0], name="input"), *parameters[1:])
+    if not method:
+        parameters = tuple(replace(p, name="input") if p.name == "self" else p for p in parameters)
     names = [parameter.name for parameter in parameters]
     for index, form in enumerate(found):
         if [parameter.name for parameter in form.parameters] == names:
@@ -193,9 +193,9 @@ def _rival(form: Form, other: Form) -> str | None:
     return None
 
 
-def _accepts(overload: Overload, given: dict[str, Any], first: str) -> bool:
+def _accepts(overload: Overload, given: dict[str, Any]) -> bool:
     for parameter in overload.parameters:
-        name = first if parameter is overload.parameters[0] else parameter.name
+        name = "input" if parameter.name == "self" and "self" not in given else parameter.name
         if name in given and not _fits(parameter.type, given[name]):
             return False
     return True

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from generators.torch_facts import hand
 from generators.torch_facts.entries import Row, entry
 from generators.torch_facts.forms import Form, forms, native_name, resolve
 from generators.torch_facts.native import overloads
@@ -55,7 +56,7 @@ def names() -> list[str]:
 
 
 def _is_candidate(place: str, attribute: str, name: str) -> bool:
-    if attribute.startswith("_") or (place == "torch._C._nn" and not attribute.endswith("_")):
+    if attribute.startswith("_") or (place == "torch._C._nn" and name not in _behind_flags()):
         return False
     thing = resolve(name)
     if inspect.isclass(thing) or inspect.ismodule(thing) or not callable(thing):
@@ -66,6 +67,11 @@ def _is_candidate(place: str, attribute: str, name: str) -> bool:
     if place == "torch.nn.functional" and inspect.isfunction(thing):
         return getattr(thing, "__module__", "") in {"torch.nn.functional", "torch._jit_internal"}
     return native_name(name) in overloads()
+
+
+def _behind_flags() -> set[str]:
+    """Give the private functions that `inplace=True` calls; the others have public names."""
+    return {op for op, _ in hand.inplace_forms().values()}
 
 
 def rows_of(name: str, undecided: list[str]) -> list[Row]:

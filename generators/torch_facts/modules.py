@@ -27,7 +27,7 @@ from generators.torch_facts.handmade import MODULES
 from generators.torch_facts.native import Parameter
 from generators.torch_facts.probe import Call, Observation
 
-ENOUGH = 7
+ENOUGH = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +131,23 @@ def _observations(
                 seen = attempt(call)
                 if seen is not None:
                     count += 1
-                    yield _without_counters(seen)
+                    yield seen
 
 
 def _unlike(found: list[Sample]) -> list[Sample]:
     """Put samples with unlike constructor arguments first."""
     groups: dict[str, list[Sample]] = {}
     for sample in found:
-        groups.setdefault(str([(k, v) for k, v in sample.init[1].items() if isinstance(v, bool | str)]), []).append(
+        groups.setdefault(_settings(sample), []).append(
             sample
         )
     return [group[turn] for turn in range(ENOUGH) for group in groups.values() if turn < len(group)]
+
+
+def _settings(sample: Sample) -> str:
+    args, kwargs = sample.init
+    named = [(key, value) for key, value in kwargs.items() if isinstance(value, bool | str)]
+    return str((named, [value for value in args if isinstance(value, bool | str)]))
 
 
 def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call | None:
@@ -180,13 +186,6 @@ def _parts(call: Call) -> dict[str, bool]:
     """Give the direct parameters (true) and buffers (false) that a call passes."""
     pairs = zip(call.names, call.args, strict=True)
     return {name[5:]: value.requires_grad for name, value in pairs if name.startswith("self.")}
-
-
-def _without_counters(seen: Observation) -> Observation:
-    """Forget counts such as `num_batches_tracked`: they are written, yet no formula could ever keep them."""
-    seen.writes = tuple(name for name in seen.writes if name != "self.num_batches_tracked")
-    seen.tensors = tuple(name for name in seen.tensors if name != "self.num_batches_tracked")
-    return seen
 
 
 def _state(states: Sequence[tuple[dict[str, object], dict[str, bool]]], names: Sequence[str]) -> dict[str, Row]:

@@ -10,6 +10,7 @@ Whether a tensor is kept is asked by raising its version after the forward and r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -115,10 +116,12 @@ class Call:
         except RuntimeError as error:
             if "is not implemented" in str(error):
                 return False
-            # A view of the target may complain that its base changed: that is the view's fault, nothing is kept.
-            if MODIFIED not in str(error) and "modified inplace" not in str(error):
+            if MODIFIED in str(error):
+                return True
+            if "modified inplace" not in str(error):
                 raise
-            return MODIFIED in str(error)
+            # One of several views complains that its base changed: inside the call that is a save, of a result it is not.
+            return not {_storage(tensor) for tensor in hit} & {_storage(result) for result in results}
         return False
 
 
@@ -206,8 +209,10 @@ def _flows(call: Call, name: str) -> bool:
         if roots:
             torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
     except RuntimeError as error:
-        # An operation without a formula still gives a result that requires grad; a missing argument's formula does not.
-        return "derivative for aten" in str(error)
+        # What lacks a formula altogether still gives a result that requires grad; what lacks one for this argument
+        # is named by the argument.
+        missing = re.search(r"derivative for '?(.+?)'? is not implemented", str(error))
+        return missing is not None and missing.group(1) not in {*call.names, *call.kwargs, "self"}
     return bool(roots)
 
 

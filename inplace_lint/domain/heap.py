@@ -15,6 +15,7 @@ from enum import Enum
 
 from inplace_lint.domain.values import ClassValue, Dotted, Ref, Value
 from inplace_lint.event import Site, Touch
+from inplace_lint.span import Place
 
 Three = bool | None
 
@@ -139,13 +140,14 @@ class Instance:
     """
     An object of a class of the program or of a library; `opaque` when unknown attributes may exist.
 
-    `children` is the list or dict behind a container of modules.
+    `children` is the list or dict behind a container of modules. `made` is the expression that constructed it.
     """
 
     cls: ClassValue | Dotted
     attrs: Mapping[str, Value]
     opaque: bool = False
     children: Ref | None = None
+    made: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def _call_library(program: Program, frame: Frame, state: State, name: str, argum
         program.budget.counters["framework_calls_with_fact"] += 1
         return acts.run(program, frame, state, forms[0], arguments, at)
     if forms and forms[0].init is not None:
-        return modules.construct_library(program, state, name, arguments)
+        return modules.construct_library(program, frame, state, name, arguments, at)
     return ops.call_op(program, frame, state, name, arguments, at)
 
 

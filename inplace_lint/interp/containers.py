@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -41,7 +41,7 @@ def item(state: State, instance: Instance, inner: ListObject, index: Value) -> V
         parts = [part.value if isinstance(part, Const) else None for part in (index.lower, index.upper, index.step)]
         bounds = [part if isinstance(part, int) else None for part in parts]
         chosen = ListObject(inner.items[slice(*bounds)], inner.exact)
-        return state.new(Instance(instance.cls, instance.attrs, instance.opaque, state.new(chosen)))
+        return state.new(replace(instance, children=state.new(chosen)))
     # IMPRECISE: an unknown position is taken for the first: the modules of a list are built alike.
     return inner.items[0] if inner.items else state.symbols.sym(("item", instance.children, index))
 

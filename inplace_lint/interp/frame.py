@@ -19,7 +19,8 @@ class Frame:
     One call: its variables, the slice whose code it runs, and who called.
 
     `passed` says under which variables of callers the object of each parameter is known, for aliases. `stack` are the
-    functions that are active, outermost first.
+    functions that are active, outermost first. `built`: what runs is a module that a container holds, seen from where
+    that module was constructed.
     """
 
     env: Ref
@@ -30,6 +31,7 @@ class Frame:
     receiver: Value | None = None
     passed: Mapping[str, frozenset[Variable]] = field(default_factory=dict)
     stack: tuple[str, ...] = ()
+    built: bool = False
 
     def site(self, at: int) -> Site:
         """Give the site of a node that this frame executes."""

@@ -87,11 +87,13 @@ def _fields(program: Program, cls: ClassValue) -> list[str]:
     ]
 
 
-def construct_library(program: Program, state: State, name: str, arguments: Arguments) -> Results:
+def construct_library(
+    program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int
+) -> Results:
     """Give an instance of a library module: its arguments as attributes, its parameters and buffers as tensors."""
     program.budget.counters["framework_calls"] += 1
     program.budget.counters["framework_calls_with_fact"] += 1
-    ref = state.new(Instance(Dotted(name), {"training": Const(True)}))
+    ref = state.new(Instance(Dotted(name), {"training": Const(True)}, made=frame.site(at).place))
     fill(program, state, ref, name, arguments)
     return [(state, ref)]
 
@@ -154,6 +156,15 @@ def _own_call(program: Program, state: State, cls: ClassValue) -> Closure | None
     return found if isinstance(found, Closure) else None
 
 
+def _seen_from(frame: Frame, state: State, child: Value, at: int) -> tuple[Frame, int]:
+    """Give the frame and place in which a library module of a container runs: where it was constructed."""
+    module = state.instance(child)
+    if module is None or module.made is None or not isinstance(module.cls, Dotted) or module.children is not None:
+        return frame, at
+    caller = frame.site(at) if not frame.built else frame.caller
+    return replace(frame, slice=module.made.slice, caller=caller, built=True), module.made.at
+
+
 def run_in_order(
     program: Program, frame: Frame, state: State, instance: Instance, arguments: Arguments, at: int
 ) -> Results:
@@ -161,10 +172,11 @@ def run_in_order(
     inner = containers.children(state, instance)
     going: list[tuple[State, Arguments]] = [(state, arguments)]
     for child in containers.condensed(state, tuple(child for _, child in inner.pairs)):
+        seen_from, place = _seen_from(frame, state, child, at)
         going = [
             (after, Arguments((value,)))
             for before, given in going
-            for after, value in calls.call(program, frame, before, child, given, at)
+            for after, value in calls.call(program, seen_from, before, child, given, place)
         ]
     results: Results = []
     for after, given in going:

@@ -63,6 +63,7 @@ class Call:
             module=self.binding.instance is not None,
             param=tensor is not None and tensor.param,
             producer=tensor.made.op if tensor is not None and tensor.made is not None else "",
+            built=self.frame.built,
         )
 
 

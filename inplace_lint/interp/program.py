@@ -35,6 +35,7 @@ class Program:
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
     by_name: dict[str, list[Definition]] = field(default_factory=dict)
+    methods: dict[Slice, tuple[Slice, ...]] = field(default_factory=dict)
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     memory: dict[Hashable, Recording] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class Program:
         for item in self.outline.items:
             for name in item.binds:
                 self.by_name.setdefault(name, []).append(item)
+            self.methods[item.slice] = tuple(method.slice for method in item.methods)
         for facts in self.facts.values():
             for package in facts.framework.packages:
                 self.roots[package] = facts
@@ -62,8 +64,7 @@ class Program:
         """Give the methods of a class that are slices of their own."""
         if slice_.kind != "class":
             return ()
-        item = next(item for item in self.outline.items if item.slice == slice_)
-        return tuple(method.slice for method in item.methods)
+        return self.methods.get(slice_, ())
 
     def function(self, item: Definition) -> FunctionDef | None:
         """Give the definition node of a function item."""

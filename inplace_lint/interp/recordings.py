@@ -179,10 +179,10 @@ class _Graph:
             case DictObject(items, exact, default):
                 form = tuple((key, self.value(item)) for key, item in items.items())
                 return "dict", form, exact, None if default is None else self.value(default)
-            case Instance(cls, attrs, opaque, children):
+            case Instance(cls, attrs, opaque, children, made):
                 form = tuple((name, self.value(item)) for name, item in attrs.items())
                 inner = None if children is None else self._object(children.id)
-                return "instance", self.value(cls), form, opaque, inner
+                return "instance", self.value(cls), form, opaque, inner, made
             case Tensor() | Names():
                 # A call on tensors depends on their versions and saves: it is run.
                 raise NotRecordable

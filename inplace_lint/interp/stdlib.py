@@ -120,11 +120,11 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
             done[value.id] = state.new(DictObject({}, exact, default))
             mapped = {key: duplicate(state, item, done) for key, item in items.items()}
             state.put(done[value.id], DictObject(mapped, exact, default))
-        case Instance(cls, attrs, opaque, children):
-            done[value.id] = state.new(Instance(cls, {}, opaque, None))
+        case Instance(cls, attrs, opaque, children, made):
+            done[value.id] = state.new(Instance(cls, {}, opaque, None, made))
             new = {key: duplicate(state, item, done) for key, item in attrs.items()}
             inner = duplicate(state, children, done) if children is not None else None
-            state.put(done[value.id], Instance(cls, new, opaque, inner if isinstance(inner, Ref) else None))
+            state.put(done[value.id], Instance(cls, new, opaque, inner if isinstance(inner, Ref) else None, made))
         case _:
             return value
     return done[value.id]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -30,24 +31,8 @@ _COMPOUND = (
 )
 
 
-def spans(source: str, slice_: Slice, ats: Collection[int], holes: Sequence[Slice] = ()) -> dict[int, Span]:
-    """
-    Give the spans of some nodes of a slice.
-
-    Units: columns in code points of the original line; offsets in bytes of the source in UTF-8.
-    """
-    located = Located(source, slice_, holes)
-    return {at: located.span(located.tally_origin(at)) for at in ats}
-
-
-def statement_lines(source: str, slice_: Slice, at: int, holes: Sequence[Slice] = ()) -> tuple[int, int]:
-    """Give the first and last line of the smallest simple statement or compound header that holds a node."""
-    located = Located(source, slice_, holes)
-    return located.statement(located.tally_origin(at))
-
-
 class Located:
-    """A slice parsed again, with positions."""
+    """A slice parsed again, with positions; `holes` are the slices inside it that were left out when it was lowered."""
 
     def __init__(self, source: str, slice_: Slice, holes: Sequence[Slice]) -> None:
         cutout = cut(source, slice_, holes)
@@ -63,13 +48,13 @@ class Located:
         self.starts = _line_starts(source)
         self.lines = split_lines(source)
 
-    def tally_origin(self, at: int) -> cst.CSTNode:
-        """Give the syntax that the node numbered `at` came from."""
-        return self.origins[at]
+    def span(self, at: int) -> Span:
+        """
+        Give the span of the node numbered `at`.
 
-    def span(self, node: cst.CSTNode) -> Span:
-        """Give the span of a piece of syntax."""
-        found = self.ranges[node]
+        Units: columns in code points of the original line; offsets in bytes of the source in UTF-8.
+        """
+        found = self.ranges[self.origins[at]]
         line, end_line = self._line(found.start.line), self._line(found.end.line)
         return Span(
             path=self.slice.path,
@@ -86,11 +71,11 @@ class Located:
 
     def _byte(self, line: int, column: int) -> int:
         text = self.lines[line - 1] if line <= len(self.lines) else ""
-        return self.starts[min(line - 1, len(self.starts) - 1)] + len(text[:column].encode())
+        return self.starts[min(line - 1, len(self.starts) - 1)] + len(text[:column].encode("utf-8", "surrogatepass"))
 
-    def statement(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Give the lines of the smallest statement or header around a piece of syntax."""
-        found = self.ranges[node]
+    def statement(self, at: int) -> tuple[int, int]:
+        """Give the first and last line of the smallest simple statement or compound header that holds a node."""
+        found = self.ranges[self.origins[at]]
         best = (self._line(found.start.line), self._line(found.end.line))
         waiting: list[cst.CSTNode] = [self.module]
         while waiting:
@@ -119,8 +104,9 @@ def _holds(outer: CodeRange, inner: CodeRange) -> bool:
     return start and (inner.end.line, inner.end.column) <= (outer.end.line, outer.end.column)
 
 
-def _line_starts(source: str) -> list[int]:
+@lru_cache(maxsize=2)
+def _line_starts(source: str) -> tuple[int, ...]:
     starts = [0]
     for line in split_lines(source):
-        starts.append(starts[-1] + len(line.encode()))
-    return starts
+        starts.append(starts[-1] + len(line.encode("utf-8", "surrogatepass")))
+    return tuple(starts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from inplace_lint.lower.lines import split_lines
 from inplace_lint.rules.draft import Draft
 from inplace_lint.span import Span
 
@@ -40,7 +41,7 @@ def cure(draft: Draft, source: str, span: Span) -> str:
 
 def text_at(source: str, span: Span) -> str:
     """Give the source text of a span."""
-    lines = source.splitlines()[span.line - 1 : span.end_line]
+    lines = [line.rstrip("\r\n") for line in split_lines(source)[span.line - 1 : span.end_line]]
     if not lines:
         return ""
     lines[-1] = lines[-1][: span.end_column]

@@ -17,7 +17,7 @@ from inplace_lint.interp.program import Program
 from inplace_lint.knowledge import facts
 from inplace_lint.lower.lines import split_lines
 from inplace_lint.lower.lower import collector_off, lower
-from inplace_lint.lower.positions import spans, statement_lines
+from inplace_lint.lower.positions import Located
 from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, outline, outline_of
 from inplace_lint.rules import RULES
@@ -203,35 +203,36 @@ class Resolver:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.known: dict[Place, Span] = {}
+        self.located: dict[Slice, Located] = {}
+        self.owners = {
+            inner.slice: inner.qualname for item in program.outline.items for inner in (item, *item.methods) if inner.name
+        }
 
     def findings(
         self, chosen: list[tuple[Said, tuple[Mark, ...], int]]
     ) -> tuple[tuple[Finding, ...], dict[Span, tuple[int, int]]]:
         """Give the findings in source order, and the lines on which each can be suppressed."""
-        self._compute([place for said, marks, _ in chosen for place in (said.draft.place, *(m.place for m in marks))])
         statements: dict[Span, tuple[int, int]] = {}
         findings: list[Finding] = []
         for said, marks, more in chosen:
             finding = self._finding(said, marks, more)
             findings.append(finding)
             place = said.draft.place
-            statements[finding.span] = statement_lines(
-                self.program.source, place.slice, place.at, self.program.holes(place.slice)
-            )
+            statements[finding.span] = self._locate(place.slice).statement(place.at)
         return tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements
 
-    def _compute(self, places: list[Place]) -> None:
-        by_slice: dict[Slice, set[int]] = {}
-        for place in places:
-            by_slice.setdefault(place.slice, set()).add(place.at)
-        for slice_, ats in by_slice.items():
-            for at, span in spans(self.program.source, slice_, ats, self.program.holes(slice_)).items():
-                self.known[Place(slice_, at)] = span
+    def _locate(self, slice_: Slice) -> Located:
+        known = self.located.get(slice_)
+        if known is None:
+            known = self.located[slice_] = Located(self.program.source, slice_, self.program.holes(slice_))
+        return known
+
+    def _span(self, place: Place) -> Span:
+        return self._locate(place.slice).span(place.at)
 
     def _finding(self, said: Said, marks: tuple[Mark, ...], more: int) -> Finding:
         draft, rule = said.draft, said.rule
-        span = self.known[draft.place]
+        span = self._span(draft.place)
         facts_ = self.program.default()
         says = facts_.framework.says.get(draft.says, "")
         return Finding(
@@ -242,23 +243,16 @@ class Resolver:
             message=draft.message,
             span=span,
             label=draft.label,
-            related=tuple(Related(mark.role, self.known[mark.place], mark.message) for mark in marks),
+            related=tuple(Related(mark.role, self._span(mark.place), mark.message) for mark in marks),
             more=more,
             symbol=draft.write.symbol,
             op=draft.write.op,
-            function=self._function(span),
+            function=self.owners.get(draft.place.slice, ""),
             framework=facts_.framework.name,
             assumptions=tuple(sorted(draft.assumptions)),
             help=cure(draft, self.program.source, span),
             says=says.replace("{producer}", _node_name(draft.producer)),
         )
-
-    def _function(self, span: Span) -> str:
-        for item in self.program.outline.items:
-            if item.slice.first <= span.line <= item.slice.last:
-                inner = [m for m in item.methods if m.slice.first <= span.line <= m.slice.last]
-                return inner[0].qualname if inner else item.qualname if item.name else ""
-        return ""
 
 
 def _node_name(op: str) -> str:

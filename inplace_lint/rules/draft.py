@@ -93,11 +93,14 @@ def kept(touch: Touch) -> str:
 
 def primary(write: Touch) -> Place:
     """Give the place of the finding: the flag of a module that writes because of it, else the write itself."""
-    return write.flag if write.flag is not None and write.module else write.site.place
+    if write.flag is not None and write.module:
+        return write.flag
+    return write.site.caller.place if write.built and write.site.caller is not None else write.site.place
 
 
 def ran(write: Touch) -> tuple[Mark, ...]:
     """Give the call that ran a module whose flag is the primary place."""
-    if write.flag is None or not write.module or write.flag == write.site.place:
+    site = write.site.caller if write.built and write.site.caller is not None else write.site
+    if write.flag is None or not write.module or write.flag == site.place:
         return ()
-    return (Mark(Role.WRITE, write.site.place, "written here"),)
+    return (Mark(Role.WRITE, site.place, "written here"),)

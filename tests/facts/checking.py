@@ -19,7 +19,10 @@ def raise_version(tensor: torch.Tensor) -> None:
 
 
 def storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
+    try:
+        return tensor.untyped_storage()._cdata
+    except NotImplementedError:  # a sparse or opaque tensor shares nothing that could be asked for
+        return id(tensor)
 
 
 def problems(op: Op, again: Again) -> Iterator[str]:
@@ -69,6 +72,8 @@ def _return(op: Op, fact: ReturnFact, called: Called, result: Any) -> Iterator[s
 
 
 def _several(op: Op, fact: ReturnFact, called: Called, result: Any) -> Iterator[str]:
+    if isinstance(result, Iterator):
+        result = tuple(result)
     if not isinstance(result, tuple | list):
         yield f"returns {type(result).__name__}, not several"
         return
@@ -115,7 +120,7 @@ def _saves(op: Op, again: Again) -> Iterator[str]:
     roots = [one for one in tensors_in(called.result) if one.requires_grad]
     if not roots:
         return
-    if op.grads == ():
+    if op.grads == () and op.history != "keep_old" and not all(root.is_leaf for root in roots):
         yield "gives a result that requires grad, though no gradient flows"
     written = {write.to for write in op.writes}
     said = {save.of for save in op.saves if not save.copy and called.holds(save.condition)}
@@ -144,5 +149,8 @@ def _keeps(called: Called, target: str) -> bool | None:
     except REFUSED as error:
         if MODIFIED in str(error):
             return True
-        return False if "modified inplace" in str(error) else None
+        if "modified inplace" not in str(error):
+            return None
+        # One of several views complains that its base changed: inside the call that is a save, of a result it is not.
+        return not {storage(one) for one in hit} & {storage(one) for one in results}
     return False
