@@ -64,7 +64,12 @@ def statements_wrapped(source: str) -> str:
     tree = ast.parse(source)
     kept = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     moved = [node for node in tree.body if not isinstance(node, kept) and not _is_guard(node)]
-    names = {node.id for inner in moved for node in ast.walk(inner) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = {
+        node.id
+        for inner in moved
+        for node in ast.walk(inner)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     rest = [node for node in tree.body if node not in moved]
     if not moved or any(isinstance(node, ast.Name) and node.id in names for other in rest for node in ast.walk(other)):
         return plain(source)
@@ -81,7 +86,9 @@ def classes_moved(source: str) -> str:
     body: list[ast.stmt] = []
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and not node.decorator_list:
-            maker = ast.parse(f"def make_{node.name}():\n    return {node.name}\n\n{node.name} = make_{node.name}()").body
+            maker = ast.parse(
+                f"def make_{node.name}():\n    return {node.name}\n\n{node.name} = make_{node.name}()"
+            ).body
             assert isinstance(maker[0], ast.FunctionDef)
             maker[0].body.insert(0, node)
             body.extend(maker)

@@ -11,7 +11,10 @@ from benchmarks.rewrites import changes
 
 ROOT = Path(__file__).parent.parent
 # A folder of further programs, such as a shared benchmark, can be named in the environment.
-FOLDERS = [ROOT / "fixtures", *(Path(name) for name in os.environ.get("INPLACE_LINT_PROGRAMS", "").split(os.pathsep) if name)]
+FOLDERS = [
+    ROOT / "fixtures",
+    *(Path(name) for name in os.environ.get("INPLACE_LINT_PROGRAMS", "").split(os.pathsep) if name),
+]
 PROGRAMS = sorted(path for folder in FOLDERS for path in folder.rglob("*.py") if path.name != "record.py")
 
 

@@ -72,9 +72,15 @@ def _runner(
     def run() -> Called:
         torch.manual_seed(0)
         module = cls(*options)
-        values = [torch.ones(shape, dtype=torch.long) if integral and i == count - 1 else tensor(*shape) for i in range(count)]
+        values = [
+            torch.ones(shape, dtype=torch.long) if integral and i == count - 1 else tensor(*shape) for i in range(count)
+        ]
         full = {a.name: a.default for a in op.args if a.optional} | dict(zip(names, values, strict=False))
-        full |= {k: p.default for k, p in inspect.signature(cls).parameters.items() if k not in full and p.default is not p.empty}
+        full |= {
+            k: p.default
+            for k, p in inspect.signature(cls).parameters.items()
+            if k not in full and p.default is not p.empty
+        }
         called = Called(full, None, module)
         watched = [*names, *(f"self.{part.name}" for part in op.state)]
         called.versions = {name: one._version for name in watched for one in called.tensors(name)[:1]}

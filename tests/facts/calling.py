@@ -19,8 +19,25 @@ from inplace_lint.knowledge.guard import Atom, Guard, holds
 from inplace_lint.knowledge.op import Argument, Op
 
 TRIES = 160
-REFUSED = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, AssertionError, NotImplementedError, KeyError, BufferError)
-_OPERATORS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
+REFUSED = (
+    RuntimeError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    AssertionError,
+    NotImplementedError,
+    KeyError,
+    BufferError,
+)
+_OPERATORS = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
 
 
 def resolve(name: str) -> Any:

@@ -86,7 +86,14 @@ def _several(op: Op, fact: ReturnFact, called: Called, result: Any) -> Iterator[
 
 
 def _value(fact: ReturnFact, result: Any) -> Iterator[str]:
-    kinds = {"int": int, "float": int | float | complex, "bool": bool, "str": str, "none": type(None), "shape": torch.Size}
+    kinds = {
+        "int": int,
+        "float": int | float | complex,
+        "bool": bool,
+        "str": str,
+        "none": type(None),
+        "shape": torch.Size,
+    }
     expected = kinds.get(fact.value)
     if expected is not None and not isinstance(result, expected):
         yield f"returns {type(result).__name__}, not {fact.value}"
@@ -128,7 +135,9 @@ def _saves(op: Op, again: Again) -> Iterator[str]:
     state = [f"self.{part.name}" for part in op.state if called.module is not None]
     aliases = {storage(one) for name in inputs for one in called.tensors(name)}
     outputs = [
-        f"out{i}" for i, one in enumerate(tensors_in(called.result)[:4]) if one.dim() < 9 and storage(one) not in aliases
+        f"out{i}"
+        for i, one in enumerate(tensors_in(called.result)[:4])
+        if one.dim() < 9 and storage(one) not in aliases
     ]
     for target in [*inputs, *(name for name in state if name not in written), *outputs]:
         kept = _keeps(again(), target)
@@ -138,7 +147,9 @@ def _saves(op: Op, again: Again) -> Iterator[str]:
 
 def _keeps(called: Called, target: str) -> bool | None:
     results = tensors_in(called.result)
-    hit = results[int(target[3:]) :][:1] if target[3:].isdigit() and target.startswith("out") else called.tensors(target)
+    hit = (
+        results[int(target[3:]) :][:1] if target[3:].isdigit() and target.startswith("out") else called.tensors(target)
+    )
     if not hit:
         return None
     for one in hit:

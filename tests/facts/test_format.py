@@ -20,7 +20,14 @@ RETURN_KEYS = {"is", "if", "dtype", "rank", "leaf", "rg", "of", "kind", "contigu
 CHECKS = {"leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "shape", "cast"}
 ATOMS = {"", "rg", "passed", "same", "contiguous", "ndim", "float", "int", "bool", "tensor", "basic"}
 # Names that only a build with that device, or an optional part, has.
-OPTIONAL = ("torch.npu.", "torch._dynamo.", "torch.onnx.", "torch.distributed.", "torch.cuda.", "torch.utils.model_zoo.")
+OPTIONAL = (
+    "torch.npu.",
+    "torch._dynamo.",
+    "torch.onnx.",
+    "torch.distributed.",
+    "torch.cuda.",
+    "torch.utils.model_zoo.",
+)
 
 
 @pytest.mark.parametrize("area", AREAS)
