@@ -140,5 +140,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.setrecursionlimit(20_000)
     sys.exit(main())

@@ -25,7 +25,10 @@ def _embedding() -> list[Arguments]:
 
 def _embedding_bag() -> list[Arguments]:
     index = torch.tensor([[0, 2], [1, 1]])
-    return [((index, tensor(4, 6)), {"mode": mode}) for mode in ("sum", "mean", "max")]
+    flat, offsets = _index(0, 2, 1, 1), _index(0, 2)
+    weighed = {"per_sample_weights": tensor(2, 2), "mode": "sum"}
+    several = [((index, tensor(4, 6)), {"mode": mode}) for mode in ("sum", "mean", "max")]
+    return [*several, ((index, tensor(4, 6)), weighed), ((flat, tensor(4, 6), offsets), {})]
 
 
 def _pad() -> list[Arguments]:
@@ -62,6 +65,21 @@ def _gumbel() -> list[Arguments]:
 
 def _unflat() -> list[Arguments]:
     return [((tensor(3, 4), 1, (2, 2)), {}), ((tensor(3, 4, 2), 1, (2, 2)), {})]
+
+
+def _pool_both(*size: int) -> Callable[[], list[Arguments]]:
+    return lambda: [((tensor(*size), 2), {}), ((tensor(*size[1:]), 2), {})]
+
+
+def _batch_norm() -> list[Arguments]:
+    both = ((torch.zeros(3), torch.ones(3), training) for training in (True, False))
+    return [
+        ((tensor(2, 3, 4), tensor(3), tensor(3), mean, var, training, 0.1, 1e-5, False), {}) for mean, var, training in both
+    ]
+
+
+def _regular() -> torch.Tensor:
+    return (torch.rand(4, 4) + 4 * torch.eye(4)).requires_grad_()
 
 
 def _one_hot() -> list[Arguments]:
@@ -157,6 +175,24 @@ HANDMADE: dict[str, Callable[[], list[Arguments]]] = {
     "torch.unflatten": _unflat,
     "torch.Tensor.unflatten": _unflat,
     "torch.nn.functional.group_norm": _group_norm,
+    "torch.nn.functional.lp_pool1d": lambda: [((tensor(2, 3, 6), 2.0, 2), {})],
+    "torch.nn.functional.lp_pool2d": lambda: [((tensor(2, 3, 6, 6), 2.0, 2), {})],
+    "torch.nn.functional.lp_pool3d": lambda: [((tensor(2, 3, 6, 6, 6), 2.0, 2), {})],
+    "torch.nn.functional.max_pool1d_with_indices": _pool_both(2, 3, 6),
+    "torch.nn.functional.max_pool2d_with_indices": _pool_both(2, 3, 6, 6),
+    "torch.nn.functional.max_pool3d_with_indices": _pool_both(2, 3, 6, 6, 6),
+    "torch.nn.functional.adaptive_max_pool1d_with_indices": _pool_both(2, 3, 6),
+    "torch.nn.functional.adaptive_max_pool2d_with_indices": _pool_both(2, 3, 6, 6),
+    "torch.nn.functional.adaptive_max_pool3d_with_indices": _pool_both(2, 3, 6, 6, 6),
+    "torch.nn.functional.native_channel_shuffle": lambda: [((tensor(1, 4, 2, 2), 2), {})],
+    "torch.nn.functional.upsample": _interpolate,
+    "torch.batch_norm": _batch_norm,
+    "torch.instance_norm": _batch_norm,
+    "torch.slogdet": lambda: [((_regular(),), {})],
+    "torch.Tensor.slogdet": lambda: [((_regular(),), {})],
+    "torch.special.polygamma": lambda: [((1, tensor(3, 4)), {}), ((2, tensor(3, 4)), {})],
+    "torch.polygamma": lambda: [((1, tensor(3, 4)), {}), ((2, tensor(3, 4)), {})],
+    "torch.Tensor.polygamma": lambda: [((tensor(3, 4), 1), {}), ((tensor(3, 4), 2), {})],
     "torch.nn.functional.one_hot": _one_hot,
     "torch.nn.functional.max_pool1d": _pool(2, 3, 6),
     "torch.nn.functional.max_pool2d": _pool(2, 3, 6, 6),

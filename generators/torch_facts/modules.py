@@ -147,7 +147,8 @@ def _unlike(found: list[Sample]) -> list[Sample]:
 def _settings(sample: Sample) -> str:
     args, kwargs = sample.init
     named = [(key, value) for key, value in kwargs.items() if isinstance(value, bool | str)]
-    return str((named, [value for value in args if isinstance(value, bool | str)]))
+    inputs, options = sample.forward
+    return str((named, [value for value in args if isinstance(value, bool | str)], len(inputs), sorted(options)))
 
 
 def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call | None:
@@ -164,7 +165,7 @@ def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call 
     # Inner modules keep their own, and so do the layers of a recurrent module behind its first: their facts are the
     # same, and nobody writes them one by one.
     state = {name: value for name, value in everything.items() if not re.search(r"[.]|_l[1-9]", name)}
-    called = parameters(cls.forward)
+    form, called = init_of(cls), parameters(cls.forward)
     names = [p.name for p in called.parameters if not p.keyword]
     inputs, keywords = sample.forward
     names = [names[i] if i < len(names) else called.spread for i in range(len(inputs))]
@@ -174,8 +175,7 @@ def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call 
             module, dict(zip(state, values[len(inputs) :], strict=True)), tuple(values[: len(inputs)]), options
         )
 
-    form = init_of(cls)
-    defaults = {p.name: python_value(p.default) for p in form.parameters}
+    defaults = {p.name: python_value(p.default) for p in (*form.parameters, *called.parameters)}
     given = {**defaults, **dict(zip(form.bind(args, kwargs) or (), args, strict=False)), **kwargs}
     values = [t.detach().requires_grad_(isinstance(t, torch.nn.Parameter)) for t in state.values()]
     names += ["self." + key for key in state]

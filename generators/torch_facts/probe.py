@@ -177,6 +177,8 @@ def observe(call: Call) -> Observation | None:
     )
     results = tensors_of(raw)
     if any(result.requires_grad for result in results):
+        if call.keeps("nothing"):
+            return None
         seen.flows = tuple(name for name in names if _flows(call, name))
         _ask(call, seen, _targets(seen, slots, results))
     seen.result = describe(call, raw, slots, seen)
@@ -217,7 +219,7 @@ def _flows(call: Call, name: str) -> bool:
 
 
 def _features(call: Call) -> dict[str, object]:
-    given = {**dict(zip(call.names, call.args, strict=True)), **call.kwargs, **call.extra}
+    given = {**call.extra, **dict(zip(call.names, call.args, strict=True)), **call.kwargs}
     return {
         name: Shape(value.dim(), _contiguous(value), kind_of(value)) if isinstance(value, torch.Tensor) else value
         for name, value in given.items()

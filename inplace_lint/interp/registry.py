@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from inplace_lint.domain.heap import Instance, ListObject
+from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp import calls, conditions, containers
@@ -136,6 +136,21 @@ def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
     return act_register
 
 
+def _new_parameter(act: Act) -> Results:
+    """Make a parameter that a module is asked for by shape."""
+    state = act.state
+    tensor = Tensor(
+        storage=state.new_storage(),
+        rg=True,
+        leaf=True,
+        dtype="float",
+        contiguous=True,
+        param=True,
+        framework=act.program.default().framework.name,
+    )
+    return [(state, state.new(tensor))]
+
+
 def _apply(act: Act) -> Results:
     """Call a function on every module below one, the innermost first, and give the module back."""
     function = act.positional(1)
@@ -195,5 +210,6 @@ ACTS: dict[str, Callable[[Act], Results]] = {
     "register_parameter": _register("parameter", "param"),
     "add_module": _register("module", "module"),
     "apply_function": _apply,
+    "layer_parameter": _new_parameter,
     "module_requires_grad_": _requires_grad,
 }

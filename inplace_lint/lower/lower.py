@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -20,6 +21,8 @@ from inplace_lint.lower.statements import block
 from inplace_lint.lower.tally import Tally
 from inplace_lint.span import Slice
 
+_DEEPEST = 6_000
+
 
 def lower(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> ir.Code:
     """
@@ -29,7 +32,12 @@ def lower(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> ir.Code:
     """
     cutout = cut(source, slice_, holes)
     tally = Tally(slice_, hashlib.sha256(cutout.text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
-    body = lower_module(parse(cutout, slice_), cutout, tally)
+    try:
+        with room_to_recurse():
+            body = lower_module(parse(cutout, slice_), cutout, tally)
+    except RecursionError as error:
+        msg = "nested too deeply"
+        raise SyntaxError(msg, (slice_.path, slice_.first, 1, None)) from error
     return ir.Code(slice_, body, tally.size)
 
 
@@ -56,6 +64,17 @@ def parse(cutout: Cutout, slice_: Slice) -> cst.Module:
         raise SyntaxError(error.message, (slice_.path, line, error.raw_column + 1, None)) from error
     except (RecursionError, ValueError) as error:
         raise SyntaxError(str(error), (slice_.path, slice_.first, 1, None)) from error
+
+
+@contextmanager
+def room_to_recurse() -> Iterator[None]:
+    """Run with a stack for deeply nested syntax, and for calls inside calls of the program under analysis."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 @contextmanager

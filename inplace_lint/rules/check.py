@@ -16,7 +16,7 @@ from inplace_lint.interp import reach, roots
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge import facts
 from inplace_lint.lower.lines import split_lines
-from inplace_lint.lower.lower import collector_off, lower
+from inplace_lint.lower.lower import collector_off, lower, room_to_recurse
 from inplace_lint.lower.positions import Located
 from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, outline, outline_of
@@ -94,7 +94,7 @@ def check_file(path: str, source: str, options: Options) -> FileResult:
     if not used:
         return FileResult(seconds=clock.seconds)
     program = Program(path, source, outlined, used)
-    with collector_off():
+    with collector_off(), room_to_recurse():
         found = roots.run_all(program)
     clock.lap("interpret")
     clock.move("interpret", "lower", program.lower_seconds)
