@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
     undecided: list[str] = []
     written = hand.entries()
     owned = {spelling: row for row in written for spelling in (row["op"], *row.get("same", ()))}
-    owned |= dict.fromkeys(hand.acts(), {})
+    owned |= {name: {} for name in hand.acts()}
     rows = [*written, *functions.entries(owned, undecided), *modules.entries(owned, undecided)]
     write(folder, [hand.with_inplace(row) for row in rows])
     for line in sorted(undecided):

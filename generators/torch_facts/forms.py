@@ -1,14 +1,14 @@
 """
 The argument lists of a public torch name: `max(input)`, `max(input, dim, keepdim=False)`, `max(input, other)`.
 
-Python functions say theirs; for those in C++ the native signatures do. Signatures with the same names are one form. Where
-two forms could take the same call, each gets a condition on whether the argument that tells them apart is a tensor.
+Python functions say theirs; for those in C++ the native signatures do. Signatures with the same names are one form.
+Where two forms could take the same call, each gets a condition on the argument that tells them apart.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
@@ -56,7 +56,7 @@ class Form:
             texts.append("*" + self.spread)
         return [*texts, *(["**" + self.rest] if self.rest else [])]
 
-    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[str] | None:
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str] | None:
         """Name the positional arguments of a call; None when the call does not fit this form."""
         positional = [parameter for parameter in self.parameters if not parameter.keyword]
         names = [parameter.name for parameter in positional[: len(args)]]
@@ -143,7 +143,9 @@ def _add(found: list[Form], overload: Overload, *, method: bool) -> None:
     for index, form in enumerate(found):
         if [parameter.name for parameter in form.parameters] == names:
             pairs = zip(form.parameters, parameters, strict=True)
-            merged = tuple(mine if mine.default is not None else replace(mine, default=other.default) for mine, other in pairs)
+            merged = tuple(
+                mine if mine.default is not None else replace(mine, default=other.default) for mine, other in pairs
+            )
             found[index] = replace(form, parameters=merged, overloads=(*form.overloads, overload))
             return
     found.append(Form(parameters, (overload,)))
@@ -201,7 +203,7 @@ def _accepts(overload: Overload, given: dict[str, Any]) -> bool:
     return True
 
 
-def _fits(kind: str, value: object) -> bool:  # noqa: PLR0911 - one line a type of the schema language
+def _fits(kind: str, value: object) -> bool:
     if kind.endswith("?") or kind in {"option", "out"}:
         return value is None or _fits(kind[:-1], value) if kind.endswith("?") else True
     is_list = isinstance(value, list | tuple)

@@ -1,6 +1,4 @@
-"""
-The entries of functions and methods: every public name is called, each of its forms is observed, equal ones are grouped.
-"""
+"""The entries of functions and methods: each form of a public name is called and observed, equal ones are grouped."""
 
 from __future__ import annotations
 
@@ -234,7 +232,7 @@ def _key(name: str, forms_: Sequence[Row]) -> str:
 
 
 def _without_out(row: Row) -> Row:
-    """Leave out of an entry what it says of `out=`: a method takes no such argument, so it makes no difference there."""
+    """Leave out of an entry what it says of `out=`, which no method takes."""
     if "out=None" not in row["args"]:
         return row
     args = [text for text in row["args"] if text != "out=None"]

@@ -56,7 +56,9 @@ def _group_norm() -> list[Arguments]:
 def _attend() -> list[Arguments]:
     query, size = tensor(3, 2, 4), 4
     weights = (tensor(3 * size, size), tensor(3 * size), None, None, False, 0.0, tensor(size, size), tensor(size))
-    return [((query, tensor(3, 2, 4), tensor(3, 2, 4), size, 2, *weights), {"need_weights": flag}) for flag in (True, False)]
+    return [
+        ((query, tensor(3, 2, 4), tensor(3, 2, 4), size, 2, *weights), {"need_weights": flag}) for flag in (True, False)
+    ]
 
 
 def _gumbel() -> list[Arguments]:
@@ -74,7 +76,8 @@ def _pool_both(*size: int) -> Callable[[], list[Arguments]]:
 def _batch_norm() -> list[Arguments]:
     both = ((torch.zeros(3), torch.ones(3), training) for training in (True, False))
     return [
-        ((tensor(2, 3, 4), tensor(3), tensor(3), mean, var, training, 0.1, 1e-5, False), {}) for mean, var, training in both
+        ((tensor(2, 3, 4), tensor(3), tensor(3), mean, var, training, 0.1, 1e-5, False), {})
+        for mean, var, training in both
     ]
 
 
@@ -168,7 +171,10 @@ HANDMADE: dict[str, Callable[[], list[Arguments]]] = {
     "torch.nn.functional.dropout3d": _dropout_of(2, 3, 4, 4, 4),
     "torch.nn.functional.embedding": _embedding,
     "torch.nn.functional.affine_grid": lambda: [((tensor(1, 2, 3), [1, 1, 4, 4]), {"align_corners": False})],
-    "torch.nn.functional.fold": lambda: [((tensor(1, 12, 9), (4, 4), (2, 2)), {}), ((tensor(12, 9), (4, 4), (2, 2)), {})],
+    "torch.nn.functional.fold": lambda: [
+        ((tensor(1, 12, 9), (4, 4), (2, 2)), {}),
+        ((tensor(12, 9), (4, 4), (2, 2)), {}),
+    ],
     "torch.nn.functional.unfold": lambda: [((tensor(1, 3, 4, 4), 2), {}), ((tensor(3, 4, 4), 2), {})],
     "torch.nn.functional.gumbel_softmax": _gumbel,
     "torch.nn.functional.multi_head_attention_forward": _attend,

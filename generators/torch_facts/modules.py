@@ -1,8 +1,8 @@
 """
 The entries of `torch.nn` modules: constructor arguments, parameters and buffers, and what a call of the module does.
 
-A module is called with its own state as arguments (`torch.func.functional_call`), so that its parameters and buffers are
-observed like any tensor; their names are `self.weight`. Guards may speak of constructor arguments and of `train`.
+A module is called with its own state as arguments (`torch.func.functional_call`), so that its parameters and buffers
+are observed like any tensor; their names are `self.weight`. Guards may speak of constructor arguments and of `train`.
 """
 
 from __future__ import annotations
@@ -138,9 +138,7 @@ def _unlike(found: list[Sample]) -> list[Sample]:
     """Put samples with unlike constructor arguments first."""
     groups: dict[str, list[Sample]] = {}
     for sample in found:
-        groups.setdefault(_settings(sample), []).append(
-            sample
-        )
+        groups.setdefault(_settings(sample), []).append(sample)
     return [group[turn] for turn in range(ENOUGH) for group in groups.values() if turn < len(group)]
 
 

@@ -1,5 +1,5 @@
 """
-Reads what the torch wheel says of itself: `native_functions.yaml` and `derivatives.yaml`, through torchgen's own loaders.
+Reads what the torch wheel says of itself: `native_functions.yaml` and `derivatives.yaml`, through torchgen's loaders.
 
 An `Overload` is one C++ signature: its Python argument list, what it writes, what it is a view of, and what the
 derivative formula of each argument keeps. It does not know what composite functions do; only running them tells.
@@ -91,7 +91,7 @@ def _functions() -> Iterator[tuple[Any, Any]]:
         yield function, info if info is not None and info.has_derivatives else None
 
 
-def _overload(function: Any, formula: Any) -> Overload | None:
+def _overload(function: Any, formula: Any) -> Overload | None:  # noqa: ANN401 - an object of torchgen
     schema = function.func
     arguments = schema.arguments
     if arguments.out or any("Dimname" in str(argument.type) for argument in arguments.flat_all):
@@ -120,7 +120,7 @@ def _overload(function: Any, formula: Any) -> Overload | None:
     )
 
 
-def _parameter(argument: Any, *, keyword: bool) -> Parameter:
+def _parameter(argument: Any, *, keyword: bool) -> Parameter:  # noqa: ANN401 - an object of torchgen
     text = None if argument.default is None else _literal(argument.default)
     return Parameter(argument.name, str(argument.type), text, keyword)
 
@@ -131,7 +131,7 @@ def _literal(text: str) -> str:
     return "1" if text == "Mean" else "None"
 
 
-def _kept(formula: Any, schema: Any, tensors: list[str]) -> dict[str, Any]:
+def _kept(formula: Any, schema: Any, tensors: list[str]) -> dict[str, Any]:  # noqa: ANN401 - an object of torchgen
     """Mirror torchgen `save_variables` and `guard_for`: what is stored, and for the sake of whose gradient."""
     named = {
         _name(saved): saved
@@ -162,11 +162,11 @@ def _kept(formula: Any, schema: Any, tensors: list[str]) -> dict[str, Any]:
     }
 
 
-def _name(saved: Any) -> str:
+def _name(saved: Any) -> str:  # noqa: ANN401 - an object of torchgen
     return str(getattr(saved.nctype.name, "name", saved.nctype.name))
 
 
-def _for_whom(name: str, saved: Any, formula: Any, schema: Any) -> tuple[str, ...]:
+def _for_whom(name: str, saved: Any, formula: Any, schema: Any) -> tuple[str, ...]:  # noqa: ANN401 - an object of torchgen
     everyone = {entry for derivative in formula.derivatives for entry in derivative.var_names}
     lists = any(a.type.is_list_like() for a in schema.arguments.flat_all if a.type.is_tensor_like())
     users = [derivative for derivative in formula.derivatives if saved in derivative.saved_inputs]

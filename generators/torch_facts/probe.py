@@ -120,7 +120,7 @@ class Call:
                 return True
             if "modified inplace" not in str(error):
                 raise
-            # One of several views complains that its base changed: inside the call that is a save, of a result it is not.
+            # One of several views complains that its base changed: within the call, that is a save.
             return not {_storage(tensor) for tensor in hit} & {_storage(result) for result in results}
         return False
 

@@ -86,7 +86,12 @@ def _of_info(info: Any) -> Iterator[Arguments]:  # noqa: ANN401 - an OpInfo
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                made = list(islice(info.sample_inputs("cpu", dtype, requires_grad=dtype.is_floating_point or dtype.is_complex), MOST))
+                made = list(
+                    islice(
+                        info.sample_inputs("cpu", dtype, requires_grad=dtype.is_floating_point or dtype.is_complex),
+                        MOST,
+                    )
+                )
         except (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError):
             continue
         made = [sample for sample in made if _small(sample)]

@@ -108,13 +108,18 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation on the tape: the nodes of its inputs, and what it saved."""
+    """
+    An operation on the tape: the nodes of its inputs, and what it saved.
+
+    `passes` is the sentence to assume for a gradient to get through it at all: an unknown call may use its arguments.
+    """
 
     op: str
-    site: Site
+    site: Site | None
     inputs: tuple[int, ...]
     saves: tuple[Save, ...]
     assumptions: frozenset[str]
+    passes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

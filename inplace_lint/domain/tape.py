@@ -12,10 +12,11 @@ a trace: `Untracked`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.event import Event, Site, Stale, Untracked
+from inplace_lint.event import Site, Stale, Untracked
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
 
@@ -35,33 +36,43 @@ def nodes_of(state: State, tensor: Tensor) -> tuple[int, ...]:
     return tensor.nodes + tuple(node for node in base.nodes if node not in tensor.nodes)
 
 
-def reachable(state: State, starts: Iterable[int]) -> list[int]:
-    """List the nodes that a backward from `starts` runs, those used up by an earlier one left out."""
-    found: dict[int, None] = {}
-    waiting = [node for node in starts if node not in state.freed]
-    while waiting:
-        number = waiting.pop()
+def reachable(state: State, starts: Iterable[int]) -> dict[int, frozenset[str]]:
+    """
+    Give the nodes that a backward from `starts` runs, each with what must be assumed for a gradient to get there.
+
+    Nodes used up by an earlier backward are left out. A node that can be reached without assumptions has none.
+    """
+    found: dict[int, frozenset[str]] = {}
+    waiting = [(node, frozenset[str]()) for node in starts if node not in state.freed]
+    doubtful: list[tuple[int, frozenset[str]]] = []
+    while waiting or doubtful:
+        if not waiting:
+            waiting, doubtful = doubtful, []
+        number, assumed = waiting.pop()
         if number in found:
             continue
-        found[number] = None
-        waiting.extend(i for i in state.nodes[number].inputs if i not in found and i not in state.freed)
-    return sorted(found)
+        found[number] = assumed
+        node = state.nodes[number]
+        onward = assumed | {node.passes} if node.passes else assumed
+        into = doubtful if node.passes else waiting
+        into.extend((i, onward) for i in node.inputs if i not in found and i not in state.freed)
+    return found
 
 
-def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, retain: bool) -> None:
+def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, *, retain: bool) -> None:
     """Run backward from these tensors: report every stale save, and use the nodes up unless they are retained."""
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
-    for number in reachable(state, starts):
+    for number, assumed in sorted(reachable(state, starts).items()):
         node = state.nodes[number]
         for save in node.saves:
             event = breach(state, framework, node, save, site)
             if event is not None:
-                state.report(event)
+                state.report(replace(event, assumptions=event.assumptions | assumed))
         if not retain:
             state.free(number)
 
 
-def breach(state: State, framework: str, node: Node, save: Save, site: Site | None) -> Event | None:
+def breach(state: State, framework: str, node: Node, save: Save, site: Site | None) -> Stale | Untracked | None:
     """Say what is wrong with one saved value now, if anything is; the first write after the save is named."""
     storage = state.storages[save.storage]
     later = [write for write in storage.writes if write.clock > save.clock]

@@ -40,6 +40,7 @@ from inplace_lint.interp import (
     recordings,
     statements,
     stdlib,
+    tensors,
 )
 from inplace_lint.interp.budget import DEPTH, RECURSION
 from inplace_lint.interp.frame import Arguments, Frame
@@ -204,7 +205,9 @@ def unknown_call(
             state.put(value, replace(inner, exact=False))
     kind = "input" if isinstance(function, Ref) else ""
     state.clock += 1
-    return [(state, state.symbols.sym(("result", function, frame.site(at), state.clock), kind))]
+    result = state.symbols.sym(("result", function, frame.site(at), state.clock), kind)
+    tensors.remember_history(state, result, arguments)
+    return [(state, result)]
 
 
 def call_closure(

@@ -89,7 +89,7 @@ def _run_class(program: Program, item: Definition) -> list[Found]:
         return []
     made = _constructed(program, frame, state, cls)
     entry = _entry(program, made[0][0], cls)
-    found: list[Found] = []
+    found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
     if entry:
         found.extend(_run_method(program, frame, made, cls, entry))
     for method in reach.order_of_methods(item):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from inplace_lint.domain.heap import ListObject, Tensor
+from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
+from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
+from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.facts import Facts
 
@@ -34,15 +36,35 @@ def materialise(program: Program, state: State, value: Value, framework: str = "
         return known if state.tensor(value) is not None else None
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
+    why = f"{describe(state, value)} requires grad"
     tensor = Tensor(
         storage=state.new_storage(),
         rg=None,
         leaf=None,
+        nodes=_history(state, value, why),
         sure=value.kind in {"tensor", "input"},
-        why=f"{describe(state, value)} requires grad",
+        why=why,
         framework=framework or program.default().framework.name,
     )
     return state.tensor_of(value, tensor)
+
+
+def remember_history(state: State, result: Sym, arguments: Arguments) -> None:
+    """Remember of an unknown call's result that it may have been computed from the tensors that were passed."""
+    values = (*arguments.positional, *(value for _, value in arguments.keywords))
+    nodes = [node for value in values for _, tensor in tensors_in(state, value) for node in nodes_of(state, tensor)]
+    if nodes and state.modes.grad is not False:
+        state.attach(("history", result.id), Tuple(tuple(Const(node) for node in dict.fromkeys(nodes))))
+
+
+def _history(state: State, value: Sym, why: str) -> tuple[int, ...]:
+    """Put an unknown call on the tape, if the value is the result of one that was passed tensors with a history."""
+    known = state.bindings.get(("history", value.id))
+    if not isinstance(known, Tuple):
+        return ()
+    inputs = tuple(item.value for item in known.items if isinstance(item, Const) and isinstance(item.value, int))
+    passes = "an unknown call passes the gradient on"
+    return (state.record(Node("", None, inputs, (), frozenset({why}), passes)),)
 
 
 def describe(state: State, value: Sym) -> str:

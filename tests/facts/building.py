@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from tests.facts.calling import REFUSED, Called, calls, candidates, resolve, tensor, tensors_in
 
 from inplace_lint.knowledge.op import Op
+from tests.facts.calling import REFUSED, Called, calls, resolve, tensors_in, version_of
+from tests.facts.values import candidates, tensor
 
 SHAPES = ((2, 4), (2, 4, 8), (2, 4, 8, 8), (2, 4, 8, 8, 8), (4,))
 
@@ -35,7 +36,9 @@ def _again(op: Op, name: str, called: Called) -> Callable[[], Called]:
 
     def run() -> Called:
         values = {key: _copy(value, inner=key in written) for key, value in kept.items()}
-        return next(calls(op, name, values))
+        again = next(calls(op, name, values), None)
+        assert again is not None, f"{name} ran once and not a second time"
+        return again
 
     return run
 
@@ -83,7 +86,7 @@ def _runner(
         }
         called = Called(full, None, module)
         watched = [*names, *(f"self.{part.name}" for part in op.state)]
-        called.versions = {name: one._version for name in watched for one in called.tensors(name)[:1]}
+        called.versions = {name: version_of(one) for name in watched for one in called.tensors(name)[:1]}
         called.result = module(*values)
         return called
 

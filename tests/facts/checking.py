@@ -6,21 +6,22 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from tests.facts.calling import REFUSED, Called, kind_of, tensors_in
 
 from inplace_lint.knowledge.op import Op, ReturnFact
+from tests.facts.calling import REFUSED, Called, kind_of, tensors_in, version_of
 
 MODIFIED = "modified by an inplace operation"
 Again = Callable[[], Called]
 
 
 def raise_version(tensor: torch.Tensor) -> None:
-    torch._C._autograd._unsafe_set_version_counter((tensor,), (tensor._version + 1,))
+    after = (version_of(tensor) + 1,)
+    torch._C._autograd._unsafe_set_version_counter((tensor,), after)  # noqa: SLF001 - the one way to count
 
 
 def storage(tensor: torch.Tensor) -> int:
     try:
-        return tensor.untyped_storage()._cdata
+        return tensor.untyped_storage()._cdata  # noqa: SLF001 - what `is` is for tensors
     except NotImplementedError:  # a sparse or opaque tensor shares nothing that could be asked for
         return id(tensor)
 
@@ -36,7 +37,7 @@ def problems(op: Op, again: Again) -> Iterator[str]:
 def _writes(op: Op, called: Called) -> Iterator[str]:
     said = {write.to for write in op.writes if write.counted and called.holds(write.condition)}
     for name, before in called.versions.items():
-        moved = any(one._version != before for one in called.tensors(name)[:1])
+        moved = any(version_of(one) != before for one in called.tensors(name)[:1])
         if moved and name not in said:
             yield f"writes `{name}`, which no fact says"
         if not moved and name in said:
@@ -59,7 +60,7 @@ def _return(op: Op, fact: ReturnFact, called: Called, result: Any) -> Iterator[s
             if not isinstance(result, torch.Tensor | tuple | list):
                 yield f"returns {type(result).__name__}, not a tensor"
         case _ if not isinstance(result, torch.Tensor):
-            if fact.view not in {"untracked"}:
+            if fact.view != "untracked":
                 yield f"returns {type(result).__name__}, not a tensor"
         case "fresh":
             yield from _fresh(fact, called, result)
@@ -116,9 +117,9 @@ def _view(op: Op, fact: ReturnFact, called: Called, result: torch.Tensor) -> Ite
     if not sources or not any(storage(one) == storage(result) for one in sources):
         yield "returns no view"
         return
-    before = sources[0]._version
+    before = version_of(sources[0])
     raise_version(result)
-    if (sources[0]._version != before) == (fact.view in {"data", "untracked"}):
+    if (version_of(sources[0]) != before) == (fact.view in {"data", "untracked"}):
         yield f"shares its counter otherwise than a view of kind {fact.view}"
 
 

@@ -7,14 +7,14 @@ from operator import attrgetter
 from typing import Any
 
 import pytest
-from tests.facts.tables import AREAS, rows
 
 from inplace_lint.knowledge.guard import atoms
 from inplace_lint.knowledge.op import Op, ReturnFact, op_of
+from tests.facts.tables import AREAS, rows
 
 KEYS = {
-    "op", "same", "if", "init", "state", "args", "becomes", "writes", "saves", "grads", "returns", "history", "versions",
-    "source", "probed", "device",
+    "op", "same", "if", "init", "state", "args", "becomes", "writes", "saves", "grads", "returns", "history",
+    "versions", "source", "probed", "device",
 }  # fmt: skip
 RETURN_KEYS = {"is", "if", "dtype", "rank", "leaf", "rg", "of", "kind", "contiguous", "item", "items", "length"}
 CHECKS = {"leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "shape", "cast"}
