@@ -30,7 +30,8 @@ class Touch:
     (`augmented`, `item`, `call`).
     `flag` is the expression that decides that a module or function writes at all (`inplace=True`), `module` whether
     the writer is a module that was constructed with it. `built`: a container ran the module, so that the site is where
-    the module was constructed, and its caller where the container was called.
+    the module was constructed, and its caller where the container was called. `dropped`: the call is a statement, so
+    that writing is all that it is for.
     """
 
     op: str
@@ -43,6 +44,7 @@ class Touch:
     param: bool = False
     producer: str = ""
     built: bool = False
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,5 +90,5 @@ def _surprises(write: Write, env: int, name: str) -> bool:
     through = {variable for owner, variable in write.names if owner == env}
     if not through:
         return False
-    hidden = write.touch.flag is not None
+    hidden = write.touch.flag is not None and not write.touch.dropped
     return name not in through or hidden

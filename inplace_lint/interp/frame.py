@@ -20,7 +20,7 @@ class Frame:
 
     `passed` says under which variables of callers the object of each parameter is known, for aliases. `stack` are the
     functions that are active, outermost first. `built`: what runs is a module that a container holds, seen from where
-    that module was constructed.
+    that module was constructed. `dropped` is the call whose result a statement drops.
     """
 
     env: Ref
@@ -32,6 +32,7 @@ class Frame:
     passed: Mapping[str, frozenset[Variable]] = field(default_factory=dict)
     stack: tuple[str, ...] = ()
     built: bool = False
+    dropped: int = -1
 
     def site(self, at: int) -> Site:
         """Give the site of a node that this frame executes."""

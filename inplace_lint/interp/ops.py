@@ -64,6 +64,7 @@ class Call:
             param=tensor is not None and tensor.param,
             producer=tensor.made.op if tensor is not None and tensor.made is not None else "",
             built=self.frame.built,
+            dropped=self.frame.dropped == self.at,
         )
 
 
@@ -218,7 +219,7 @@ def rg_of(call: Call) -> Three:
 
 def _saves(call: Call, fact: SaveFact) -> list[Save]:
     """Give what the node keeps by one entry: nothing when its guard fails or it keeps a private copy."""
-    if fact.copy or (call.state.modes.grad is False):
+    if fact.copy or call.state.modes.grad is False or _casts(call):
         return []
     verdict = holds(fact.condition, call.binding)
     if verdict is False:
@@ -226,6 +227,11 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
     assumed = call.doubt | (call.binding.sentence(fact.condition) if verdict is None else frozenset())
     expr = call.binding.exprs.get(fact.of)
     return [save_of(call, tensor, fact.of, expr, assumed) for _, tensor in call.binding.tensors(fact.of)]
+
+
+def _casts(call: Call) -> bool:
+    """Say whether autocast gives the op copies of its operands: it keeps these, and not what the program holds."""
+    return call.state.modes.autocast and call.binding.op.name in call.facts.framework.autocast
 
 
 def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str]) -> Save:

@@ -8,7 +8,7 @@ which an exception is raised has no outcome here; handlers start from the state 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inplace_lint.domain.heap import Names
@@ -87,7 +87,8 @@ def run_in_place(program: Program, frame: Frame, state: State, body: Sequence[ir
 
 
 def _expr(program: Program, frame: Frame, state: State, node: ir.ExprStmt) -> Outcomes:
-    return [Outcome(after) for after, _ in expressions.evaluate(program, frame, state, node.value)]
+    seen = replace(frame, dropped=node.value.at) if isinstance(node.value, ir.Call) else frame
+    return [Outcome(after) for after, _ in expressions.evaluate(program, seen, state, node.value)]
 
 
 def _assign(program: Program, frame: Frame, state: State, node: ir.Assign) -> Outcomes:

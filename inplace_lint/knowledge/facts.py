@@ -28,8 +28,9 @@ class Framework:
     `augmented` maps a binary token to the method that `x op= y` calls, or is without it where the statement rebinds;
     `binary` and `reflected` likewise. `requires_grad` is the attribute that says it, `negated` when it says the
     opposite. `canonical` maps module prefixes to the public name of what they hold. `calls` is the method that runs
-    when a module is called. `attributes` are the tensor attributes that are not methods. `rebases`: a write through
-    a view gives its base a new node. `says` are the framework's own words for each harm.
+    when a module is called. `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose
+    operands autocast replaces by copies. `rebases`: a write through a view gives its base a new node. `says` are the
+    framework's own words for each harm.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Framework:
     rebases: bool
     says: Mapping[str, str]
     attributes: tuple[str, ...]
+    autocast: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -120,7 +122,14 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
 def _framework(path: Path) -> Framework:
     data = json.loads(path.read_text(encoding="utf-8"))
     try:
-        return Framework(**{**data, "packages": tuple(data["packages"]), "attributes": tuple(data["attributes"])})
+        return Framework(
+            **{
+                **data,
+                "packages": tuple(data["packages"]),
+                "attributes": tuple(data["attributes"]),
+                "autocast": frozenset(data["autocast"]),
+            }
+        )
     except (TypeError, KeyError) as error:
         msg = f"{path.parent.name}/{path.name}: {error}"
         raise FactError(msg) from error

@@ -205,7 +205,10 @@ class Resolver:
         self.program = program
         self.located: dict[Slice, Located] = {}
         self.owners = {
-            inner.slice: inner.qualname for item in program.outline.items for inner in (item, *item.methods) if inner.name
+            inner.slice: inner.qualname
+            for item in program.outline.items
+            for inner in (item, *item.methods)
+            if inner.name
         }
 
     def findings(

@@ -26,8 +26,8 @@ UNSHOWN = {
     "torch.Tensor.resize_": "writes only what does not require grad, and only if the size changes",
 }
 EVERY = 7
-# The least share of ops that a call must be built for; modules and functions of one tensor are the easy ones.
-BUILT = {"functional": 0.7, "functions": 0.7, "modules": 0.7, "special_linalg": 0.7, "tensor": 0.7}
+# The least share of entries that a call must be built for, so that the test cannot pass by calling nothing.
+BUILT = 0.8
 
 
 @pytest.mark.parametrize("area", AREAS)
@@ -53,7 +53,7 @@ def _agree(area: str, every: int) -> None:
         for spelling in row.get("same", ()) if every == 1 and found is not None else ():
             wrong += [f"{spelling}({', '.join(row['args'])}): {text}" for text in _problems(row, spelling) or ()]
     assert not wrong, "\n".join(wrong)
-    assert built >= BUILT[area] * len(chosen), f"only {built} of {len(chosen)} could be called"
+    assert built >= BUILT * len(chosen), f"only {built} of {len(chosen)} could be called"
 
 
 def _callable(area: str) -> Iterator[dict[str, Any]]:
