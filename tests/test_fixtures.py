@@ -27,10 +27,9 @@ def _record(program: Path) -> dict[str, object]:
     return json.loads(program.with_suffix(".json").read_text(encoding="utf-8"))
 
 
-def _programs():
-    for program in PROGRAMS:
-        marks = [pytest.mark.paddle] if framework_of(program) == "paddle" else []
-        yield pytest.param(program, id=program.stem, marks=marks)
+def _parameter(program: Path):
+    marks = [pytest.mark.paddle] if framework_of(program) == "paddle" else []
+    return pytest.param(program, id=program.stem, marks=marks)
 
 
 @pytest.mark.parametrize("program", [pytest.param(program, id=program.stem) for program in PROGRAMS])
@@ -41,7 +40,7 @@ def test_the_analyzer_finds_what_is_recorded(program: Path) -> None:
     assert findings == _record(program)["findings"]
 
 
-@pytest.mark.parametrize("program", _programs())
+@pytest.mark.parametrize("program", [_parameter(program) for program in PROGRAMS])
 def test_the_framework_does_what_is_recorded(program: Path, real: Callable[[str], Real]) -> None:
     behaviour = behaviour_of(program, real(framework_of(program)))
     if UPDATE:

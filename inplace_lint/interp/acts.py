@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from inplace_lint.domain import tape
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, View
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.event import Touch
@@ -83,16 +83,19 @@ def _grad(act: Act) -> Results:
     _backward(act)
     state = act.state
     wanted = tensors.tensors_in(state, act.value("inputs"))
-    creates = conditions.truth(state, act.value("create_graph")) is not False
+    creates = conditions.truth(state, act.value("create_graph"))
+    site = act.frame.site(act.at)
+    sources = [
+        node for _, tensor in tensors.tensors_in(state, act.positional(0)) for node in tape.nodes_of(state, tensor)
+    ]
+    nodes: tuple[int, ...] = ()
+    if creates:
+        # The gradient of a gradient runs the same nodes again, and needs what they kept.
+        nodes = (state.record(Node(act.form.name, site, tuple(sources), (), frozenset())),)
+    why = "" if creates is not None else "a gradient made with `create_graph` requires grad"
     grads = [
         state.new(
-            Tensor(
-                state.new_storage(),
-                rg=None if creates else False,
-                leaf=not creates,
-                framework=tensor.framework,
-                why="a gradient made with `create_graph` requires grad",
-            )
+            Tensor(state.new_storage(), rg=creates, leaf=not creates, nodes=nodes, framework=tensor.framework, why=why)
         )
         for _, tensor in wanted
     ]

@@ -80,6 +80,8 @@ class Binding:
                 found = None
             elif isinstance(value, Const):
                 found = value.value
+            elif isinstance(value, Tuple) and value.exact and all(isinstance(item, Const) for item in value.items):
+                found = tuple(item.value for item in value.items if isinstance(item, Const))
             else:
                 return None
         try:

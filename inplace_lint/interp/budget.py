@@ -31,6 +31,7 @@ class Budget:
     cut: set[str] = field(default_factory=set)
     counters: Counter[str] = field(default_factory=Counter)
     returned: set[str] = field(default_factory=set)
+    before: frozenset[str] = frozenset()
     entered: set[str] = field(default_factory=set)
 
     def start_root(self) -> None:
@@ -38,7 +39,13 @@ class Budget:
         self.steps = STEPS_IN_ROOT
         self.width = PATHS_IN_FUNCTION
         self.cut.clear()
+        self.before = frozenset(self.returned)
         self.counters["roots"] += 1
+
+    def end_root(self, *, finished: bool) -> None:
+        """Forget which functions a root ran if it did not come to its end: they are then run on their own."""
+        if not finished or "steps" in self.cut:
+            self.returned = set(self.before)
 
     def step(self) -> bool:
         """Use up one step; False when none is left."""

@@ -155,6 +155,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(program, frame, state, inner, merged, at)
         case ClassValue():
+            program.met(function, arguments.positional, arguments.keywords)
             return modules.construct(program, frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(program, frame, state, name, arguments, at)

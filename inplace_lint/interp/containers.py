@@ -54,6 +54,16 @@ def extend(state: State, container: Ref, values: tuple[Value, ...], *, exact: bo
         state.put(instance.children, ListObject(inner.items + values, inner.exact and exact, inner.kind))
 
 
+def insert(state: State, container: Ref, index: Value, value: Value) -> None:
+    """Insert a module into a list-like container; at an unknown position it goes to the end."""
+    instance = state.instance(container)
+    inner = state.object(instance.children) if instance is not None and instance.children is not None else None
+    if instance is not None and instance.children is not None and isinstance(inner, ListObject):
+        position = index.value if isinstance(index, Const) and isinstance(index.value, int) else len(inner.items)
+        items = (*inner.items[:position], value, *inner.items[position:])
+        state.put(instance.children, ListObject(items, inner.exact, inner.kind))
+
+
 def put(state: State, container: Ref, name: object, value: Value) -> None:
     """Set a module of a container by name or position."""
     instance = state.instance(container)

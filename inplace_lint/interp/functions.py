@@ -42,7 +42,6 @@ def bind(
     None when the arguments do not fit.
     """
     params = closure.function.params
-    defaults = dict(closure.defaults)
     values: dict[str, Value] = {}
     passed: dict[str, frozenset[Variable]] = {}
     plain = [param for param in params if param.kind in {"plain", "positional-only"}]
@@ -58,7 +57,25 @@ def bind(
             passed[name] = caller.variables(arguments.exprs.get(name))
         else:
             rest[name] = value
-    for param in params:
+    if not _complete(state, closure, values, arguments, extra, rest):
+        return None
+    kinds = {param.kind for param in params}
+    if (extra and "var-positional" not in kinds) or (rest and "var-keyword" not in kinds and not arguments.unknown):
+        return None
+    return values, passed
+
+
+def _complete(
+    state: State,
+    closure: Closure,
+    values: dict[str, Value],
+    arguments: Arguments,
+    extra: tuple[Value, ...],
+    rest: dict[object, Value],
+) -> bool:
+    """Add the parameters that collect the rest and those that have defaults; False when one is left without a value."""
+    defaults = dict(closure.defaults)
+    for param in closure.function.params:
         if param.kind == "var-positional":
             values[param.name] = Tuple(extra, exact=not arguments.unknown)
         elif param.kind == "var-keyword":
@@ -66,14 +83,10 @@ def bind(
         elif param.name not in values:
             missing = defaults.get(param.name)
             if missing is None and not arguments.unknown:
-                return None
-            values[param.name] = (
-                missing if missing is not None else state.symbols.sym(("argument", param.name, state.next_id))
-            )
-    kinds = {param.kind for param in params}
-    if (extra and "var-positional" not in kinds) or (rest and "var-keyword" not in kinds and not arguments.unknown):
-        return None
-    return values, passed
+                return False
+            unknown = state.symbols.sym(("argument", param.name, state.next_id))
+            values[param.name] = missing if missing is not None else unknown
+    return True
 
 
 def spread(state: State, value: Value) -> tuple[Value, ...] | None:

@@ -9,6 +9,7 @@ Mirrors the code that torchgen makes for `VariableType`: collect edges, save inp
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from inplace_lint.domain.heap import Node, Save, Tensor, View
@@ -28,6 +29,7 @@ from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 Three = bool | None
+OUTPUT = re.compile(r"out\d+")
 
 
 @dataclass(slots=True)
@@ -132,9 +134,14 @@ def _materialise(program: Program, state: State, facts: Facts, form: Op, values:
         expected.add(form.args[0].name)
     some_tensor = any(tensors.tensors_in(state, value) for value in values.values())
     for name, value in values.items():
-        likely = some_tensor and isinstance(value, Sym) and value.kind in {"input", "tensor"} and form.grads is None
+        likely = form.grads is None and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
             tensors.materialise_all(program, state, value, framework)
+
+
+def _may_be_tensor(state: State, value: Value) -> bool:
+    """Say whether an unknown value is likely a tensor: an input, or what a call on tensors returned."""
+    return isinstance(value, Sym) and (value.kind in {"input", "tensor"} or ("history", value.id) in state.bindings)
 
 
 def _run(call: Call) -> Results:
@@ -143,7 +150,7 @@ def _run(call: Call) -> Results:
             return _become(call, becoming.op, becoming.condition)
     aliases.check_reads(call)
     call.grads = _differentiable(call)
-    inputs = [save for fact in call.binding.op.saves if not fact.of.startswith("out") for save in _saves(call, fact)]
+    inputs = [save for fact in call.binding.op.saves if not OUTPUT.fullmatch(fact.of) for save in _saves(call, fact)]
     state = call.state
     if call.binding.op.writes:
         return writes.run(call, inputs)
@@ -259,7 +266,7 @@ def save_outputs(call: Call, node: int, value: Value) -> None:
     outputs = value.items if isinstance(value, Tuple) else (value,)
     saves = list(state.nodes[node].saves)
     for fact in call.binding.op.saves:
-        if fact.of.startswith("out") and not fact.copy:
+        if OUTPUT.fullmatch(fact.of) and not fact.copy:
             verdict = holds(fact.condition, call.binding)
             position = int(fact.of[3:] or 0)
             tensor = state.tensor(outputs[position]) if position < len(outputs) else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from inplace_lint.domain.recording import Recording
 from inplace_lint.domain.state import Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Value
-from inplace_lint.interp.budget import Budget
+from inplace_lint.interp.budget import CALLERS, Budget
 from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
@@ -39,6 +39,7 @@ class Program:
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     memory: dict[Hashable, Recording] = field(default_factory=dict)
+    constructed: dict[int, list[tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]]] = field(default_factory=dict)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     lower_seconds: float = 0.0
 
@@ -86,6 +87,12 @@ class Program:
         """Give the op forms of a dotted name; empty when nothing is known of it."""
         facts = self.facts_of(name)
         return () if facts is None else facts.forms(facts.canonical(name))
+
+    def met(self, cls: ClassValue, positional: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> None:
+        """Remember the arguments on which the program constructs a class, for running the class alone."""
+        known = self.constructed.setdefault(id(cls), [])
+        if (positional, keywords) not in known and len(known) < CALLERS:
+            known.append((positional, keywords))
 
     def default(self) -> Facts:
         """Give the facts of the framework that the file mentions first: what an unknown tensor is taken for."""

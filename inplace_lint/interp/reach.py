@@ -85,15 +85,24 @@ def key(item: Definition) -> str:
 
 
 def pending(program: Program, item: Definition) -> bool:
-    """Say whether a unit, or a method of it, leads to a write and was not run by any root yet."""
+    """Say whether a unit, or a method of it, is to be run as a root of its own."""
     if item.kind == "function":
         return key(item) not in program.budget.returned
-    writers = [method for method in item.methods if method.writes]
-    return any(method_pending(program, method) for method in writers) or (not writers and not _entered(program, item))
+    # A class is run alone even if an outer root ran it: what is wrong in it whatever its inputs are is then an error,
+    # where the way to the outer root's result may lead through unknown calls.
+    calls = program.default().framework.calls
+    called = next((method for method in item.methods if method.name == calls), None)
+    if called is not None:
+        return _writes(item) or key(called) not in program.budget.returned
+    return any(method_pending(program, method) for method in item.methods)
 
 
-def _entered(program: Program, item: Definition) -> bool:
-    return any(key(method) in program.budget.returned for method in item.methods)
+def unseen(program: Program, item: Definition) -> bool:
+    """Say whether a method that writes, or what a call of the class runs, was not run by any root yet."""
+    calls = program.default().framework.calls
+    return any(
+        key(method) not in program.budget.returned for method in item.methods if method.writes or method.name == calls
+    )
 
 
 def method_pending(program: Program, method: Definition) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from inplace_lint.domain.heap import Instance, ListObject, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.interp import calls, conditions, containers
+from inplace_lint.interp import calls, conditions, containers, iteration
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
@@ -175,6 +175,44 @@ def _requires_grad(act: Act) -> Results:
     return [(act.state, act.positional(0))]
 
 
+def _container_add(act: Act) -> Results:
+    """Append modules to a container: one, or those of an iterable; inserting is appending as far as order is known."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    inner = act.state.object(instance.children) if instance is not None and instance.children is not None else None
+    if receiver is not None and isinstance(inner, ListObject):
+        if act.form.act == "container_append":
+            containers.extend(act.state, receiver, (act.positional(1),))
+        elif act.form.act == "container_extend":
+            found = iteration.turns(act.program, act.frame, act.state, act.positional(1), None, act.at)
+            containers.extend(act.state, receiver, found.items, exact=found.exact)
+        else:
+            containers.insert(act.state, receiver, act.positional(1), act.positional(2))
+    return [(act.state, act.positional(0))]
+
+
+def _container_pairs(act: Act) -> Results:
+    """List the names, the modules, or both, of a container."""
+    instance = act.state.instance(act.positional(0))
+    if instance is None or instance.children is None:
+        return [(act.state, act.unknown())]
+    found = containers.children(act.state, instance)
+    part = {"container_keys": 0, "container_values": 1}.get(act.form.act)
+    pairs = [(Const(name), value) for name, value in found.pairs]
+    items = tuple(Tuple(pair) if part is None else pair[part] for pair in pairs)
+    return [(act.state, Tuple(items, found.exact))]
+
+
+def _container_update(act: Act) -> Results:
+    """Add named modules to a container."""
+    receiver = act.receiver()
+    more = act.state.object(act.positional(1))
+    if receiver is not None and isinstance(more, DictObject):
+        for name, value in more.items.items():
+            containers.put(act.state, receiver, name, value)
+    return [(act.state, NONE)]
+
+
 def construct_special(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
     """Give an instance of a class of named tuples; None for any other class."""
     bases = {base.name.rpartition(".")[2] for base in program.mro(cls) if isinstance(base, Dotted)}
@@ -210,6 +248,13 @@ ACTS: dict[str, Callable[[Act], Results]] = {
     "register_parameter": _register("parameter", "param"),
     "add_module": _register("module", "module"),
     "apply_function": _apply,
+    "container_append": _container_add,
+    "container_extend": _container_add,
+    "container_insert": _container_add,
+    "container_items": _container_pairs,
+    "container_values": _container_pairs,
+    "container_keys": _container_pairs,
+    "container_update": _container_update,
     "layer_parameter": _new_parameter,
     "module_requires_grad_": _requires_grad,
 }

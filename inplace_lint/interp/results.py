@@ -68,7 +68,7 @@ def _argument(call: Call, name: str) -> Value:
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     state = call.state
     model = call.grads[0][1] if call.grads else _first_tensor(call)
-    dtype = fact.dtype if fact.dtype != "same" else model.dtype if model is not None else "unknown"
+    dtype = fact.dtype if fact.dtype != "same" else _common_dtype(call, model)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
@@ -87,6 +87,14 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         made=call.touch("out0"),
     )
     return state.new(tensor)
+
+
+def _common_dtype(call: Call, model: Tensor | None) -> str:
+    """Give the type that the operands are promoted to: floating if any of them is."""
+    kinds = {tensor.dtype for _, tensor in call.grads}
+    if len(kinds) > 1:
+        return next((kind for kind in ("complex", "float", "unknown") if kind in kinds), "int")
+    return model.dtype if model is not None else "unknown"
 
 
 def _factory_rg(call: Call, fact: ReturnFact) -> Three:

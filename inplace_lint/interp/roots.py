@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Partial, Ref, Tuple, Value
 from inplace_lint.event import Event
 from inplace_lint.interp import attributes, calls, inputs, modules, names, reach, statements
 from inplace_lint.interp.budget import PATHS_IN_CONSTRUCTOR, PATHS_IN_ROOT
-from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
 
@@ -69,6 +69,7 @@ def _run_script(program: Program) -> list[Found]:
             outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
             after.extend(outcome.state for outcome in outcomes)
         states = after[:PATHS_IN_ROOT] or states[:1]
+    program.budget.end_root(finished=True)
     return _collect([(state, NONE) for state in states])
 
 
@@ -86,6 +87,9 @@ def _run_class(program: Program, item: Definition) -> list[Found]:
     state, frame = _start(program, item)
     cls = names.class_of(program, state, frame, item)
     if cls is None:
+        return []
+    if any(_has_objects(entry) for entry in program.constructed.get(id(cls), ())) and not reach.unseen(program, item):
+        # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
         return []
     made = _constructed(program, frame, state, cls)
     entry = _entry(program, made[0][0], cls)
@@ -132,17 +136,26 @@ def _constructed(program: Program, frame: Frame, state: State, cls: ClassValue) 
     """Construct a class on its defaults, what has none being unknown; an unknown instance if that fails."""
     init = attributes.lookup(program, state, cls, "__init__")
     spare = state.fork()
-    if isinstance(init, Closure):
-        arguments = inputs.of_constructor(program, state, init.function, dict(init.defaults))
-    else:
-        arguments = inputs.nothing()
+    given = [entry for entry in program.constructed.get(id(cls), ()) if not _has_objects(entry)]
+    candidates = [Arguments(positional, keywords) for positional, keywords in given]
+    if not candidates and isinstance(init, Closure):
+        candidates = [inputs.of_constructor(program, state, init.function, dict(init.defaults))]
+    candidates = candidates or [inputs.nothing()]
     width, program.budget.width = program.budget.width, PATHS_IN_CONSTRUCTOR
-    made = modules.construct(program, frame, state, cls, arguments, 0)
+    made: list[tuple[State, Value]] = []
+    for arguments in candidates:
+        made.extend(modules.construct(program, frame, spare.fork(), cls, arguments, 0))
     program.budget.width = width
     if made:
-        return made
+        return made[: max(PATHS_IN_CONSTRUCTOR, len(candidates))]
     program.budget.counters["constructors_without_a_path"] += 1
     return [(spare, spare.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
+
+
+def _has_objects(entry: tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]) -> bool:
+    """Say whether arguments hold objects that live on the path of one root only."""
+    positional, keywords = entry
+    return any(isinstance(value, Ref | Tuple | Partial | Bound) for value in (*positional, *(v for _, v in keywords)))
 
 
 def _finish(program: Program, results: Sequence[tuple[State, Value]]) -> list[Found]:
@@ -151,6 +164,7 @@ def _finish(program: Program, results: Sequence[tuple[State, Value]]) -> list[Fo
         if state.modes.grad is not False:
             roots = list(_tensors_below(state, value, set(), 0))
             tape.backward(state, program.default().framework.name, roots, None, retain=False)
+    program.budget.end_root(finished=bool(results))
     return _collect(results)
 
 

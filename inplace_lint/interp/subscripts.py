@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, SliceValue, Sym, Tuple, Value
+from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Tuple, Value
 from inplace_lint.interp import attributes, calls, containers, ops, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -124,20 +124,27 @@ def set_(
         arguments = Arguments((receiver, index, value), (), exprs)
         spelled = "again" if again else "item"
         return [after for after, _ in ops.call_op(program, frame, state, name, arguments, target.at, spelled)]
-    ref = state.ref(receiver)
     thing = state.object(receiver)
-    if ref is None:
-        return [state]
-    if isinstance(thing, DictObject):
-        if isinstance(index, Const):
-            state.put(ref, replace(thing, items={**thing.items, index.value: value}))
-        else:
-            state.put(ref, replace(thing, exact=False))
-    elif isinstance(thing, ListObject):
-        state.put(ref, _replaced(thing, index, value))
-    elif isinstance(thing, Instance):
+    if isinstance(thing, Instance) and thing.children is None:
         return _set_instance(program, frame, state, receiver, index, value, target.at)
+    if isinstance(receiver, Ref):
+        _store(state, receiver, thing, index, value)
     return [state]
+
+
+def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:
+    """Put an item into a dict, a list or a container of modules."""
+    match thing:
+        case DictObject() if isinstance(index, Const):
+            state.put(ref, replace(thing, items={**thing.items, index.value: value}))
+        case DictObject():
+            state.put(ref, replace(thing, exact=False))
+        case ListObject():
+            state.put(ref, _replaced(thing, index, value))
+        case Instance(_, _, _, Ref() as children):
+            _store(state, children, state.object(children), index, value)
+        case _:
+            pass
 
 
 def _replaced(thing: ListObject, index: Value, value: Value) -> ListObject:

@@ -37,17 +37,14 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
             _report(call, fact, ref, tensor, *check)
             return [(state, ref)]
     rg = ops.rg_of(call)
-    keeps_history = binding.op.history
-    node = None
-    tracked = [
-        entry for entry in targets if binding.op.history != "keep_old" and entry[1] in {r for r, _ in call.grads}
-    ]
-    if rg is not False and keeps_history != "keep_old":
-        node = ops.record(call, inputs, targets[0][1] if keeps_history == "cut" and targets else None)
+    # What the framework checks for being a leaf is what its node becomes the history of; buffers are only changed.
+    tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
+    cut = tracked[0] if tracked and binding.op.history == "cut" else None
+    node = ops.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
     for fact, ref, tensor in targets:
         _bump(call, fact, ref, tensor)
-    for _, ref, _ in tracked or targets[:1]:
-        if keeps_history != "keep_old" and state.modes.grad is not False:
+    for ref in tracked:
+        if binding.op.history != "keep_old" and state.modes.grad is not False:
             _new_history(call, ref, rg, node)
     value = results.make(call, rg, node)
     if node is not None:

@@ -18,7 +18,9 @@ PROGRAMS = {
     "star targets": "a, *b = c\n[d, (e, *f)] = g\nfor i, *j in k: pass",
     "star index": "x[*a, 1]\nreturn_ = *a, 1",
     "positional only": "def f(a, /, b, *c, d=1, **e): return a, *c",
-    "type parameters": "def f[T: int = str, *Ts, **P](x: T) -> T: ...\nclass A[T](B, metaclass=M): x: T\ntype X[T] = list[T]",
+    "type parameters": (
+        "def f[T: int = str, *Ts, **P](x: T) -> T: ...\nclass A[T](B, metaclass=M): x: T\ntype X[T] = list[T]"
+    ),
     "f-strings": "f'{a!r:>{w}} {b=}' f\"{f'{c['d']}'}\" 'e'",
     "decorators": "@a.b(c)\n@(d := e)\nasync def f(): pass\n@g\nclass H: pass",
     "async": (
@@ -27,13 +29,20 @@ PROGRAMS = {
     ),
     "lambda": "f = lambda a, /, *b, c=lambda: 1, **d: (yield)",
     "comprehensions": "[a for b in c for a in b if a if b]; {a: b for a, b in c}; {a for a in b}; (a for a in b)",
-    "nested": "def f():\n def g():\n  nonlocal x\n  global y\n  class H:\n   def i(self): return super().i()\n  return H\n return g",
+    "nested": (
+        "def f():\n def g():\n  nonlocal x\n  global y\n"
+        "  class H:\n   def i(self): return super().i()\n  return H\n return g"
+    ),
     "match": (
         "match a:\n case 1 | 'b' | None: pass\n case A.B: pass\n case C(): pass\n case D(e, f=g): pass\n"
-        " case [h, *i] if h: pass\n case {'j': k, **l}: pass\n case (m as n): pass\n case -1 | 2+3j: pass\n case _: pass"
+        " case [h, *i] if h: pass\n case {'j': k, **l}: pass\n case (m as n): pass\n"
+        " case -1 | 2+3j: pass\n case _: pass"
     ),
     "exceptions": "try: a\nexcept B as c: d\nexcept: e\nelse: f\nfinally: g\ntry: a\nexcept* B: raise C from d",
-    "small statements": "del a, b[c], d.e; assert f, g; import h.i as j, k; from .. import l; from .m import (n as o, p)\nfrom q import *",
+    "small statements": (
+        "del a, b[c], d.e; assert f, g; import h.i as j, k; from .. import l\n"
+        "from .m import (n as o, p)\nfrom q import *"
+    ),
     "numbers and strings": "0x_ff, 1_000, 1e3, 2j, b'\\x00', r'\\d', 'a' 'b', '''c\nd''', ..., -1, -x, +x, ~x, not x",
     "slices": "x[a:b:c], x[:, ::2], x[::], x[(1, 2)], x[1,]",
     "chained": "a < b <= c is not d not in e; a if b else c; a or b and c",
@@ -89,7 +98,10 @@ def test_ordinals_are_distinct_and_counted() -> None:
 
 
 def test_the_names_of_a_function_leave_out_global_and_nonlocal_ones() -> None:
-    source = "def f(a, *b):\n global c\n c = d = 1\n for e, (g, *h) in a: pass\n with i as j: pass\n def k(): l = 1\n [m for m in a]"
+    source = (
+        "def f(a, *b):\n global c\n c = d = 1\n for e, (g, *h) in a: pass\n"
+        " with i as j: pass\n def k(): l = 1\n [m for m in a]"
+    )
     (definition,) = lower(source, whole(source)).body
     assert isinstance(definition, ir.FunctionDef)
     assert definition.function.local == {"a", "b", "d", "e", "g", "h", "j", "k"}

@@ -14,7 +14,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 _CHILD = Path(__file__).with_name("real_child.py")
 _SECONDS = 120
@@ -36,19 +35,12 @@ class Outcome:
 
 
 class Real:
-    """A child process with one framework in it; `with` ends it."""
+    """A child process with one framework in it; `stop` ends it."""
 
     def __init__(self, framework: str) -> None:
         self.framework = framework
         self._child: subprocess.Popen[str] | None = None
-
-    def __enter__(self) -> Real:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
+        self._version = ""
 
     def run(self, program: Path) -> Outcome:
         """Run a program to its end."""
@@ -66,8 +58,11 @@ class Real:
 
     def version(self) -> str:
         """Give the version of the framework that the children import."""
-        command = [sys.executable, "-c", f"import {self.framework} as f; print(f.__version__)"]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1].partition("+")[0]
+        if not self._version:
+            command = [sys.executable, "-c", f"import {self.framework} as f; print(f.__version__)"]
+            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            self._version = printed.split()[-1].partition("+")[0]
+        return self._version
 
     def stop(self) -> None:
         """End the child, if there is one."""

@@ -1,0 +1,138 @@
+"""Each hand-written fact about Paddle is tried on Paddle: what is kept, what is written, what shares memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.pages.examples import ROOT
+from tests.pages.real import Outcome, Real
+
+FACTS = ROOT / "rules" / "ops" / "paddle" / "hand.jsonl"
+
+# What a call needs besides its first tensor `h` (3 x 3, or 2 x 4 x 4 x 4 for pooling); `k` is a second tensor like `h`.
+REST = {
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "matmul", "mm", "maximum", "minimum"), "k"),
+    **dict.fromkeys(("add_", "subtract_", "multiply_", "mse_loss", "l1_loss", "set_value", "copy_"), "k"),
+    **dict.fromkeys(("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"), "k"),
+    **dict.fromkeys(("__truediv__", "__matmul__"), "k"),
+    **dict.fromkeys(("pow", "__pow__"), "2.0"),
+    **dict.fromkeys(("reshape", "reshape_"), "[9]"),
+    **dict.fromkeys(("unsqueeze", "unsqueeze_", "squeeze", "squeeze_"), "0"),
+    **dict.fromkeys(("scale", "scale_"), "2.0"),
+    **dict.fromkeys(("clip", "clip_"), "0.0, 0.5"),
+    **dict.fromkeys(("expand",), "[3, 3]"),
+    "tile": "[2, 1]",
+    "flip": "[0]",
+    "roll": "1",
+    "transpose": "[1, 0]",
+    "fill_": "0.5",
+    "linear": "k",
+    "cross_entropy": "paddle.to_tensor([0, 1, 2])",
+    **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), "2"),
+}
+LISTS = frozenset({"concat", "stack"})
+# No tensor goes in, none comes out, or the call is an item or an attribute: the semantics pages run those.
+ELSEWHERE = frozenset(
+    {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
+    | {"__getitem__", "__setitem__", "data"}
+)
+
+PRELUDE = """\
+import paddle
+import paddle.nn.functional as F
+shape = [2, 4, 4, 4] if {wide} else [3, 3]
+a, b = (paddle.rand(shape) * 0.5 + 0.25 for _ in range(2))
+a.stop_gradient = b.stop_gradient = False
+h, k = a * 1.0, b * 1.0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One entry under one of its names."""
+
+    name: str
+    entry: dict[str, object]
+
+    @property
+    def call(self) -> str:
+        """Spell a call of it on `h`."""
+        short = self.name.rpartition(".")[2]
+        rest = "2.0" if self.entry.get("if") == "not tensor(y)" else REST.get(short, "")
+        if self.name.startswith("paddle.Tensor."):
+            return f"h.{short}({rest})"
+        first = "[h, k]" if short in LISTS else "h"
+        return f"{self.name}({', '.join(part for part in (first, rest) if part)})"
+
+    def keeps(self, argument: int) -> bool:
+        """Say whether the argument at this position is kept itself."""
+        names = [str(name).partition("=")[0] for name in self.entry["args"]]
+        kept = {save["of"] for save in self.entry.get("saves", ()) if not save.get("copy")}
+        return argument < len(names) and names[argument] in kept
+
+    @property
+    def keeps_result(self) -> bool:
+        return any(save["of"] == "out0" for save in self.entry.get("saves", ()))
+
+
+def _facts(*, writing: bool) -> Iterator[object]:
+    for number, line in enumerate(FACTS.read_text(encoding="utf-8").splitlines(), 1):
+        entry = json.loads(line)
+        for name in (entry["op"], *entry.get("same", ())):
+            tried = "init" not in entry and name.rpartition(".")[2] not in ELSEWHERE
+            if tried and bool(entry.get("writes")) is writing:
+                yield pytest.param(Fact(name, entry), id=f"{number}-{name}", marks=pytest.mark.paddle)
+
+
+@pytest.fixture(scope="module")
+def paddle() -> Iterator[Real]:
+    real = Real("paddle")
+    yield real
+    real.stop()
+
+
+def _run(real: Real, folder: Path, fact: Fact, *statements: str) -> Outcome:
+    program = folder / "probe.py"
+    prelude = PRELUDE.format(wide="pool2d" in fact.name)
+    program.write_text(prelude + "\n".join(statements) + "\n", encoding="utf-8")
+    return real.run(program)
+
+
+def _is_stale(outcome: Outcome) -> bool:
+    assert outcome.verdict == "ran" or "modified by an inplace operation" in outcome.message, outcome
+    return outcome.verdict == "raised"
+
+
+@pytest.mark.parametrize("fact", list(_facts(writing=False)))
+def test_what_is_kept_and_shared_is_kept_and_shared(fact: Fact, paddle: Real, tmp_path: Path) -> None:
+    bump = "with paddle.no_grad():\n    {0}.scale_(2.0)"
+    is_view = fact.entry["returns"][0]["is"] == "view"
+    needs = f"y = {fact.call}"
+    if fact.name != "paddle.Tensor.detach":
+        first = _run(paddle, tmp_path, fact, needs, bump.format("h"), "(y.sum() + k.sum()).backward()")
+        assert _is_stale(first) is fact.keeps(0)
+        if "k" in REST.get(fact.name.rpartition(".")[2], "") and "if" not in fact.entry:
+            second = _run(paddle, tmp_path, fact, needs, bump.format("k"), "(y.sum() + h.sum()).backward()")
+            assert _is_stale(second) is fact.keeps(1)
+        if not is_view:
+            result = _run(paddle, tmp_path, fact, needs, bump.format("y"), "y.sum().backward()")
+            assert _is_stale(result) is fact.keeps_result
+    shares = f"assert (y.inplace_version == 1) is {is_view}"
+    assert _run(paddle, tmp_path, fact, needs, bump.format("h"), shares).verdict == "ran"
+
+
+@pytest.mark.parametrize("fact", list(_facts(writing=True)))
+def test_what_is_written_is_written_and_counted(fact: Fact, paddle: Real, tmp_path: Path) -> None:
+    (write,) = fact.entry["writes"]
+    counted = _run(paddle, tmp_path, fact, fact.call, f"assert (h.inplace_version > 0) is {write['counted']}")
+    assert counted.verdict == "ran", counted.message
+    leaf = _run(paddle, tmp_path, fact, "h = a", fact.call)
+    assert ("can't use inplace strategy" in leaf.message) is ("leaf" in write["checks"])
+    if write["counted"]:
+        again = _run(paddle, tmp_path, fact, f"y = {fact.call}", "y.scale_(2.0)", "(y.sum() + k.sum()).backward()")
+        assert _is_stale(again) is fact.keeps_result
