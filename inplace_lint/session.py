@@ -111,7 +111,9 @@ def check_one(task: Task) -> Checked:
         source = files.decode(task.data)
         from inplace_lint.rules.check import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
 
-        result = check_file(task.path, source, Options(task.torch_version, task.paddle_version))
+        named = (("torch", task.torch_version), ("paddle", task.paddle_version))
+        versions = tuple((framework, version) for framework, version in named if version is not None)
+        result = check_file(task.path, source, Options(versions))
     except UnreadableError as error:
         return _failed(str(error))
     except SyntaxError as error:

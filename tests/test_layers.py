@@ -108,3 +108,29 @@ def test_every_exception_is_caught_in_one_place_only():
             if caught is None or (isinstance(caught, ast.Name) and caught.id in {"Exception", "BaseException"}):
                 catchers.add(name_of(path))
     assert catchers == {"session"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=str(path.relative_to(PACKAGE)))
+        for part in ("domain", "interp", "rules")
+        for path in sorted((PACKAGE / part).glob("*.py"))
+    ],
+)
+def test_the_engine_names_no_framework(path):
+    """Frameworks are data: only docstrings and comments may speak of one."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    words = [
+        node.value if isinstance(node, ast.Constant) else node.id
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings)
+        or isinstance(node, ast.Name)
+    ]
+    assert [word for word in words if "torch" in word or "paddle" in word] == []

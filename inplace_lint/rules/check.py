@@ -30,14 +30,13 @@ _MOST_RELATED = 3
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user can say about the code under analysis as a whole."""
+    """What a user can say about the code under analysis as a whole: for which `versions` of frameworks it is meant."""
 
-    torch_version: str | None = None
-    paddle_version: str | None = None
+    versions: tuple[tuple[str, str], ...] = ()
 
     def version(self, framework: str) -> str | None:
-        """Give the version of a framework that the code is meant for."""
-        return {"torch": self.torch_version, "paddle": self.paddle_version}.get(framework)
+        """Give the version of a framework that the code is meant for; None for the newest that is known."""
+        return dict(self.versions).get(framework)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +252,7 @@ class Resolver:
             function=self.owners.get(draft.place.slice, ""),
             framework=facts_.framework.name,
             assumptions=tuple(sorted(draft.assumptions)),
-            help=cure(draft, self.program.source, span),
+            help=cure(draft, self.program.source, span).replace("{no_grad}", facts_.framework.says.get("no_grad", "")),
             says=says.replace("{producer}", _node_name(draft.producer)),
         )
 

@@ -14,5 +14,5 @@ def judge(event: Event) -> Draft | None:
     return refused(
         event,
         "is a leaf that requires grad, and in-place writes to it are refused while gradients are recorded",
-        "wrap the write in `with torch.no_grad():`, or make a new tensor",
+        "wrap the write in `with {no_grad}:`, or make a new tensor",
     )
