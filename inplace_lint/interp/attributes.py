@@ -23,6 +23,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp import acts, calls, functions, ops, statements, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 
@@ -271,6 +272,8 @@ def set_(
     """Run `receiver.name = value`."""
     ref = state.ref(receiver)
     thing = state.object(ref) if ref is not None else None
+    if isinstance(value, Const) and value.value is True and value.origin is None:
+        value = Const(True, Place(frame.slice, at))  # a flag that is set here decides a write later
     if isinstance(thing, Tensor) and ref is not None:
         return acts.set_tensor_attribute(program, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:
