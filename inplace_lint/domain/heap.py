@@ -162,7 +162,6 @@ class Names:
     values: Mapping[str, Value]
     bound: Mapping[str, int]
     parent: Ref | None = None
-    lost: bool = False
 
 
 Object = Tensor | ListObject | DictObject | Instance | Names

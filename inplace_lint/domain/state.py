@@ -169,7 +169,8 @@ class State:
         names = self.heap[env.id]
         assert isinstance(names, Names)
         self.clock += 1
-        self.put(env, replace(names, values={**names.values, name: value}, bound={**names.bound, name: self.clock}))
+        values, bound = {**names.values, name: value}, {**names.bound, name: self.clock}
+        self.put(env, Names(values, bound, names.parent))
 
     def unbind(self, env: Ref, name: str) -> None:
         """Remove a variable."""
@@ -181,7 +182,8 @@ class State:
         """Set an attribute of an instance."""
         thing = self.heap[ref.id]
         assert isinstance(thing, Instance)
-        self.put(ref, replace(thing, attrs={**thing.attrs, name: value}))
+        attrs = {**thing.attrs, name: value}
+        self.put(ref, Instance(thing.cls, attrs, thing.opaque, thing.children, thing.made))
 
     def attach(self, key: Hashable, value: Value) -> None:
         """Remember a value that belongs to this path as a whole: a module's name space, the tensor that a symbol is."""

@@ -81,6 +81,8 @@ _AMBIGUOUS = frozenset(
 
 def get(program: Program, frame: Frame, state: State, value: Value, name: str, at: int) -> Results:
     """Give `value.name`; a property is run."""
+    if type(value) is Ref:  # by far the commonest
+        return _of_object(program, frame, state, value, name, at)
     match value:
         case Dotted(dotted):
             return [(state, _library_attribute(program, dotted, name))]
@@ -96,8 +98,6 @@ def get(program: Program, frame: Frame, state: State, value: Value, name: str, a
             return _of_unknown(program, frame, state, value, name, at)
         case Partial(function, _, _) if name == "func":
             return [(state, function)]
-        case Ref():
-            return _of_object(program, frame, state, value, name, at)
         case _:
             return [(state, state.symbols.sym(("attr", value, name)))]
 

@@ -75,7 +75,7 @@ def evaluate_arguments(program: Program, frame: Frame, state: State, expr: ir.Ca
         keywords: list[tuple[str, Value]] = []
         for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):
             if keyword.name is not None:
-                keywords.append((keyword.name, _written(value, Place(frame.slice, keyword.at))))
+                keywords.append((keyword.name, _written(value, frame, keyword.at)))
                 places[keyword.name] = keyword.value
             else:
                 inner = after.object(value)
@@ -100,17 +100,15 @@ def _positional(
         else:
             if not unknown:
                 places[len(positional)] = argument
-            positional.append(_written(value, Place(frame.slice, expr.at)))
+            positional.append(_written(value, frame, expr.at))
     return positional, places, unknown
 
 
-def _written(value: Value, place: Place) -> Value:
+def _written(value: Value, frame: Frame, at: int) -> Value:
     """Remember where a flag was written, for a constant that is spelled in the call."""
-    return (
-        Const(value.value, place)
-        if isinstance(value, Const) and value.value is True and value.origin is None
-        else value
-    )
+    if type(value) is Const and value.value is True and value.origin is None:
+        return Const(True, Place(frame.slice, at))
+    return value
 
 
 def evaluate_defaults(
@@ -122,10 +120,7 @@ def evaluate_defaults(
     return [
         (
             after,
-            tuple(
-                (param.name, _written(value, Place(frame.slice, param.at)))
-                for param, value in zip(params, values, strict=True)
-            ),
+            tuple((param.name, _written(value, frame, param.at)) for param, value in zip(params, values, strict=True)),
         )
         for after, values in expressions.evaluate_all(program, frame, state, exprs)[:1]
     ]
@@ -141,11 +136,12 @@ def call(
     receiver: ir.Expr | None = None,
 ) -> Results:
     """Give what a call of this value returns; `receiver` is the expression before the dot, if there is one."""
+    if type(function) is Bound:  # the commonest
+        first = arguments.first(function.receiver, receiver)
+        return call(program, frame, state, function.function, first, at)
     match function:
         case Closure():
             return call_closure(program, frame, state, function, arguments, at)
-        case Bound(inner, method):
-            return call(program, frame, state, method, arguments.first(inner, receiver), at)
         case Partial(inner, args, keywords):
             given = {name for name, _ in arguments.keywords}
             shifted: dict[int | str, ir.Expr] = {

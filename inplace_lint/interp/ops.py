@@ -126,6 +126,8 @@ def _select(
 
 def _materialise(program: Program, state: State, facts: Facts, form: Op, values: dict[str, Value]) -> None:
     """Take the unknown arguments in whose place the op expects a tensor for tensors."""
+    if not any(_may_hold_unknowns(state, value) for value in values.values()):
+        return
     framework = facts.framework.name
     expected = {save.of for save in form.saves} | {write.to for write in form.writes} | set(form.grads or ())
     if form.args and not (form.returns and form.returns[0].leaf) and form.args[0].kind == "plain":
@@ -137,6 +139,12 @@ def _materialise(program: Program, state: State, facts: Facts, form: Op, values:
         likely = form.grads is None and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
             tensors.materialise_all(program, state, value, framework)
+
+
+def _may_hold_unknowns(state: State, value: Value) -> bool:
+    """Say whether a value is unknown, or a container that may hold unknown values."""
+    kind = type(value)
+    return kind is Sym or kind is Tuple or (kind is Ref and state.tensor(value) is None)
 
 
 def _may_be_tensor(state: State, value: Value) -> bool:
@@ -210,10 +218,10 @@ def _differentiable(call: Call) -> list[tuple[Ref, Tensor]]:
     names = binding.op.grads
     if names is None:
         names = (*binding.values, *(f"self.{part.name}" for part in binding.op.state if part.param))
-    found: list[tuple[Ref, Tensor]] = []
+    found: dict[Ref, Tensor] = {}
     for name in names:
-        found.extend(pair for pair in binding.tensors(name) if pair not in found)
-    return found
+        found.update(binding.tensors(name))
+    return list(found.items())
 
 
 def rg_of(call: Call) -> Three:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from inplace_lint.domain.recording import Recording
 from inplace_lint.domain.state import Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Value
-from inplace_lint.interp.budget import CALLERS, Budget
+from inplace_lint.interp.budget import CONSTRUCTIONS, Budget
 from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
@@ -39,6 +39,7 @@ class Program:
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     memory: dict[Hashable, Recording] = field(default_factory=dict)
+    met_calls: set[Hashable] = field(default_factory=set)
     constructed: dict[int, list[tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]]] = field(default_factory=dict)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     lower_seconds: float = 0.0
@@ -91,7 +92,7 @@ class Program:
     def met(self, cls: ClassValue, positional: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> None:
         """Remember the arguments on which the program constructs a class, for running the class alone."""
         known = self.constructed.setdefault(id(cls), [])
-        if (positional, keywords) not in known and len(known) < CALLERS:
+        if (positional, keywords) not in known and len(known) < CONSTRUCTIONS:
             known.append((positional, keywords))
 
     def default(self) -> Facts:

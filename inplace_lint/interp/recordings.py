@@ -54,6 +54,10 @@ def run(
             program.budget.counters["calls_replayed"] += 1
             return replayed
         return live(state)
+    if key not in program.met_calls:
+        # Most calls come once: writing down what they do would cost more than it saves.
+        program.met_calls.add(key)
+        return live(state)
     return _record(program, state, key, arguments, site, live)
 
 

@@ -25,6 +25,11 @@ class Words:
     writes: bool = False
 
 
+_SPECIAL = frozenset(
+    {ast.AugAssign, ast.Subscript, ast.Call, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias}
+)
+
+
 def gather(root: ast.stmt, words: Words) -> None:
     """Add the names below a statement of `ast`."""
     binds: dict[str, None] = {}
@@ -47,18 +52,28 @@ def gather(root: ast.stmt, words: Words) -> None:
             continue
         if kind is ast.Constant:
             continue
-        _special(node, words, binds)
-        waiting.extend(_children(node))
+        if kind in _SPECIAL:
+            _special(node, words, binds)
+        waiting += _children(node)
     words.binds = tuple(binds)
 
 
+# The fields of each node type that can hold nodes with names in them; filled as types are met.
+_FIELDS: dict[type, tuple[str, ...]] = {}
+_NAMELESS = frozenset({"ctx", "op", "ops", "type_ignores", "type_comment", "kind", "conversion", "level", "simple"})
+
+
 def _children(node: ast.AST) -> list[ast.AST]:
+    kind = type(node)
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = tuple(name for name in node._fields if name not in _NAMELESS)
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in names:
         value = getattr(node, name, None)
-        if isinstance(value, list):
-            found.extend(item for item in value if isinstance(item, ast.AST))
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context | ast.operator | ast.cmpop):
+        if type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 
