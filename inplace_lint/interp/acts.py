@@ -268,6 +268,13 @@ def library_init(
 
 def library_method(program: Program, base: str, name: str) -> Value | None:
     """Give a method that a library base has: its own, or that of every module."""
+    key = (base, name)
+    if key not in program.library_methods:
+        program.library_methods[key] = _library_method(program, base, name)
+    return program.library_methods[key]
+
+
+def _library_method(program: Program, base: str, name: str) -> Value | None:
     facts = program.facts_of(base)
     if facts is None:
         return None

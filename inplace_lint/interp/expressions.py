@@ -39,7 +39,14 @@ def evaluate_all(
     """Evaluate expressions from left to right; at most as many combinations are kept as the width allows."""
     values: list[Value] = []
     for position, expr in enumerate(exprs):
-        results = evaluate(program, frame, state, expr)
+        kind = type(expr)
+        if kind is ir.Name:
+            values.append(names.read(program, frame, state, expr.id))  # type: ignore[union-attr]
+            continue
+        if kind is ir.Const:
+            values.append(Const(expr.value))  # type: ignore[union-attr]
+            continue
+        results = _EVALUATORS[kind](program, frame, state, expr)
         if len(results) != 1:
             done = tuple(values)
             forked = [(after, (*done, value)) for after, value in results]

@@ -18,9 +18,10 @@ _BUILTINS = frozenset(dir(builtins))
 def read(program: Program, frame: Frame, state: State, name: str) -> Value:
     """Give what a name stands for; an unbound one is an unknown value, the same each time."""
     env: Ref | None = frame.env
+    heap = state.heap
     while env is not None:
-        scope = state.heap[env.id]
-        assert isinstance(scope, Names)
+        scope = heap.get(env.id)
+        assert type(scope) is Names
         found = scope.values.get(name)
         if found is not None:
             return found

@@ -39,6 +39,7 @@ class Program:
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     memory: dict[Hashable, Recording] = field(default_factory=dict)
+    library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     met_calls: set[Hashable] = field(default_factory=set)
     constructed: dict[int, list[tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]]] = field(default_factory=dict)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
