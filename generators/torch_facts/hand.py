@@ -35,6 +35,24 @@ def with_inplace(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "becomes": [{"if": guard, "op": op}]}
 
 
+def densified() -> frozenset[str]:
+    """Name the ops that copy an input whose memory is not contiguous and keep the copy (seen by running)."""
+    path = Path(__file__).parent / "densified.json"
+    return frozenset(json.loads(path.read_text(encoding="utf-8")))
+
+
+def with_dense_saves(row: dict[str, Any]) -> dict[str, Any]:
+    """Guard the save of an input that is kept only if its memory is contiguous: samples all are."""
+    if row["op"] not in densified():
+        return row
+    saves = [_dense(save) if save["of"] == "input" else save for save in row["saves"]]
+    return {**row, "saves": saves}
+
+
+def _dense(save: dict[str, Any]) -> dict[str, Any]:
+    return {**save, "if": f"({save['if']}) and dense(input)" if "if" in save else "dense(input)"}
+
+
 def initialisers() -> list[dict[str, Any]]:
     """Give the entries of `torch.nn.init`: each writes its tensor under no-grad, so nothing is recorded."""
     rows: list[dict[str, Any]] = []

@@ -149,6 +149,11 @@ def _contiguous(call: Binding, name: str) -> Three:
     return None if tensor is None else tensor.contiguous
 
 
+def _dense(call: Binding, name: str) -> Three:
+    tensor = call.tensor(name)
+    return tensor is None or tensor.contiguous is not False
+
+
 def _dtype(kind: str) -> Callable[[Binding, str], Three]:
     def check(call: Binding, name: str) -> Three:
         tensor = call.tensor(name)
@@ -183,6 +188,7 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "passed": _passed,
     "same": _same,
     "contiguous": _contiguous,
+    "dense": _dense,
     "float": _dtype("float"),
     "int": _dtype("int"),
     "bool": _dtype("bool"),

@@ -82,7 +82,7 @@ class Called:
                 return value is not None
             case "tensor":
                 return isinstance(value, torch.Tensor)
-            case "contiguous":
+            case "contiguous" | "dense":
                 return isinstance(value, torch.Tensor) and value.is_contiguous()
             case "float" | "int" | "bool":
                 return kind_of(value) == atom.name

@@ -18,7 +18,7 @@ KEYS = {
 }  # fmt: skip
 RETURN_KEYS = {"is", "if", "dtype", "rank", "leaf", "rg", "of", "kind", "contiguous", "item", "items", "length"}
 CHECKS = {"leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "shape", "cast"}
-ATOMS = {"", "rg", "passed", "same", "contiguous", "ndim", "float", "int", "bool", "tensor", "basic"}
+ATOMS = {"", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic"}
 # Names that only a build with that device, or an optional part, has.
 OPTIONAL = (
     "torch.npu.",
