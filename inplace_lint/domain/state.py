@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.layers import Layers
-from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
+from inplace_lint.domain.values import Const, Ref, Sym, Value
 from inplace_lint.event import Event
 
 
@@ -274,11 +274,6 @@ class State:
         """Give the instance behind a value, or None if it is not one."""
         thing = self.object(value)
         return thing if type(thing) is Instance else None
-
-    def library_class(self, value: Value) -> str:
-        """Give the dotted name of the library class that a value is an instance of; empty if it is none."""
-        thing = self.instance(value)
-        return thing.cls.name if thing is not None and isinstance(thing.cls, Dotted) else ""
 
 
 def _cells(learned: object) -> dict[int, Hashable]:

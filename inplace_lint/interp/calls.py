@@ -22,14 +22,12 @@ from inplace_lint.domain.values import (
     Dotted,
     Partial,
     Ref,
-    Sym,
     Tuple,
     Value,
 )
 from inplace_lint.event import Site
 from inplace_lint.interp import (
     acts,
-    attributes,
     contexts,
     expressions,
     functions,
@@ -280,16 +278,3 @@ def _result(outcome: statements.Outcome, function: ir.Function, env: Ref) -> Val
         yielded = outcome.state.bindings.get(("yielded", env.id))
         return yielded if yielded is not None else Tuple(())
     return statements.returned(outcome)
-
-
-def method_call(
-    program: Program, frame: Frame, state: State, receiver: Value, name: str, arguments: Arguments, at: int
-) -> Results:
-    """Call a method by name."""
-    return [
-        result
-        for after, method in attributes.get(program, frame, state, receiver, name, at)
-        for result in (
-            [(after, method)] if isinstance(method, Sym) else call(program, frame, after, method, arguments, at)
-        )
-    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Tuple, Value
 from inplace_lint.interp import names, statements
@@ -87,11 +87,3 @@ def _complete(
             unknown = state.symbols.sym(("argument", param.name, state.next_id))
             values[param.name] = missing if missing is not None else unknown
     return True
-
-
-def spread(state: State, value: Value) -> tuple[Value, ...] | None:
-    """Give the items of a tuple or list of known length."""
-    inner = state.object(value)
-    if isinstance(value, Tuple) and value.exact:
-        return value.items
-    return inner.items if isinstance(inner, ListObject) and inner.exact else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from inplace_lint.domain.heap import Node, Save, Tensor, View
+from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
@@ -297,8 +297,3 @@ def more_like(state: State, known: tuple[Value, ...], count: int) -> tuple[Value
         else:
             values.append(state.new(replace(tensor, storage=state.new_storage())))
     return tuple(values)
-
-
-def is_view(tensor: Tensor) -> bool:
-    """Say whether a tensor is a view that autograd tracks."""
-    return tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.MAYBE}
