@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-PATHS_IN_FUNCTION = 4
+PATHS_IN_FUNCTION = 3
 PATHS_IN_ROOT = 32
 PATHS_IN_CONSTRUCTOR = 2
 DEPTH = 24
@@ -15,7 +15,7 @@ EXACT_TURNS_IN_CONSTRUCTOR = 64
 UNKNOWN_TURNS = 2
 CALLERS = 1
 CONSTRUCTIONS = 2
-STEPS_IN_ROOT = 6_000
+STEPS_IN_ROOT = 4_000
 
 
 @dataclass(slots=True)
