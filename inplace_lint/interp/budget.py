@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-PATHS_IN_FUNCTION = 3
+PATHS_IN_FUNCTION = 4
 PATHS_IN_ROOT = 32
 PATHS_IN_CONSTRUCTOR = 2
 DEPTH = 24
