@@ -37,7 +37,7 @@ def units(outline: Outline) -> Units:
     """Order the functions and classes that reach a write so that what runs others comes before them."""
     named = {item.name: item for item in outline.items if item.name}
     uses = {name: _used(item, named) for name, item in named.items()}
-    reaching = {name for name, item in named.items() if _writes(item)}
+    reaching = {name for name, item in named.items() if writes(item)}
     grew = True
     while grew:
         more = {name for name, used in uses.items() if name not in reaching and used & reaching}
@@ -52,7 +52,8 @@ def units(outline: Outline) -> Units:
     return Units(tuple(named[name] for name in order), script, shared)
 
 
-def _writes(item: Definition) -> bool:
+def writes(item: Definition) -> bool:
+    """Say whether something in a definition, methods included, may write in place."""
     return item.writes or any(method.writes for method in item.methods)
 
 
@@ -93,7 +94,7 @@ def pending(program: Program, item: Definition) -> bool:
     calls = program.default().framework.calls
     called = next((method for method in item.methods if method.name == calls), None)
     if called is not None:
-        return _writes(item) or key(called) not in program.budget.returned
+        return writes(item) or key(called) not in program.budget.returned
     return any(method_pending(program, method) for method in item.methods)
 
 

@@ -91,7 +91,7 @@ def _run_class(program: Program, item: Definition) -> list[Found]:
     if any(_has_objects(entry) for entry in program.constructed.get(id(cls), ())) and not reach.unseen(program, item):
         # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
         return []
-    made = _constructed(program, frame, state, cls)
+    made = _constructed(program, frame, state, cls, PATHS_IN_CONSTRUCTOR if reach.writes(item) else 1)
     entry = _entry(program, made[0][0], cls)
     found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
     if entry:
@@ -132,8 +132,14 @@ def _run_method(
     return _finish(program, results[:PATHS_IN_ROOT])
 
 
-def _constructed(program: Program, frame: Frame, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
-    """Construct a class on its defaults, what has none being unknown; an unknown instance if that fails."""
+def _constructed(
+    program: Program, frame: Frame, state: State, cls: ClassValue, paths: int
+) -> list[tuple[State, Value]]:
+    """
+    Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
+
+    A class that only leads to others that write gets one path: these are constructed on their own as well.
+    """
     init = attributes.lookup(program, state, cls, "__init__")
     spare = state.fork()
     given = [entry for entry in program.constructed.get(id(cls), ()) if not _has_objects(entry)]
@@ -141,13 +147,13 @@ def _constructed(program: Program, frame: Frame, state: State, cls: ClassValue) 
     if not candidates and isinstance(init, Closure):
         candidates = [inputs.of_constructor(program, state, init.function, dict(init.defaults))]
     candidates = candidates or [inputs.nothing()]
-    width, program.budget.width = program.budget.width, PATHS_IN_CONSTRUCTOR
+    width, program.budget.width = program.budget.width, paths
     made: list[tuple[State, Value]] = []
     for arguments in candidates:
         made.extend(modules.construct(program, frame, spare.fork(), cls, arguments, 0))
     program.budget.width = width
     if made:
-        return made[: max(PATHS_IN_CONSTRUCTOR, len(candidates))]
+        return made[: max(paths, len(candidates))]
     program.budget.counters["constructors_without_a_path"] += 1
     return [(spare, spare.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
 
