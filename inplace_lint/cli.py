@@ -179,7 +179,7 @@ def _known() -> list[Known]:
 def _run(
     paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings
 ) -> tuple[Outcome, dict[str, bytes]]:
-    from inplace_lint import files, session
+    from inplace_lint import files, session, sources
 
     plan = session.Plan(settings, scope.settings_of, scope.codes_of, _progress() if sys.stderr.isatty() else None)
     if paths != (Path("-"),):
@@ -187,9 +187,8 @@ def _run(
     path = Path(stdin_filename)
     data = sys.stdin.buffer.read()
     own = scope.settings_of(path)
-    task = session.Task(
-        files.shown(path) if stdin_filename != "-" else "-", data, own.torch_version, own.paddle_version
-    )
+    name, root = (files.shown(path), sources.root_of(path)) if stdin_filename != "-" else ("-", "")
+    task = session.Task(name, data, own.torch_version, own.paddle_version, root)
     tasks = [task] if files.mentions(data, session.framework_names()) else []
     return session.check_all(tasks, plan, session.Outcome()), {task.path: data}
 

@@ -12,12 +12,12 @@ import os
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from inplace_lint import cache, files, pool, suppress
+from inplace_lint import cache, files, pool, sources, suppress
 from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
 from inplace_lint.finding import Certainty, Finding, Severity
@@ -30,12 +30,20 @@ _FEW_BYTES = 40_000
 
 
 class Task(NamedTuple):
-    """One file to check: the path that findings carry, its bytes, and the settings that results depend on."""
+    """
+    One file whose roots are run: the path that findings carry, its bytes, and the settings that results depend on.
+
+    `root` is the folder that its imports are looked up in at most. `reported`: what stands in it is shown.
+    `around` is a digest of the other files that results depend on.
+    """
 
     path: str
     data: bytes
     torch_version: str | None = None
     paddle_version: str | None = None
+    root: str = ""
+    reported: bool = True
+    around: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +83,21 @@ class Plan(NamedTuple):
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
     """Check every file that the paths mean, and give what was found; no file's fault ends the run."""
     outcome = Outcome()
+    sources.forget()
     found = files.find(paths, exclude)
     outcome.troubles.extend(found.troubles)
     tasks = _tasks(found.files, plan, outcome)
-    return check_all(tasks, plan, outcome)
+    return check_all(_around(tasks, exclude, plan), plan, outcome)
 
 
 def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
     """Check the tasks, from the cache where it knows them, and put findings and troubles into the outcome."""
+    sources.forget()
     store = _cache(plan.settings)
     results: dict[str, Checked] = {}
     pending: list[Task] = []
     for task in tasks:
-        known = store and store(task).get(task.path, store(task).key(task.path, task.data))
+        known = store and store(task).get(task.path, store(task).key(task.path, task.around + task.data))
         if known:
             results[task.path] = Checked(known)
         else:
@@ -97,7 +107,7 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
     for task, checked in _check(pending, plan):
         results[task.path] = checked
         if store and checked.lasting:
-            store(task).put(task.path, store(task).key(task.path, task.data), checked.entry)
+            store(task).put(task.path, store(task).key(task.path, task.around + task.data), checked.entry)
     started = time.perf_counter()
     _collect(tasks, results, plan, outcome)
     _spend(outcome, {"suppress": time.perf_counter() - started})
@@ -113,7 +123,9 @@ def check_one(task: Task) -> Checked:
 
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
-        result = check_file(task.path, source, Options(versions))
+        result = check_file(
+            task.path, source, Options(versions), sources.project(task.root, framework_names()) if task.root else None
+        )
     except UnreadableError as error:
         return _failed(str(error))
     except SyntaxError as error:
@@ -155,10 +167,26 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
             outcome.troubles.append(f"{shown}: notebooks cannot be checked yet")
             continue
         settings = plan.settings_of(path)
-        tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version))
+        tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version, sources.root_of(path)))
     outcome.counters["files_with_framework"] += len(tasks)
     _spend(outcome, {"read": time.perf_counter() - started})
     return tasks
+
+
+def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
+    """Give each task the state of the files that it imports; add the files of its project that import it."""
+    names = framework_names()
+    done: list[Task] = []
+    for root in sorted({task.root for task in tasks}):
+        mine = {task.path: task for task in tasks if task.root == root}
+        graph = sources.Graph(root, names, {path: task.data for path, task in mine.items()})
+        for name in sorted(graph.above(mine, exclude)):
+            data = graph.text(name)
+            if name not in mine and files.mentions(data, names):
+                own = plan.settings_of(Path(name))
+                mine[name] = Task(name, data, own.torch_version, own.paddle_version, root, reported=False)
+        done.extend(task._replace(around=graph.state(path)) for path, task in mine.items())
+    return done
 
 
 def _cache(settings: Settings) -> Callable[[Task], cache.Cache] | None:
@@ -215,24 +243,55 @@ def _cpus() -> int:
 
 
 def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, outcome: Outcome) -> None:
-    kept: dict[tuple[str, Span], Finding] = {}
+    best: dict[tuple[str, Span], Finding] = {}
+    texts = {task.path: task.data for task in tasks if task.reported}
     for task in tasks:
         checked = results[task.path]
-        if checked.trouble:
+        if checked.trouble and task.reported:
             outcome.troubles.append(f"{task.path}: {checked.trouble}")
+        if checked.trouble:
             continue
-        outcome.counters.update(checked.entry.counters)
+        outcome.counters.update(checked.entry.counters if task.reported else {"files_around": 1})
         _spend(outcome, checked.seconds)
         outcome.statements.update(checked.entry.statements)
-        findings = checked.entry.findings
-        if findings:
-            codes = plan.codes_of(Path(task.path))
-            chosen = [finding for finding in findings if finding.code in codes]
-            left = suppress.unsuppressed(chosen, files.decode(task.data), checked.entry.statements)
-            outcome.counters["findings_suppressed"] += len(chosen) - len(left)
-            kept.update({(finding.code, finding.span): finding for finding in left})
-    outcome.findings = tuple(sorted(kept.values(), key=lambda finding: (finding.span, finding.code)))
+        for finding in checked.entry.findings:
+            key = (finding.code, finding.span)
+            if _touches(finding, texts) and (key not in best or _rank(finding) < _rank(best[key])):
+                best[key] = finding
+    outcome.findings = tuple(sorted(_kept(best.values(), texts, plan, outcome), key=lambda one: (one.span, one.code)))
     outcome.troubles.sort()
+
+
+def _touches(finding: Finding, texts: Mapping[str, bytes]) -> bool:
+    """Say whether the write or a save of a finding stands in one of the files that were asked for."""
+    return finding.span.path in texts or any(related.span.path in texts for related in finding.related)
+
+
+def _rank(finding: Finding) -> tuple[int, int, int, int, str]:
+    severities, certainties = list(Severity), list(Certainty)
+    return (
+        severities.index(finding.severity),
+        len(finding.assumptions),
+        certainties.index(finding.certainty),
+        len(finding.related),
+        repr(finding),
+    )
+
+
+def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outcome: Outcome) -> Iterator[Finding]:
+    """Give the findings whose rules apply where they stand and that no comment there silences."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_path.setdefault(finding.span.path, []).append(finding)
+    for path, findings in by_path.items():
+        codes = plan.codes_of(Path(path))
+        chosen = [finding for finding in findings if finding.code in codes]
+        if not chosen:
+            continue
+        data = texts[path] if path in texts else files.read(Path(path))
+        left = suppress.unsuppressed(chosen, files.decode(data), outcome.statements)
+        outcome.counters["findings_suppressed"] += len(chosen) - len(left)
+        yield from left
 
 
 def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:

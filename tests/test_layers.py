@@ -17,6 +17,7 @@ LAYERS = (
     ("__main__",),
     ("cli",),
     ("session",),
+    ("sources",),
     ("report", "fix", "live", "scope", "pool", "cache", "files", "suppress"),
     ("selection",),
     ("config",),

@@ -21,7 +21,7 @@ from typing import Any
 
 from inplace_lint.domain.heap import Names, Save, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Ref, Sym, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
 from inplace_lint.event import Site
 from inplace_lint.span import Place
 
@@ -154,7 +154,9 @@ def _refs(thing: Any) -> list[Ref]:  # noqa: ANN401 - walks every kind of object
         part = waiting.pop()
         if isinstance(part, Ref):
             found.append(part)
-        elif isinstance(part, Const | Dotted | ClassValue | str | int | Enum | Place | Site | None):
+        elif isinstance(
+            part, Const | Dotted | ModuleValue | Imported | ClassValue | str | int | Enum | Place | Site | None
+        ):
             continue
         elif isinstance(part, tuple | frozenset):
             waiting.extend(part)
@@ -213,7 +215,19 @@ class Renumbering:
                 return Ref(self.number(number))
             case Site():
                 return self.site(thing)
-            case Const() | Dotted() | ClassValue() | Sym() | str() | Place() | Enum() | bool() | None:
+            case (
+                Const()
+                | Dotted()
+                | ModuleValue()
+                | Imported()
+                | ClassValue()
+                | Sym()
+                | str()
+                | Place()
+                | Enum()
+                | bool()
+                | None
+            ):
                 return thing
             case frozenset():
                 return thing
@@ -283,4 +297,4 @@ def _timeless_part(state: State, part: object, known: int) -> bool:
         return timeless(state, part.id, known)
     if isinstance(part, tuple) and not isinstance(part, Ref):
         return all(_timeless_part(state, inner, known) for inner in part)
-    return part is None or isinstance(part, Const | Dotted | str | bool)
+    return part is None or isinstance(part, Const | Dotted | ModuleValue | Imported | str | bool)

@@ -64,6 +64,21 @@ class Dotted:
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleValue:
+    """A module of the project, by the path of its file."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a variable is bound to by `from module import name`, until it is read."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tuple:
     """A Python tuple; `exact` when these are certainly all its items; `fields` are the names of a named tuple."""
 
@@ -149,6 +164,21 @@ class Builtin:
     receiver: Value | None = None
 
 
-Value = Const | Ref | Sym | Dotted | Tuple | SliceValue | Closure | ClassValue | Bound | Partial | Super | Builtin
+Value = (
+    Const
+    | Ref
+    | Sym
+    | Dotted
+    | ModuleValue
+    | Imported
+    | Tuple
+    | SliceValue
+    | Closure
+    | ClassValue
+    | Bound
+    | Partial
+    | Super
+    | Builtin
+)
 
 NONE = Const(None)

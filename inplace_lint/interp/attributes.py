@@ -13,6 +13,8 @@ from inplace_lint.domain.values import (
     Closure,
     Const,
     Dotted,
+    Imported,
+    ModuleValue,
     Partial,
     Ref,
     Super,
@@ -20,7 +22,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp import acts, calls, functions, ops, statements, tensors
+from inplace_lint.interp import acts, calls, functions, names, ops, statements, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.span import Place
@@ -86,6 +88,8 @@ def get(program: Program, frame: Frame, state: State, value: Value, name: str, a
     match value:
         case Dotted(dotted):
             return [(state, _library_attribute(program, dotted, name))]
+        case ModuleValue(path):
+            return [(state, names.imported(program, state, Imported(path, name)))]
         case Super(owner, receiver):
             return _super(program, frame, state, owner, receiver, name, at)
         case ClassValue():

@@ -270,7 +270,7 @@ def _inline(
 
 def name_of(function: ir.Function) -> str:
     """Name a function among those of its file, for counting."""
-    return f"{function.slice.first}:{function.qualname.rpartition('.')[2]}"
+    return f"{function.slice.path}:{function.slice.first}:{function.qualname.rpartition('.')[2]}"
 
 
 def _result(outcome: statements.Outcome, function: ir.Function, env: Ref) -> Value:

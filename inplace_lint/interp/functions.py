@@ -8,7 +8,6 @@ from inplace_lint.domain.values import ClassValue, Closure, Tuple, Value
 from inplace_lint.interp import names, statements
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.program import Program
-from inplace_lint.ir import nodes as ir
 from inplace_lint.span import Slice
 
 
@@ -18,12 +17,10 @@ def method(program: Program, state: State, cls: ClassValue, name: str, slice_: S
     known = state.bindings.get(key)
     if known is not None:
         return known
-    node = next(
-        (found for found in program.code(slice_).body if isinstance(found, ir.FunctionDef) and found.name == name), None
-    )
+    node = program.module(slice_.path).function_node(slice_, name)
     if node is None:
         return None
-    frame = Frame(names.module_env(program, state), cls.module, slice_)
+    frame = Frame(names.module_env(state, cls.module), cls.module, slice_)
     made: Value | None = None
     for after, value in statements.make_function(program, frame, state, node, cls)[:1]:
         if after is not state:

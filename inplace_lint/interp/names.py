@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import posixpath
 
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Ref, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
 from inplace_lint.interp import statements
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.outline.outline import Definition
 
 _BUILTINS = frozenset(dir(builtins))
@@ -24,56 +26,114 @@ def read(program: Program, frame: Frame, state: State, name: str) -> Value:
         assert type(scope) is Names
         found = scope.values.get(name)
         if found is not None:
-            return found
+            return imported(program, state, found) if type(found) is Imported else found
         env = scope.parent
-    return module_variable(program, state, name)
+    return module_variable(program, state, frame.module, name)
 
 
-def module_variable(program: Program, state: State, name: str) -> Value:
-    """Give a variable of the module, running the statements that bind it if this path has not yet."""
-    env = module_env(program, state)
+def module_variable(program: Program, state: State, path: str, name: str) -> Value:
+    """Give a variable of a module, running the statements that bind it if this path has not yet."""
+    found = find(program, state, path, name)
+    if found is not None:
+        return found
+    if name == "__name__":
+        return Const("__main__" if path == program.path else posixpath.basename(path).removesuffix(".py"))
+    if name in _BUILTINS and not program.module(path).items(name):
+        return Builtin(name)
+    return state.symbols.sym(("global", path, name))
+
+
+def find(program: Program, state: State, path: str, name: str) -> Value | None:
+    """Give a variable that the statements of a module bind; None if they do not."""
+    env = module_env(state, path)
     scope = state.heap[env.id]
     assert isinstance(scope, Names)
     found = scope.values.get(name)
-    if found is not None:
-        return found
-    items = program.items(name)
-    if name not in program.running:
-        program.running.add(name)
+    if found is None and (path, name) not in program.running:
+        program.running.add((path, name))
         try:
-            for item in items:
-                _run_item(program, state, env, item)
+            found = _run_items(program, state, path, env, name)
         finally:
-            program.running.discard(name)
-        scope = state.heap[env.id]
-        assert isinstance(scope, Names)
-        found = scope.values.get(name)
+            program.running.discard((path, name))
+    return imported(program, state, found) if type(found) is Imported else found
+
+
+def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -> Value | None:
+    module = program.module(path)
+    items = module.items(name)
+    for item in items:
+        _run_item(program, state, path, env, item)
+    scope = state.heap[env.id]
+    assert isinstance(scope, Names)
+    found = scope.values.get(name)
+    if found is not None or items:
+        return found
+    for star in reversed(module.stars):
+        found = _from_star(program, state, path, star, name)
+        if found is not None:
+            state.bind(env, name, found)
+            return found
+    return None
+
+
+def _from_star(program: Program, state: State, path: str, star: ImportFrom, name: str) -> Value | None:
+    """Give what `from module import *` binds under a name, if that module has it."""
+    target = program.project.lookup.resolve(path, star.module, star.level)
+    if target is not None:
+        if name.startswith("_") or program.project.module(target) is None:
+            return None
+        return find(program, state, target, name)
+    dotted = f"{star.module}.{name}"
+    return None if star.level or not program.forms(dotted) else Dotted(dotted)
+
+
+def imported(program: Program, state: State, value: Imported) -> Value:
+    """Give what an imported name stands for in the module that it was imported from, or a module of that package."""
+    if program.project.module(value.path) is not None:
+        found = find(program, state, value.path, value.name)
         if found is not None:
             return found
-    if name == "__name__":
-        return Const("__main__")
-    if not items and name in _BUILTINS:
-        return Builtin(name)
-    return state.symbols.sym(("global", program.path, name))
+    inner = program.project.lookup.submodule(value.path, value.name)
+    if inner is not None and program.project.module(inner) is not None:
+        return ModuleValue(inner)
+    return state.symbols.sym(("global", value.path, value.name))
 
 
-def module_env(program: Program, state: State) -> Ref:
-    """Give the name space of the module on this path."""
-    known = state.bindings.get(("module", program.path))
+def bind_import(program: Program, frame: Frame, state: State, node: ImportName) -> None:
+    """Bind what `import a.b` or `import a.b as c` binds."""
+    top = node.module.partition(".")[0]
+    path = program.project.lookup.resolve(frame.module, top if node.alias is None else node.module, 0)
+    value: Value = Dotted(top if node.alias is None else node.module)
+    if path is not None and program.project.module(path) is not None:
+        value = ModuleValue(path)
+    state.bind(frame.env, top if node.alias is None else node.alias, value)
+
+
+def bind_import_from(program: Program, frame: Frame, state: State, node: ImportFrom) -> None:
+    """Bind what `from a import b` binds; names of the project are looked up when they are read."""
+    path = program.project.lookup.resolve(frame.module, node.module, node.level)
+    prefix = "." * node.level + node.module
+    for name, alias in node.names:
+        if name == "*":
+            continue
+        value: Value = Dotted(f"{prefix}.{name}" if node.module else f"{prefix}{name}")
+        if path is not None:
+            value = Imported(path, name)
+        state.bind(frame.env, alias or name, value)
+
+
+def module_env(state: State, path: str) -> Ref:
+    """Give the name space of a module on this path."""
+    known = state.bindings.get(("module", path))
     if isinstance(known, Ref):
         return known
     env = state.new(Names({}, {}))
-    state.attach(("module", program.path), env)
+    state.attach(("module", path), env)
     return env
 
 
-def module_frame(program: Program, env: Ref, item: Definition) -> Frame:
-    """Give the frame in which a top-level item runs."""
-    return Frame(env, program.path, item.slice)
-
-
-def _run_item(program: Program, state: State, env: Ref, item: Definition) -> None:
-    frame = module_frame(program, env, item)
+def _run_item(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
+    frame = Frame(env, path, item.slice)
     if item.kind == "class":
         cls = class_of(program, state, frame, item)
         if cls is not None:

@@ -1,41 +1,36 @@
 """
-One source file as a program: its outline, the code lowered from it so far, and its classes.
+A program: the file whose roots are run, the files that it imports, and what was learned of their classes and calls.
 
 Nothing here depends on a path: what belongs to a path (module variables, class variables) is in the state.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from inplace_lint.domain.recording import Recording
 from inplace_lint.domain.state import Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Value
 from inplace_lint.interp.budget import CONSTRUCTIONS, Budget
-from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef
+from inplace_lint.interp.project import Module, Project, alone
+from inplace_lint.ir.nodes import ClassDef, Code
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
-from inplace_lint.lower.lower import lower
-from inplace_lint.outline.outline import Definition, Outline
+from inplace_lint.outline.outline import Outline
 from inplace_lint.span import Slice
 
 
 @dataclass(slots=True)
 class Program:
-    """A file under analysis: what was read of it, and the facts that it is judged by."""
+    """A file under analysis, with the `project` that it may import from, and the facts that it is judged by."""
 
-    path: str
-    source: str
-    outline: Outline
+    main: Module
     facts: Mapping[str, Facts]
+    project: Project = field(default_factory=alone)
     budget: Budget = field(default_factory=Budget)
-    codes: dict[Slice, Code] = field(default_factory=dict)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
-    running: set[str] = field(default_factory=set)
-    by_name: dict[str, list[Definition]] = field(default_factory=dict)
-    methods: dict[Slice, tuple[Slice, ...]] = field(default_factory=dict)
+    running: set[tuple[str, str]] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     memory: dict[Hashable, Recording] = field(default_factory=dict)
@@ -43,43 +38,41 @@ class Program:
     met_calls: set[Hashable] = field(default_factory=set)
     constructed: dict[int, list[tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]]] = field(default_factory=dict)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
-    lower_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        for item in self.outline.items:
-            for name in item.binds:
-                self.by_name.setdefault(name, []).append(item)
-            self.methods[item.slice] = tuple(method.slice for method in item.methods)
+        self.project.add(self.main)
         for facts in self.facts.values():
             for package in facts.framework.packages:
                 self.roots[package] = facts
 
+    @property
+    def path(self) -> str:
+        """The path of the file whose roots are run."""
+        return self.main.path
+
+    @property
+    def outline(self) -> Outline:
+        """The outline of the file whose roots are run."""
+        return self.main.outline
+
+    def module(self, path: str) -> Module:
+        """
+        Give a file that was read.
+
+        Raises: KeyError for one that was not.
+        """
+        found = self.project.modules[path]
+        if found is None:
+            raise KeyError(path)
+        return found
+
     def code(self, slice_: Slice) -> Code:
-        """Give the lowered form of a slice; each is parsed once."""
-        known = self.codes.get(slice_)
-        if known is None:
-            start = time.perf_counter()
-            known = self.codes[slice_] = lower(self.source, slice_, self.holes(slice_))
-            self.lower_seconds += time.perf_counter() - start
-        return known
-
-    def holes(self, slice_: Slice) -> tuple[Slice, ...]:
-        """Give the methods of a class that are slices of their own."""
-        if slice_.kind != "class":
-            return ()
-        return self.methods.get(slice_, ())
-
-    def function(self, item: Definition) -> FunctionDef | None:
-        """Give the definition node of a function item."""
-        return next((node for node in self.code(item.slice).body if isinstance(node, FunctionDef)), None)
+        """Give the lowered form of a slice."""
+        return self.module(slice_.path).code(slice_)
 
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
         """Give the definition node of a class slice."""
-        return next((node for node in self.code(slice_).body if isinstance(node, ClassDef) and node.name == name), None)
-
-    def items(self, name: str) -> Sequence[Definition]:
-        """List the top-level items that bind a name, in source order."""
-        return self.by_name.get(name, ())
+        return self.module(slice_.path).class_node(slice_, name)
 
     def facts_of(self, name: str) -> Facts | None:
         """Give the facts of the framework that a dotted name belongs to; None for other libraries."""

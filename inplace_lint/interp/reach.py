@@ -33,11 +33,15 @@ class Units:
         return self.seen[used] > CALLERS
 
 
-def units(outline: Outline) -> Units:
-    """Order the functions and classes that reach a write so that what runs others comes before them."""
+def units(outline: Outline, imported: frozenset[str] = frozenset()) -> Units:
+    """
+    Order the functions and classes that reach a write so that what runs others comes before them.
+
+    `imported` are names of other files that lead to a write.
+    """
     named = {item.name: item for item in outline.items if item.name}
     uses = {name: _used(item, named) for name, item in named.items()}
-    reaching = {name for name, item in named.items() if writes(item)}
+    reaching = {name for name, item in named.items() if writes(item) or reads(item) & imported}
     grew = True
     while grew:
         more = {name for name, used in uses.items() if name not in reaching and used & reaching}
@@ -46,7 +50,8 @@ def units(outline: Outline) -> Units:
     height = _heights(reaching, uses)
     order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
     script = any(
-        item.kind == "statement" and (item.writes or (item.calls and item.reads & reaching)) for item in outline.items
+        item.kind == "statement" and (item.writes or (item.calls and item.reads & (reaching | imported)))
+        for item in outline.items
     )
     shared = {name: frozenset(used & reaching) for name, used in uses.items()}
     return Units(tuple(named[name] for name in order), script, shared)
@@ -57,11 +62,16 @@ def writes(item: Definition) -> bool:
     return item.writes or any(method.writes for method in item.methods)
 
 
-def _used(item: Definition, named: dict[str, Definition]) -> set[str]:
+def reads(item: Definition) -> set[str]:
+    """Give the names that a definition reads, its methods included."""
     found = set(item.reads)
     for method in item.methods:
         found |= method.reads
-    return {name for name in found if name in named and name != item.name}
+    return found
+
+
+def _used(item: Definition, named: dict[str, Definition]) -> set[str]:
+    return {name for name in reads(item) if name in named and name != item.name}
 
 
 def _heights(reaching: set[str], uses: dict[str, set[str]]) -> dict[str, int]:
@@ -82,7 +92,7 @@ def _heights(reaching: set[str], uses: dict[str, set[str]]) -> dict[str, int]:
 
 def key(item: Definition) -> str:
     """Name a definition as the budget's lists of functions do."""
-    return f"{item.slice.first}:{item.name}"
+    return f"{item.slice.path}:{item.slice.first}:{item.name}"
 
 
 def pending(program: Program, item: Definition) -> bool:

@@ -14,7 +14,7 @@ from enum import Enum
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.recording import NotRecordable, PathRecord, Recording, record_path, replay, timeless
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Imported, ModuleValue, Ref, Sym, Tuple, Value
 from inplace_lint.event import Site
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
@@ -131,7 +131,7 @@ def _check_symbols(state: State, path: PathRecord, known: int) -> None:
         if isinstance(part, Sym):
             if not timeless(state, part.id, known):
                 raise NotRecordable
-        elif isinstance(part, Const | Dotted | ClassValue | str | Enum | Place | Site | Ref):
+        elif isinstance(part, Const | Dotted | ModuleValue | Imported | ClassValue | str | Enum | Place | Site | Ref):
             continue
         elif isinstance(part, tuple):
             waiting.extend(part)
@@ -161,8 +161,8 @@ class _Graph:
                 return "sym", number
             case Tuple(items, exact, names):
                 return "tuple", tuple(self.value(item) for item in items), exact, names
-            case Dotted(name):
-                return "dotted", name
+            case Dotted() | ModuleValue() | Imported():
+                return value
             case ClassValue():
                 return "class", id(value)
             case Closure(function, _, None, _, None, modes, wrapper):

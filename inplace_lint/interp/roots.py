@@ -15,7 +15,7 @@ from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Partial, Ref, Tuple, Value
 from inplace_lint.event import Event
-from inplace_lint.interp import attributes, calls, inputs, modules, names, reach, statements
+from inplace_lint.interp import attributes, calls, inputs, leads, modules, names, reach, statements
 from inplace_lint.interp.budget import PATHS_IN_CONSTRUCTOR, PATHS_IN_ROOT
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -34,7 +34,7 @@ class Found:
 def run_all(program: Program) -> list[Found]:
     """Run every root of the file, the outermost first, and give what was found."""
     found: list[Found] = []
-    order = reach.units(program.outline)
+    order = reach.units(program.outline, leads.imports_that_write(program.project, program.main))
     if order.script:
         found.extend(_run_script(program))
     for item in order.items:
@@ -51,7 +51,7 @@ def run_all(program: Program) -> list[Found]:
 def _start(program: Program, item: Definition) -> tuple[State, Frame]:
     program.budget.start_root()
     state = State(program.symbols)
-    env = names.module_env(program, state)
+    env = names.module_env(state, program.path)
     return state, Frame(env, program.path, item.slice)
 
 
@@ -64,7 +64,7 @@ def _run_script(program: Program) -> list[Found]:
             continue
         after: list[State] = []
         for state in states:
-            env = names.module_env(program, state)
+            env = names.module_env(state, program.path)
             frame = Frame(env, program.path, item.slice)
             outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
             after.extend(outcome.state for outcome in outcomes)
@@ -75,7 +75,7 @@ def _run_script(program: Program) -> list[Found]:
 
 def _run_function(program: Program, item: Definition) -> list[Found]:
     state, frame = _start(program, item)
-    function = names.module_variable(program, state, item.name)
+    function = names.module_variable(program, state, program.path, item.name)
     if not isinstance(function, Closure):
         return []
     arguments = inputs.of_function(program, state, function.function, dict(function.defaults), skip=0)

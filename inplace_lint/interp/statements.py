@@ -13,8 +13,8 @@ from typing import Any
 
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Value
-from inplace_lint.interp import calls, conditions, contexts, decorators, expressions, loops, targets
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
+from inplace_lint.interp import calls, conditions, contexts, decorators, expressions, loops, names, targets
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -228,17 +228,13 @@ def _scope(_program: Program, _frame: Frame, state: State, _node: ir.Scope) -> O
     return [Outcome(state)]
 
 
-def _import(_program: Program, frame: Frame, state: State, node: ir.ImportName) -> Outcomes:
-    name = node.module if node.alias is not None else node.module.partition(".")[0]
-    state.bind(frame.env, node.alias if node.alias is not None else name, Dotted(name))
+def _import(program: Program, frame: Frame, state: State, node: ir.ImportName) -> Outcomes:
+    names.bind_import(program, frame, state, node)
     return [Outcome(state)]
 
 
-def _import_from(_program: Program, frame: Frame, state: State, node: ir.ImportFrom) -> Outcomes:
-    prefix = "." * node.level + node.module
-    for name, alias in node.names:
-        if name != "*":
-            state.bind(frame.env, alias or name, Dotted(f"{prefix}.{name}" if node.module else f"{prefix}{name}"))
+def _import_from(program: Program, frame: Frame, state: State, node: ir.ImportFrom) -> Outcomes:
+    names.bind_import_from(program, frame, state, node)
     return [Outcome(state)]
 
 

@@ -60,8 +60,8 @@ def bind(program: Program, frame: Frame, state: State, name: str, value: Value) 
             state.bind(env, name, value)
             return
         env = scope.parent
-    names.module_variable(program, state, name)
-    state.bind(names.module_env(program, state), name, value)
+    names.module_variable(program, state, frame.module, name)
+    state.bind(names.module_env(state, frame.module), name, value)
 
 
 def _is_inner(state: State, frame: Frame) -> bool:

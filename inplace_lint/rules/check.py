@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from inplace_lint.finding import Certainty, Finding, Related, Role, Severity
 from inplace_lint.interp import reach, roots
 from inplace_lint.interp.program import Program
+from inplace_lint.interp.project import Module, Project, alone
 from inplace_lint.knowledge import facts
 from inplace_lint.lower.lines import split_lines
 from inplace_lint.lower.lower import collector_off, lower, room_to_recurse
@@ -79,9 +80,9 @@ def packages() -> tuple[str, ...]:
     return tuple(package for name in facts.frameworks() for package in facts_for(name, None).framework.packages)
 
 
-def check_file(path: str, source: str, options: Options) -> FileResult:
+def check_file(path: str, source: str, options: Options, project: Project | None = None) -> FileResult:
     """
-    Give all findings of a file, unsuppressed.
+    Give all findings of the roots of a file, unsuppressed; some may stand in files of `project` that they lead to.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
@@ -92,11 +93,15 @@ def check_file(path: str, source: str, options: Options) -> FileResult:
     used = _frameworks(outlined, known)
     if not used:
         return FileResult(seconds=clock.seconds)
-    program = Program(path, source, outlined, used)
+    project = project or alone()
+    known_module = project.modules.get(path)
+    main = known_module if known_module is not None and known_module.source == source else None
+    program = Program(main or Module(path, source, outlined), used, project)
+    before = project.lower_seconds()
     with collector_off(), room_to_recurse():
         found = roots.run_all(program)
     clock.lap("interpret")
-    clock.move("interpret", "lower", program.lower_seconds)
+    clock.move("interpret", "lower", project.lower_seconds() - before)
     said = [word for entry in found for word in _say(entry)]
     findings, statements = Resolver(program).findings(_chosen(said))
     clock.lap("judge")
@@ -203,12 +208,6 @@ class Resolver:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.located: dict[Slice, Located] = {}
-        self.owners = {
-            inner.slice: inner.qualname
-            for item in program.outline.items
-            for inner in (item, *item.methods)
-            if inner.name
-        }
 
     def findings(
         self, chosen: list[tuple[Said, tuple[Mark, ...], int]]
@@ -226,8 +225,17 @@ class Resolver:
     def _locate(self, slice_: Slice) -> Located:
         known = self.located.get(slice_)
         if known is None:
-            known = self.located[slice_] = Located(self.program.source, slice_, self.program.holes(slice_))
+            module = self.program.module(slice_.path)
+            known = self.located[slice_] = Located(module.source, slice_, module.holes(slice_))
         return known
+
+    def _owner(self, slice_: Slice) -> str:
+        """Name the function or class that a slice is; empty for a statement of a module."""
+        for item in self.program.module(slice_.path).outline.items:
+            for inner in (item, *item.methods):
+                if inner.slice == slice_:
+                    return inner.qualname
+        return ""
 
     def _span(self, place: Place) -> Span:
         return self._locate(place.slice).span(place.at)
@@ -249,10 +257,12 @@ class Resolver:
             more=more,
             symbol=draft.write.symbol,
             op=draft.write.op,
-            function=self.owners.get(draft.place.slice, ""),
+            function=self._owner(draft.place.slice),
             framework=facts_.framework.name,
             assumptions=tuple(sorted(draft.assumptions)),
-            help=cure(draft, self.program.source, span).replace("{no_grad}", facts_.framework.says.get("no_grad", "")),
+            help=cure(draft, self.program.module(span.path).source, span).replace(
+                "{no_grad}", facts_.framework.says.get("no_grad", "")
+            ),
             says=says.replace("{producer}", _node_name(draft.producer)),
         )
 

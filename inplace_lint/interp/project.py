@@ -1,0 +1,120 @@
+"""The files that programs are made of, and what has been read of each; a file is read when it is asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef, ImportFrom, ImportName
+from inplace_lint.lower.lower import lower
+from inplace_lint.outline.imports import Lookup
+from inplace_lint.outline.outline import Definition, Outline, outline
+from inplace_lint.span import Slice
+
+
+@dataclass(slots=True)
+class Module:
+    """One source file: its outline and the code lowered from it so far."""
+
+    path: str
+    source: str
+    outline: Outline
+    codes: dict[Slice, Code] = field(default_factory=dict)
+    by_name: dict[str, list[Definition]] = field(default_factory=dict)
+    methods: dict[Slice, tuple[Slice, ...]] = field(default_factory=dict)
+    stars: tuple[ImportFrom, ...] = ()
+    imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
+    lower_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for item in self.outline.items:
+            for name in item.binds:
+                self.by_name.setdefault(name, []).append(item)
+            self.methods[item.slice] = tuple(method.slice for method in item.methods)
+        for node in self.outline.imports:
+            for name, original in _bound(node):
+                self.imported.setdefault(name, []).append((node, original))
+        self.stars = tuple(
+            node
+            for node in self.outline.imports
+            if isinstance(node, ImportFrom) and any(name == "*" for name, _ in node.names)
+        )
+
+    def code(self, slice_: Slice) -> Code:
+        """Give the lowered form of a slice; each is parsed once."""
+        known = self.codes.get(slice_)
+        if known is None:
+            start = time.perf_counter()
+            known = self.codes[slice_] = lower(self.source, slice_, self.holes(slice_))
+            self.lower_seconds += time.perf_counter() - start
+        return known
+
+    def holes(self, slice_: Slice) -> tuple[Slice, ...]:
+        """Give the methods of a class that are slices of their own."""
+        return self.methods.get(slice_, ()) if slice_.kind == "class" else ()
+
+    def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
+        """Give the definition node of a class slice."""
+        return next((node for node in self.code(slice_).body if isinstance(node, ClassDef) and node.name == name), None)
+
+    def function_node(self, slice_: Slice, name: str) -> FunctionDef | None:
+        """Give the definition node of a function slice."""
+        body = self.code(slice_).body
+        return next((node for node in body if isinstance(node, FunctionDef) and node.name == name), None)
+
+    def items(self, name: str) -> Sequence[Definition]:
+        """List the top-level items that bind a name, in source order."""
+        return self.by_name.get(name, ())
+
+
+@dataclass(slots=True)
+class Project:
+    """
+    The files in reach of the programs that one process analyzes.
+
+    `read` gives the text of a path, or None where there is no such file or it is no text.
+    """
+
+    lookup: Lookup
+    read: Callable[[str], str | None]
+    modules: dict[str, Module | None] = field(default_factory=dict)
+    uses: dict[tuple[str, str], frozenset[tuple[str, str]]] = field(default_factory=dict)
+
+    def add(self, module: Module) -> None:
+        """Take a file that was read already."""
+        self.modules[module.path] = module
+
+    def module(self, path: str) -> Module | None:
+        """Give a file of the project; None for one that cannot be read or parsed."""
+        if path not in self.modules:
+            self.modules[path] = self._load(path)
+        return self.modules[path]
+
+    def lower_seconds(self) -> float:
+        """Add up the time spent on lowering."""
+        return sum(module.lower_seconds for module in self.modules.values() if module is not None)
+
+    def _load(self, path: str) -> Module | None:
+        source = self.read(path)
+        if source is None:
+            return None
+        try:
+            return Module(path, source, outline(path, source, ()))
+        except SyntaxError:
+            # IMPRECISE: what only LibCST reads, or nothing, is reported where it is checked itself; here it is unknown.
+            return None
+
+
+def _bound(node: ImportName | ImportFrom) -> Iterator[tuple[str, str]]:
+    """List the names that an import binds, each with what it stands for there."""
+    if isinstance(node, ImportFrom):
+        yield from ((alias or name, name) for name, alias in node.names if name != "*")
+    else:
+        top = node.module.partition(".")[0]
+        yield (top, top) if node.alias is None else (node.alias, node.module)
+
+
+def alone() -> Project:
+    """Give a project of no files but those that are added."""
+    return Project(Lookup(lambda _: False), lambda _: None)

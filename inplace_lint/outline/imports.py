@@ -1,0 +1,93 @@
+"""
+Which file an import means.
+
+    from .layers import Block     # in pkg/models/net.py: pkg/models/layers.py or pkg/models/layers/__init__.py
+    import pkg.layers             # below the folder that holds pkg, the project's root or its src folder
+
+What no file of the project answers is none of its modules, and never an error.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+INIT = "__init__.py"
+
+
+@dataclass(slots=True)
+class Lookup:
+    """
+    Finds files for imports, and remembers the answers.
+
+    `has` says whether there is a file. Paths are written as spans carry them: below `here` relative to it, with
+    slashes. Nothing is looked for above `root`. `frameworks` are packages that are never taken from the project.
+    `asked` are the paths that answers so far depend on, and whether a file was there.
+    """
+
+    has: Callable[[str], bool]
+    here: str = "/"
+    root: str = "/"
+    frameworks: frozenset[str] = frozenset()
+    asked: dict[str, bool] = field(default_factory=dict)
+    _search: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _answers: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
+
+    def resolve(self, importer: str, module: str, level: int) -> str | None:
+        """Give the path of the file that an import in `importer` means; None when it is not in the project."""
+        top = module.partition(".")[0]
+        if not level and (top in self.frameworks or top in sys.stdlib_module_names):
+            return None
+        folder = posixpath.dirname(posixpath.join(self.here, importer))
+        key = (folder, module, level)
+        if key not in self._answers:
+            self._answers[key] = self._relative(*key) if level else self._absolute(folder, module)
+        return self._answers[key]
+
+    def submodule(self, package: str, name: str) -> str | None:
+        """Give the path of a module inside a package, given as the path of its `__init__` file."""
+        if posixpath.basename(package) != INIT:
+            return None
+        return self._below(posixpath.dirname(posixpath.join(self.here, package)), name)
+
+    def _relative(self, folder: str, module: str, level: int) -> str | None:
+        for _ in range(level - 1):
+            if folder == self.root:
+                return None
+            folder = posixpath.dirname(folder)
+        return self._below(folder, module)
+
+    def _absolute(self, folder: str, module: str) -> str | None:
+        found = (self._below(base, module) for base in self._folders(folder))
+        return next((path for path in found if path is not None), None)
+
+    def _below(self, folder: str, module: str) -> str | None:
+        stem = posixpath.join(folder, *module.split(".")) if module else folder
+        candidates = (posixpath.join(stem, INIT), *((f"{stem}.py",) if module else ()))
+        return next((self._shown(path) for path in candidates if self._exists(path)), None)
+
+    def _shown(self, path: str) -> str:
+        return path.removeprefix(self.here.rstrip("/") + "/")
+
+    def _exists(self, path: str) -> bool:
+        shown = self._shown(path)
+        known = self.asked.get(shown)
+        if known is None:
+            known = self.asked[shown] = self.has(shown)
+        return known
+
+    def _folders(self, folder: str) -> tuple[str, ...]:
+        """List the folders in which an absolute import from this folder is looked up, the nearest first."""
+        known = self._search.get(folder)
+        if known is None:
+            here = folder
+            while here != self.root and self._exists(posixpath.join(here, INIT)) and posixpath.dirname(here) != here:
+                here = posixpath.dirname(here)
+            found = [here]
+            while here != self.root and posixpath.dirname(here) != here:
+                here = posixpath.dirname(here)
+                found.append(here)
+            known = self._search[folder] = (*found, posixpath.join(self.root, "src"))
+        return known
