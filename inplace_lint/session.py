@@ -34,7 +34,7 @@ class Task(NamedTuple):
     One file whose roots are run: the path that findings carry, its bytes, and the settings that results depend on.
 
     `root` is the folder that its imports are looked up in at most. `reported`: what stands in it is shown.
-    `around` is a digest of the other files that results depend on.
+    `around` is a digest of the other files that results depend on, `finds_in` are the files whose findings count.
     """
 
     path: str
@@ -44,6 +44,7 @@ class Task(NamedTuple):
     root: str = ""
     reported: bool = True
     around: bytes = b""
+    finds_in: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +175,21 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
 
 
 def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
-    """Give each task the state of the files that it imports; add the files of its project that import it."""
+    """Give each task what it depends on; add the files of its project whose roots may find something in it."""
     names = framework_names()
     done: list[Task] = []
     for root in sorted({task.root for task in tasks}):
         mine = {task.path: task for task in tasks if task.root == root}
-        graph = sources.Graph(root, names, {path: task.data for path, task in mine.items()})
-        for name in sorted(graph.above(mine, exclude)):
+        graph = sources.Graph(root, names, {path: task.data for path, task in mine.items()}, exclude)
+        for name in sorted({name for path in mine for name in graph.callers(path)} - mine.keys()):
             data = graph.text(name)
-            if name not in mine and files.mentions(data, names):
+            if files.mentions(data, names):
                 own = plan.settings_of(Path(name))
                 mine[name] = Task(name, data, own.torch_version, own.paddle_version, root, reported=False)
-        done.extend(task._replace(around=graph.state(path)) for path, task in mine.items())
+        for path, task in mine.items():
+            below = graph.below(path)
+            finds = frozenset(name for name in below if path in graph.callers(name))
+            done.append(task._replace(around=graph.state(path), finds_in=finds | {path}))
     return done
 
 
@@ -256,7 +260,8 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
             key = (finding.code, finding.span)
-            if _touches(finding, texts) and (key not in best or _rank(finding) < _rank(best[key])):
+            counts = finding.span.path == task.path or finding.span.path in task.finds_in
+            if counts and _touches(finding, texts) and (key not in best or _rank(finding) < _rank(best[key])):
                 best[key] = finding
     outcome.findings = tuple(sorted(_kept(best.values(), texts, plan, outcome), key=lambda one: (one.span, one.code)))
     outcome.troubles.sort()

@@ -2,7 +2,8 @@
 The files around those that are checked: what a process reads of them, and which of them import which.
 
 Findings of a file also come from the roots of other files that lead into it. Therefore a run over some files of a
-project runs the roots of all files that import these, directly or through others.
+project runs the roots of the files that import something from these as well: what is said of a file must not depend
+on which other files were asked for.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _IMPORT = re.compile(
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _MOST_FILES = 20_000
+_MOST_CALLERS = 16
+_DEEPEST = 6
 _PROJECTS: dict[tuple[str, str], Project] = {}
 
 
@@ -49,10 +52,19 @@ def forget() -> None:
 class Graph:
     """Which files of a project import which; `texts` are files that were read already."""
 
-    def __init__(self, root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) -> None:
-        self.root, self._texts = root, dict(texts)
+    def __init__(
+        self,
+        root: str,
+        frameworks: Iterable[str],
+        texts: Mapping[str, bytes],
+        exclude: Mapping[Path, Sequence[str]],
+    ) -> None:
+        self.root, self._texts, self._exclude = root, dict(texts), exclude
         self._look_up = _lookup(root, frameworks)
         self._targets: dict[str, frozenset[str]] = {}
+        self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
+        self._homes: dict[tuple[str, str], str] = {}
+        self._users: dict[str, list[str]] | None = None
         self._digests: dict[str, bytes] = {}
 
     def text(self, path: str) -> bytes:
@@ -74,20 +86,23 @@ class Graph:
             waiting.extend(more)
         return found - {path}
 
-    def above(self, wanted: Iterable[str], exclude: Mapping[Path, Sequence[str]]) -> set[str]:
-        """Give the files of the project that import a wanted one, directly or through others."""
-        everything = [files.shown(path) for path in files.find([Path(self.root)], exclude).files[:_MOST_FILES]]
-        by_target: dict[str, set[str]] = {}
-        for path in {*everything, *self._texts}:
-            for target in self._imports(path):
-                by_target.setdefault(target, set()).add(path)
-        found: set[str] = set()
-        waiting = list(wanted)
-        while waiting:
-            more = by_target.get(waiting.pop(), set()) - found
-            found |= more
-            waiting.extend(more)
-        return found
+    def callers(self, path: str) -> tuple[str, ...]:
+        """
+        Give the files whose roots may find something in a file: those that import something that stands in it.
+
+        Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given, the nearest folders first.
+        """
+        if self._users is None:
+            self._users = {}
+            for user in sorted({*self._files(), *self._texts}):
+                for target in self._meant(user):
+                    self._users.setdefault(target, []).append(user)
+        users = [user for user in self._users.get(path, ()) if user != path]
+        return tuple(sorted(users, key=lambda user: (-_shared(user, path), user))[:_MOST_CALLERS])
+
+    def _files(self) -> Iterator[str]:
+        for path in files.find([Path(self.root)], self._exclude).files[:_MOST_FILES]:
+            yield files.shown(path)
 
     def state(self, path: str) -> bytes:
         """Give a digest of all files that a file imports, directly or through others: other imports give another."""
@@ -99,24 +114,35 @@ class Graph:
         return total.digest()
 
     def _imports(self, path: str) -> frozenset[str]:
+        """List the files that the imports of a file may run."""
         known = self._targets.get(path)
         if known is None:
-            known = self._targets[path] = frozenset(self._imported(path))
+            found = set[str]()
+            for target, names in self._statements(path):
+                found.add(target)
+                inner = (self._look_up.submodule(target, name) for name in names)
+                found.update(name for name in inner if name is not None)
+            known = self._targets[path] = frozenset(found)
         return known
 
-    def _imported(self, path: str) -> Iterator[str]:
-        """List the files that the imports of a file may mean; text that only looks like an import does no harm here."""
+    def _statements(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
+        """List the files that imports mean, each with the words after `import`; text that looks so does no harm."""
+        known = self._parsed.get(path)
+        if known is None:
+            known = self._parsed[path] = tuple(self._imported(path))
+        return known
+
+    def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
         text = _COMMENT.sub(b"", self.text(path)).decode("utf-8", "replace")
         for match in _IMPORT.finditer(text):
             if match["plain"] is not None:
                 for part in match["plain"].split(","):
-                    yield from self._modules(path, part.split()[0] if part.split() else "")
+                    for target in self._modules(path, part.split()[0] if part.split() else ""):
+                        yield target, frozenset()
                 continue
             target = self._look_up.resolve(path, match["module"], len(match["level"]))
             if target is not None:
-                yield target
-                inner = (self._look_up.submodule(target, name) for name in re.findall(r"\w+", match["names"]))
-                yield from (name for name in inner if name is not None)
+                yield target, frozenset(re.findall(r"\w+|\*", match["names"]))
 
     def _modules(self, path: str, dotted: str) -> Iterator[str]:
         """List the files of a dotted module and of the packages that it is in."""
@@ -125,6 +151,46 @@ class Graph:
             target = self._look_up.resolve(path, ".".join(words[:end]), 0)
             if target is not None:
                 yield target
+
+    def _meant(self, path: str) -> set[str]:
+        """List the files in which what a file imports stands."""
+        found = set[str]()
+        for target, names in self._statements(path):
+            found.update(self._home(target, name, 0) for name in names or ("",))
+        return found
+
+    def _home(self, path: str, name: str, depth: int) -> str:
+        """Give the file in which a name of a module stands, as far as re-exports tell."""
+        key = (path, name)
+        if key not in self._homes:
+            self._homes[key] = path
+            inner = self._look_up.submodule(path, name) if name else None
+            self._homes[key] = inner or self._exporter(path, name, depth) or path
+        return self._homes[key]
+
+    def _exporter(self, path: str, name: str, depth: int) -> str | None:
+        if depth == _DEEPEST or not name:
+            return None
+        for target, names in self._statements(path):
+            if name in names:
+                return self._home(target, name, depth + 1)
+        defines = re.compile(rf"^(?:class|def|async def)[ \t]+{re.escape(name)}\b".encode(), re.MULTILINE)
+        for target, names in self._statements(path):
+            if "*" in names:
+                home = self._home(target, name, depth + 1)
+                if defines.search(self.text(home)):
+                    return home
+        return None
+
+
+def _shared(one: str, other: str) -> int:
+    """Count the folders that two paths have in common."""
+    count = 0
+    for mine, theirs in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
 
 
 def root_of(path: Path) -> str:
