@@ -124,12 +124,30 @@ def _delete(program: Program, frame: Frame, state: State, node: ir.Delete) -> Ou
 
 
 def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
-    return [
-        outcome
-        for after, test in expressions.evaluate(program, frame, state, node.test)
-        for side_state, side in conditions.split(program, frame, after, test)
-        for outcome in execute(program, frame, side_state, node.body if side else node.orelse)
-    ]
+    outcomes: Outcomes = []
+    for after, test in expressions.evaluate(program, frame, state, node.test):
+        if conditions.truth(after, test) is None and _refuses(node.body):
+            # A path that raises ends: it needs no state of its own.
+            conditions.learn(after, test, False)
+        spare = after.fork() if program.budget.width <= 1 else None
+        sides = conditions.split(program, frame, after, test)
+        found = [
+            outcome
+            for side_state, side in sides
+            for outcome in execute(program, frame, side_state, node.body if side else node.orelse)
+        ]
+        if not found and spare is not None and conditions.truth(spare, test) is None:
+            # The one side that was followed ends in an error: the program takes the other.
+            other = not sides[0][1]
+            conditions.learn(spare, test, other)
+            found = execute(program, frame, spare, node.body if other else node.orelse)
+        outcomes.extend(found)
+    return outcomes
+
+
+def _refuses(body: Sequence[ir.Stmt]) -> bool:
+    """Say whether statements do nothing but raise an error, with what is said before it."""
+    return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
 
 
 def _for(program: Program, frame: Frame, state: State, node: ir.For) -> Outcomes:
