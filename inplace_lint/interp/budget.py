@@ -24,11 +24,13 @@ class Budget:
     What is left of the limits for the root that runs, and what was counted over all roots.
 
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
-    work of a root grows with the sum of its paths and not with their product.
+    work of a root grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
+    condition that is followed when only one can be.
     """
 
     steps: int = STEPS_IN_ROOT
     width: int = PATHS_IN_FUNCTION
+    prefers: bool = True
     cut: set[str] = field(default_factory=set)
     counters: Counter[str] = field(default_factory=Counter)
     returned: set[str] = field(default_factory=set)
@@ -39,6 +41,7 @@ class Budget:
         """Give a new root the full limits."""
         self.steps = STEPS_IN_ROOT
         self.width = PATHS_IN_FUNCTION
+        self.prefers = True
         self.cut.clear()
         self.before = frozenset(self.returned)
         self.counters["roots"] += 1

@@ -260,7 +260,16 @@ def _inline(
     for mode in closure.modes:
         state.modes = contexts.entered(state, mode)
     results: Results = []
-    for outcome in statements.execute(program, inner, state, function.body):
+    spare, sides = state.fork(), program.budget.counters["dropped_sides"]
+    prefers, program.budget.prefers = program.budget.prefers, True
+    outcomes = statements.execute(program, inner, state, function.body)
+    program.budget.prefers = prefers
+    if not outcomes and program.budget.counters["dropped_sides"] > sides:
+        # Every side that was followed ends in an error, but not every side was followed.
+        program.budget.counters["calls_without_a_path"] += 1
+        spare.modes = before
+        return unknown_call(program, frame, spare, closure, Arguments(tuple(values.values())), site.place.at)
+    for outcome in outcomes:
         outcome.state.modes = before
         if outcome.flow == "return" or program.budget.steps >= 0:
             program.budget.returned.add(name_of(function))

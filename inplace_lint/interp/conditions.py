@@ -80,8 +80,8 @@ def split(program: Program, frame: Frame, state: State, value: Value) -> list[tu
         return [(state, known)]
     if program.budget.width <= 1 or not program.budget.step():
         program.budget.drop("sides")
-        learn(state, value, True)
-        return [(state, True)]
+        learn(state, value, program.budget.prefers)
+        return [(state, program.budget.prefers)]
     other = state.fork()
     learn(state, value, True)
     learn(other, value, False)

@@ -8,7 +8,7 @@ import posixpath
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
-from inplace_lint.interp import statements
+from inplace_lint.interp import decorators, statements
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir.nodes import ImportFrom, ImportName
@@ -63,6 +63,9 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     items = module.items(name)
     for item in items:
         _run_item(program, state, path, env, item)
+    if items:
+        for item in module.fills(name):
+            _run_item(program, state, path, env, item)
     scope = state.heap[env.id]
     assert isinstance(scope, Names)
     found = scope.values.get(name)
@@ -133,16 +136,20 @@ def module_env(state: State, path: str) -> Ref:
 
 
 def _run_item(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
+    """Run a top-level item; it has run long before what asks for it, so that its modes and doubts are not those of it."""
     frame = Frame(env, path, item.slice)
+    modes, assumptions = state.modes, state.assumptions
     if item.kind == "class":
         cls = class_of(program, state, frame, item)
         if cls is not None:
             state.bind(env, item.name, cls)
-        return
-    modes = state.modes
-    # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
-    statements.run_in_place(program, frame, state, program.code(item.slice).body)
-    state.modes = modes
+            node = program.class_node(item.slice, item.name)
+            if node is not None and node.decorators:
+                decorators.run_on_class(program, frame, state, node.decorators, cls)
+    else:
+        # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
+        statements.run_in_place(program, frame, state, program.code(item.slice).body)
+    state.modes, state.assumptions = modes, assumptions
 
 
 def class_of(program: Program, state: State, frame: Frame, item: Definition) -> ClassValue | None:

@@ -26,6 +26,7 @@ class Module:
     stars: tuple[ImportFrom, ...] = ()
     imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
     lower_seconds: float = 0.0
+    _fills: dict[str, list[Definition]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for item in self.outline.items:
@@ -62,6 +63,22 @@ class Module:
         """Give the definition node of a function slice."""
         body = self.code(slice_).body
         return next((node for node in body if isinstance(node, FunctionDef) and node.name == name), None)
+
+    def fills(self, name: str) -> list[Definition]:
+        """List the top-level items that put something into the object that a name is bound to, as registries do."""
+        known = self._fills.get(name)
+        if known is None:
+            known = self._fills[name] = [
+                item
+                for item in self.outline.items
+                if name not in item.binds
+                and (
+                    any(decorator.startswith(f"{name}.") for decorator in item.decorators)
+                    or (item.kind == "statement" and any(call.startswith(f"{name}.") for call in item.calls))
+                    or (item.kind == "statement" and item.writes and name in item.reads)
+                )
+            ]
+        return known
 
     def items(self, name: str) -> Sequence[Definition]:
         """List the top-level items that bind a name, in source order."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import collections.abc
+import numbers
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -157,6 +160,17 @@ def _isinstance(request: Request) -> Results:
     return [(request.state, request.state.symbols.sym(("isinstance", value, classes)))]
 
 
+_LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
+
+
+def _python_type(name: str) -> type | tuple[type, ...]:
+    """Give the types that the last name of a builtin or abstract class stands for; none for any other."""
+    if name in _PYTHON_TYPES:
+        return _PYTHON_TYPES[name]
+    found = getattr(collections.abc, name, None) or getattr(numbers, name, None)
+    return found if isinstance(found, type) else ()
+
+
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (float,),
@@ -164,6 +178,11 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "bytes": (bytes,),
     "complex": (complex,),
+    "tuple": (tuple,),
+    "list": (list,),
+    "set": (set,),
+    "deque": (collections.deque,),
+    "dict": (dict,),
 }
 
 
@@ -185,16 +204,16 @@ def _is_a(request: Request, value: Value, cls: Value) -> bool | None:
         return None if instance.opaque or isinstance(cls, Sym) else False
     match value:
         case Const(constant):
-            return isinstance(constant, _PYTHON_TYPES.get(name, ()))
+            return isinstance(constant, _python_type(name))
         case Tuple():
-            return name in {"tuple", "Sequence", "Iterable", "Collection"}
+            return issubclass(tuple, _python_type(name))
         case Ref():
             inner = state.object(value)
             if isinstance(inner, ListObject):
-                return name in {inner.kind, "Sequence", "Iterable", "Collection", "MutableSequence"}
-            return (
-                name in {"dict", "Mapping", "OrderedDict", "MutableMapping"} if isinstance(inner, DictObject) else None
-            )
+                return issubclass(_LISTS.get(inner.kind, list), _python_type(name))
+            if isinstance(inner, DictObject):
+                return name == "OrderedDict" or issubclass(dict, _python_type(name))
+            return None
         case Closure():
             return name in {"Callable", "FunctionType"}
         case Sym(_, kind) if kind in {"number", "str"}:

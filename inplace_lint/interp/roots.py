@@ -94,12 +94,27 @@ def _run_class(program: Program, item: Definition) -> list[Found]:
     made = _constructed(program, frame, state, cls, PATHS_IN_CONSTRUCTOR if reach.writes(item) else 1)
     entry = _entry(program, made[0][0], cls)
     found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
+    if not entry and program.is_module(cls) is not None:
+        found.extend(_run_container(program, frame, made))
     if entry:
         found.extend(_run_method(program, frame, made, cls, entry))
     for method in reach.order_of_methods(item):
         if method.name != entry and reach.method_pending(program, method):
             found.extend(_run_method(program, frame, made, cls, method.name))
     return found
+
+
+def _run_container(program: Program, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
+    """Call a container of modules that has no method of its own for it, such as a subclass of a sequence of them."""
+    program.budget.start_root()
+    results: list[tuple[State, Value]] = []
+    for constructed, receiver in made:
+        state = constructed.fork()
+        instance = state.instance(receiver)
+        if isinstance(receiver, Ref) and instance is not None and instance.children is not None:
+            given = Arguments((state.symbols.sym(("param", receiver, "input"), "input"),))
+            results.extend(modules.call_instance(program, frame, state, receiver, given, 0))
+    return _finish(program, results[:PATHS_IN_ROOT])
 
 
 def _entry(program: Program, state: State, cls: ClassValue) -> str:

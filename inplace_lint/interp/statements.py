@@ -125,10 +125,9 @@ def _delete(program: Program, frame: Frame, state: State, node: ir.Delete) -> Ou
 
 def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
     outcomes: Outcomes = []
+    if _refuses(node.body):
+        return _refusal(program, frame, state, node)
     for after, test in expressions.evaluate(program, frame, state, node.test):
-        if conditions.truth(after, test) is None and _refuses(node.body):
-            # A path that raises ends: it needs no state of its own.
-            conditions.learn(after, test, False)
         spare = after.fork() if program.budget.width <= 1 else None
         sides = conditions.split(program, frame, after, test)
         found = [
@@ -142,6 +141,21 @@ def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
             conditions.learn(spare, test, other)
             found = execute(program, frame, spare, node.body if other else node.orelse)
         outcomes.extend(found)
+    return outcomes
+
+
+def _refusal(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
+    """Run `if wrong: raise …`: a path that raises ends, so that an unknown condition is taken to be false."""
+    budget = program.budget
+    before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, False)
+    tests = expressions.evaluate(program, frame, state, node.test)
+    budget.width, budget.prefers = before
+    outcomes: Outcomes = []
+    for after, test in tests:
+        known = conditions.truth(after, test)
+        if known is None:
+            conditions.learn(after, test, False)
+        outcomes.extend(execute(program, frame, after, node.body if known else node.orelse))
     return outcomes
 
 
