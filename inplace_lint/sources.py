@@ -140,9 +140,9 @@ class Graph:
                     for target in self._modules(path, part.split()[0] if part.split() else ""):
                         yield target, frozenset()
                 continue
-            target = self._look_up.resolve(path, match["module"], len(match["level"]))
-            if target is not None:
-                yield target, frozenset(re.findall(r"\w+|\*", match["names"]))
+            module = self._look_up.resolve(path, match["module"], len(match["level"]))
+            if module is not None:
+                yield module, frozenset(re.findall(r"\w+|\*", match["names"]))
 
     def _modules(self, path: str, dotted: str) -> Iterator[str]:
         """List the files of a dotted module and of the packages that it is in."""

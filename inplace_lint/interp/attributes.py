@@ -195,6 +195,9 @@ def _of_instance(
         return [(state, instance.cls)]
     resolved = lookup(program, state, instance.cls, name)
     if resolved is None:
+        own = special(program, frame, state, value, "__getattr__", (Const(name),), at)
+        if own is not None:
+            return own
         return [(state, state.symbols.sym(("attr", value, name)))]
     return _bound(program, frame, state, value, resolved, at)
 
@@ -216,6 +219,19 @@ def lookup(program: Program, state: State, cls: Value, name: str, after: ClassVa
             if found is not None:
                 return found
     return None
+
+
+def special(
+    program: Program, frame: Frame, state: State, value: Value, name: str, arguments: tuple[Value, ...], at: int
+) -> Results | None:
+    """Give what a special method that the program defines for an object returns; None if it defines none."""
+    instance = state.instance(value)
+    if instance is None or not isinstance(instance.cls, ClassValue):
+        return None
+    method = lookup(program, state, instance.cls, name)
+    if not isinstance(method, Closure):
+        return None
+    return calls.call(program, frame, state, Bound(value, method), Arguments(arguments), at)
 
 
 def own_attribute(program: Program, state: State, cls: ClassValue, name: str) -> Value | None:

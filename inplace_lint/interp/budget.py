@@ -37,14 +37,14 @@ class Budget:
     before: frozenset[str] = frozenset()
     entered: set[str] = field(default_factory=set)
 
-    def start_root(self) -> None:
-        """Give a new root the full limits."""
+    def start_root(self, *, again: bool = False) -> None:
+        """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
         self.steps = STEPS_IN_ROOT
         self.width = PATHS_IN_FUNCTION
         self.prefers = True
         self.cut.clear()
         self.before = frozenset(self.returned)
-        self.counters["roots"] += 1
+        self.counters["roots"] += not again
 
     def end_root(self, *, finished: bool) -> None:
         """Forget which functions a root ran if it did not come to its end: they are then run on their own."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value
-from inplace_lint.interp import containers, ops, tensors
+from inplace_lint.interp import attributes, containers, ops, tensors
 from inplace_lint.interp.budget import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -43,6 +43,14 @@ def items_of(program: Program, frame: Frame, state: State, value: Value, expr: i
         case Instance() as instance if instance.children is not None:
             inner = containers.children(state, instance)
             return Items(tuple(child for _, child in inner.pairs), inner.exact)
+        case Instance():
+            own = attributes.special(program, frame, state, value, "__iter__", (), at)
+            if own is None or not own or isinstance(state.object(own[0][1]), Instance):
+                return Items((), exact=False)
+            # IMPRECISE: an iteration with several outcomes is followed on its first one.
+            if own[0][0] is not state:
+                state.become(own[0][0])
+            return items_of(program, frame, state, own[0][1], expr, at)
         case _:
             return Items((), exact=False)
 

@@ -77,7 +77,7 @@ def _construct_data(
 
 
 def _fields(program: Program, cls: ClassValue) -> list[str]:
-    node = program.class_node(cls.slice, cls.name)
+    node = statements.definition(program, cls)
     if node is None:
         return []
     return [

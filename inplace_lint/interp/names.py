@@ -70,6 +70,7 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     assert isinstance(scope, Names)
     found = scope.values.get(name)
     if found is not None or items:
+        program.bound.append((path, name))
         return found
     for star in reversed(module.stars):
         found = _from_star(program, state, path, star, name)
@@ -136,9 +137,11 @@ def module_env(state: State, path: str) -> Ref:
 
 
 def _run_item(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
-    """Run a top-level item; it has run long before what asks for it, so that its modes and doubts are not those of it."""
+    """Run a top-level item. It ran long before what asks for it: modes, doubts and paths of that are not its own."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
+    budget = program.budget
+    before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, True)
     if item.kind == "class":
         cls = class_of(program, state, frame, item)
         if cls is not None:
@@ -150,6 +153,7 @@ def _run_item(program: Program, state: State, path: str, env: Ref, item: Definit
         # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
         statements.run_in_place(program, frame, state, program.code(item.slice).body)
     state.modes, state.assumptions = modes, assumptions
+    budget.width, budget.prefers = before
 
 
 def class_of(program: Program, state: State, frame: Frame, item: Definition) -> ClassValue | None:

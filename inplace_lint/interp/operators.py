@@ -148,6 +148,10 @@ def _compare_two(
             method = facts.framework.compare[op]
             exprs: dict[int | str, ir.Expr] = {0: left_expr, 1: right_expr}
             return _method(program, frame, state, facts, method, (left, right), expr.at, exprs)
+    if op in {"in", "not in"}:
+        own = attributes.special(program, frame, state, right, "__contains__", (left,), expr.at)
+        if own is not None:
+            return [(after, one if op == "in" else conditions.negate(after, one)) for after, one in own]
     return [(state, _python_compare(program, state, op, left, right))]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from inplace_lint.domain.recording import Recording
-from inplace_lint.domain.state import Symbols
+from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Value
 from inplace_lint.interp.budget import CONSTRUCTIONS, Budget
 from inplace_lint.interp.project import Module, Project, alone
@@ -37,6 +37,8 @@ class Program:
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     met_calls: set[Hashable] = field(default_factory=set)
     constructed: dict[int, list[tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]]] = field(default_factory=dict)
+    base: State | None = None
+    bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import collections
-import collections.abc
-import numbers
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +12,6 @@ from inplace_lint.domain.values import (
     NONE,
     Builtin,
     ClassValue,
-    Closure,
     Const,
     Dotted,
     Ref,
@@ -24,7 +20,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp import attributes, calls, conditions, iteration, pymethods, tensors
+from inplace_lint.interp import attributes, calls, conditions, iteration, kinds, pymethods, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 
@@ -69,8 +65,18 @@ def call(program: Program, frame: Frame, state: State, function: Builtin, argume
     return handler(request) if handler is not None else request.unknown()
 
 
+def _callable(request: Request) -> Results:
+    value = request.argument(0)
+    known = None if value is None else kinds.is_callable(request.program, request.state, value)
+    return request.unknown() if known is None else [(request.state, Const(known))]
+
+
 def _len(request: Request) -> Results:
     value = request.argument(0)
+    if value is not None:
+        own = attributes.special(request.program, request.frame, request.state, value, "__len__", (), request.at)
+        if own is not None:
+            return own
     if value is None or tensors.framework_of(request.program, request.state, value) is not None:
         return request.unknown("number")
     found = request.items(value)
@@ -152,84 +158,12 @@ def _isinstance(request: Request) -> Results:
     if value is None or classes is None:
         return request.unknown()
     wanted = classes.items if isinstance(classes, Tuple) else (classes,)
-    answers = [_is_a(request, value, cls) for cls in wanted]
+    answers = [kinds.is_a(request.program, request.state, value, cls) for cls in wanted]
     if True in answers:
         return [(request.state, Const(True))]
     if None not in answers:
         return [(request.state, Const(False))]
     return [(request.state, request.state.symbols.sym(("isinstance", value, classes)))]
-
-
-_LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
-
-
-def _python_type(name: str) -> type | tuple[type, ...]:
-    """Give the types that the last name of a builtin or abstract class stands for; none for any other."""
-    if name in _PYTHON_TYPES:
-        return _PYTHON_TYPES[name]
-    found = getattr(collections.abc, name, None) or getattr(numbers, name, None)
-    return found if isinstance(found, type) else ()
-
-
-_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (float,),
-    "str": (str,),
-    "bool": (bool,),
-    "bytes": (bytes,),
-    "complex": (complex,),
-    "tuple": (tuple,),
-    "list": (list,),
-    "set": (set,),
-    "deque": (collections.deque,),
-    "dict": (dict,),
-}
-
-
-def _is_a(request: Request, value: Value, cls: Value) -> bool | None:
-    state, program = request.state, request.program
-    name = cls.name.rpartition(".")[2] if isinstance(cls, Dotted | Builtin) else ""
-    facts = tensors.framework_of(program, state, value)
-    if facts is not None:
-        return (
-            True
-            if isinstance(cls, Dotted) and facts.canonical(cls.name) == facts.framework.tensor
-            else (None if isinstance(cls, Dotted | Sym) else False)
-        )
-    instance = state.instance(value)
-    if instance is not None:
-        mro = program.mro(instance.cls)
-        if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
-            return True
-        return None if instance.opaque or isinstance(cls, Sym) else False
-    match value:
-        case Const(constant):
-            return isinstance(constant, _python_type(name))
-        case Tuple():
-            return issubclass(tuple, _python_type(name))
-        case Ref():
-            inner = state.object(value)
-            if isinstance(inner, ListObject):
-                return issubclass(_LISTS.get(inner.kind, list), _python_type(name))
-            if isinstance(inner, DictObject):
-                return name == "OrderedDict" or issubclass(dict, _python_type(name))
-            return None
-        case Closure():
-            return name in {"Callable", "FunctionType"}
-        case Sym(_, kind) if kind in {"number", "str"}:
-            return None if (name in {"int", "float"}) == (kind == "number") else False
-        case _:
-            return None
-
-
-def _same_library(program: Program, entry: Value, cls: Value) -> bool | None:
-    if not isinstance(entry, Dotted) or not isinstance(cls, Dotted):
-        return False
-    facts = program.facts_of(entry.name)
-    if facts is None:
-        return entry == cls
-    wanted = facts.canonical(cls.name)
-    return facts.canonical(entry.name) == wanted or wanted == facts.framework.module
 
 
 def _getattr(request: Request) -> Results:
@@ -371,6 +305,7 @@ def _text(request: Request) -> Results:
 
 _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "len": _len,
+    "callable": _callable,
     "range": _range,
     "enumerate": _enumerate,
     "zip": _zip,

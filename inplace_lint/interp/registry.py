@@ -8,7 +8,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.interp import calls, conditions, containers, iteration
+from inplace_lint.interp import calls, conditions, containers, iteration, statements
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
@@ -216,7 +216,7 @@ def _container_update(act: Act) -> Results:
 def construct_special(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
     """Give an instance of a class of named tuples; None for any other class."""
     bases = {base.name.rpartition(".")[2] for base in program.mro(cls) if isinstance(base, Dotted)}
-    node = program.class_node(cls.slice, cls.name)
+    node = statements.definition(program, cls)
     if "NamedTuple" not in bases or node is None:
         return None
     fields = tuple(

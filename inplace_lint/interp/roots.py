@@ -49,8 +49,16 @@ def run_all(program: Program) -> list[Found]:
 
 
 def _start(program: Program, item: Definition) -> tuple[State, Frame]:
+    """Start a root: modules are in the state in which their own statements left them."""
     program.budget.start_root()
-    state = State(program.symbols)
+    base = program.base = program.base or State(program.symbols)
+    # What earlier roots asked of the modules is bound once for all later ones.
+    asked, program.bound = dict.fromkeys(program.bound), []
+    for path, name in asked:
+        names.find(program, base, path, name)
+    program.bound = []
+    program.budget.start_root(again=True)
+    state = base.fork()
     env = names.module_env(state, program.path)
     return state, Frame(env, program.path, item.slice)
 

@@ -317,11 +317,16 @@ def class_body(program: Program, state: State, cls: ClassValue) -> Ref:
         return known
     env = state.new(Names({}, {}, cls.env))
     state.attach(key, env)
-    node = program.class_node(cls.slice, cls.name) or nested_class(program.code(cls.slice).body, cls.name)
+    node = definition(program, cls)
     if node is not None:
         frame = Frame(env, cls.module, cls.slice)
         run_in_place(program, frame, state, node.body)
     return env
+
+
+def definition(program: Program, cls: ClassValue) -> ir.ClassDef | None:
+    """Give the definition node of a class."""
+    return program.class_node(cls.slice, cls.name) or nested_class(program.code(cls.slice).body, cls.name)
 
 
 def nested_class(body: Sequence[ir.Stmt], name: str) -> ir.ClassDef | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.interp import calls, iteration, pybuiltins
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -80,6 +80,27 @@ def _default_dict(_program: Program, _frame: Frame, state: State, arguments: Arg
     return [(state, state.new(DictObject({}, exact=False, default=default)))]
 
 
+def _named_tuple(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Give the class that `namedtuple("Pair", "left right")` makes: something to call with the fields."""
+    given = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("field_names")
+    held = state.object(given) if given is not None else None
+    items = given.items if isinstance(given, Tuple) else held.items if isinstance(held, ListObject) else ()
+    if isinstance(given, Const) and isinstance(given.value, str):
+        items = tuple(Const(word) for word in given.value.replace(",", " ").split())
+    if not items or not all(isinstance(item, Const) and isinstance(item.value, str) for item in items):
+        return [(state, state.symbols.sym(("namedtuple", arguments.positional, state.next_id), "callable"))]
+    return [(state, Partial(Dotted(_NEW_TUPLE), (Tuple(items),), ()))]
+
+
+def _new_tuple(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    fields, *values = arguments.positional
+    assert isinstance(fields, Tuple)
+    names = tuple(str(field.value) for field in fields.items if isinstance(field, Const))
+    given = dict(zip(names, values, strict=False)) | dict(arguments.keywords)
+    items = tuple(given.get(name, state.symbols.sym(("field", name, state.next_id))) for name in names)
+    return [(state, Tuple(items, exact=True, fields=names))]
+
+
 def _copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     thing = state.object(value)
@@ -130,11 +151,14 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
     return done[value.id]
 
 
+_NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Program, Frame, State, Arguments, int], Results]] = {
     "functools.partial": _partial,
     "functools.reduce": _reduce,
     "itertools.chain": _chain,
     "collections.defaultdict": _default_dict,
+    "collections.namedtuple": _named_tuple,
+    _NEW_TUPLE: _new_tuple,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
 }
