@@ -31,6 +31,7 @@ from inplace_lint.interp import (
     contexts,
     expressions,
     functions,
+    inputs,
     iteration,
     modules,
     ops,
@@ -149,7 +150,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(program, frame, state, inner, merged, at)
         case ClassValue():
-            program.met(function, arguments.positional, arguments.keywords)
+            program.met(function, inputs.frozen(state, arguments))
             return modules.construct(program, frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(program, frame, state, name, arguments, at)
@@ -246,16 +247,7 @@ def _inline(
     state.clock += 1
     env = state.new(Names(values, dict.fromkeys(values, state.clock), closure.env))
     receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
-    inner = Frame(
-        env,
-        closure.module,
-        function.slice,
-        site,
-        closure,
-        receiver,
-        passed,
-        (*frame.stack, key),
-    )
+    inner = Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
     before = state.modes
     for mode in closure.modes:
         state.modes = contexts.entered(state, mode)
@@ -265,16 +257,22 @@ def _inline(
     outcomes = statements.execute(program, inner, state, function.body)
     program.budget.prefers = prefers
     if not outcomes and program.budget.counters["dropped_sides"] > sides:
-        # Every side that was followed ends in an error, but not every side was followed.
-        program.budget.counters["calls_without_a_path"] += 1
         spare.modes = before
-        return unknown_call(program, frame, spare, closure, Arguments(tuple(values.values())), site.place.at)
+        return _without_a_path(program, frame, spare, closure, values, site)
     for outcome in outcomes:
         outcome.state.modes = before
         if outcome.flow == "return" or program.budget.steps >= 0:
             program.budget.returned.add(name_of(function))
         results.append((outcome.state, _result(outcome, function, env)))
     return results
+
+
+def _without_a_path(
+    program: Program, frame: Frame, state: State, closure: Closure, values: dict[str, Value], site: Site
+) -> Results:
+    """Give an unknown result: every side that was followed ends in an error, but not every side was followed."""
+    program.budget.counters["calls_without_a_path"] += 1
+    return unknown_call(program, frame, state, closure, Arguments(tuple(values.values())), site.place.at)
 
 
 def name_of(function: ir.Function) -> str:

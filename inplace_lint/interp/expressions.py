@@ -262,8 +262,11 @@ def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], 
     return state.new(ListObject(tuple(value for _, value in pairs), exact, "set" if kind == "set" else "list"))
 
 
-def _lambda(_program: Program, frame: Frame, state: State, expr: ir.Lambda) -> Results:
-    return [(state, Closure(expr.function, frame.module, frame.env))]
+def _lambda(program: Program, frame: Frame, state: State, expr: ir.Lambda) -> Results:
+    return [
+        (after, Closure(expr.function, frame.module, frame.env, defaults))
+        for after, defaults in calls.evaluate_defaults(program, frame, state, expr.function)
+    ]
 
 
 def _named(program: Program, frame: Frame, state: State, expr: ir.NamedExpr) -> Results:
@@ -294,10 +297,24 @@ def _collect_yield(state: State, env: Ref, value: Value) -> None:
         state.attach(("yielded", env.id), state.new(ListObject((value,))))
 
 
+def _filled(template: str, values: tuple[Value, ...]) -> str | None:
+    """Fill a template with constants; None when that cannot be done."""
+    plain = [value.value for value in values if isinstance(value, Const)]
+    if not template or len(plain) != len(values) or not all(isinstance(one, str | int | float) for one in plain):
+        return None
+    try:
+        return template.format(*plain)
+    except (ValueError, IndexError, KeyError):
+        return None
+
+
 def _format(program: Program, frame: Frame, state: State, expr: ir.Format) -> Results:
     results: Results = []
     for after, values in evaluate_all(program, frame, state, expr.parts):
-        if all(isinstance(value, Const) for value in values) and len(values) <= 1:
+        text = _filled(expr.template, values)
+        if text is not None:
+            results.append((after, Const(text)))
+        elif all(isinstance(value, Const) for value in values) and len(values) <= 1:
             results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), values), "str")))
         else:
             results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), after.next_id), "str")))

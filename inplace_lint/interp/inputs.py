@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
 
+from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Value
+from inplace_lint.domain.values import (
+    NONE,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    ModuleValue,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -33,6 +47,77 @@ _KINDS = {
     "Iterable": "sequence",
     "Mapping": "sequence",
 }
+
+
+class _Box(NamedTuple):
+    """A list or dict apart from any state."""
+
+    kind: str
+    keys: tuple[Hashable, ...]
+    items: tuple[Hashable, ...]
+    exact: bool
+
+
+class _NotPortable(Exception):  # noqa: N818 - no error: the arguments are then not remembered
+    """A value lives on one path only."""
+
+
+def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
+    """Give arguments in a form that another path can use; None when they hold objects of this one."""
+    try:
+        positional = tuple(_frozen(state, value) for value in arguments.positional)
+        return positional, tuple((name, _frozen(state, value)) for name, value in arguments.keywords)
+    except _NotPortable:
+        return None
+
+
+def _frozen(state: State, value: Value) -> Hashable:
+    match value:
+        case Sym(number) if ("tensor", number) in state.bindings:
+            raise _NotPortable
+        case Const() | Sym() | Dotted() | ModuleValue() | ClassValue() | Closure(env=None):
+            return value
+        case Tuple(items, exact, fields):
+            return Tuple, tuple(_frozen(state, item) for item in items), exact, fields
+        case Partial(function, args, keywords):
+            given = tuple((name, _frozen(state, item)) for name, item in keywords)
+            return Partial, _frozen(state, function), tuple(_frozen(state, item) for item in args), given
+        case _:
+            pass
+    match state.object(value):
+        case ListObject(items, exact, kind):
+            return _Box(kind, (), tuple(_frozen(state, item) for item in items), exact)
+        case DictObject(mapping, exact, None):
+            keys = tuple(mapping)
+            return _Box("dict", keys, tuple(_frozen(state, item) for item in mapping.values()), exact)
+        case _:
+            raise _NotPortable
+
+
+def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
+    """Give the arguments on another path; lists and dicts are made anew."""
+    positional, keywords = entry
+    assert isinstance(positional, tuple)
+    assert isinstance(keywords, tuple)
+    return Arguments(
+        tuple(_thawed(state, item) for item in positional),
+        tuple((name, _thawed(state, item)) for name, item in keywords),
+    )
+
+
+def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` made
+    if isinstance(form, _Box):
+        items = tuple(_thawed(state, item) for item in form.items)
+        if form.kind == "dict":
+            return state.new(DictObject(dict(zip(form.keys, items, strict=True)), form.exact))
+        return state.new(ListObject(items, form.exact, form.kind))
+    if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Tuple,):
+        return Tuple(tuple(_thawed(state, item) for item in form[1]), form[2], form[3])
+    if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Partial,):
+        args = tuple(_thawed(state, item) for item in form[2])
+        return Partial(_thawed(state, form[1]), args, tuple((name, _thawed(state, item)) for name, item in form[3]))
+    value: Value = form
+    return value
 
 
 def nothing() -> Arguments:

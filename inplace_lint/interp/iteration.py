@@ -66,6 +66,8 @@ def turns(program: Program, frame: Frame, state: State, value: Value, expr: ir.E
     if found.items:
         return Items(found.items[: max(UNKNOWN_TURNS, min(len(found.items), EXACT_TURNS))], exact=False)
     # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
+    if isinstance(value, Sym):
+        state.attach(("length", value.id), Const(UNKNOWN_TURNS))
     return Items(tuple(_unknown_item(state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
 
 

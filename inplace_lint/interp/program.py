@@ -36,7 +36,7 @@ class Program:
     memory: dict[Hashable, Recording] = field(default_factory=dict)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     met_calls: set[Hashable] = field(default_factory=set)
-    constructed: dict[int, list[tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]]] = field(default_factory=dict)
+    constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
     base: State | None = None
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
@@ -44,8 +44,8 @@ class Program:
     def __post_init__(self) -> None:
         self.project.add(self.main)
         for facts in self.facts.values():
-            for package in facts.framework.packages:
-                self.roots[package] = facts
+            for package in (*facts.framework.packages, *sorted(facts.libraries)):
+                self.roots.setdefault(package, facts)
 
     @property
     def path(self) -> str:
@@ -85,11 +85,11 @@ class Program:
         facts = self.facts_of(name)
         return () if facts is None else facts.forms(facts.canonical(name))
 
-    def met(self, cls: ClassValue, positional: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> None:
-        """Remember the arguments on which the program constructs a class, for running the class alone."""
+    def met(self, cls: ClassValue, arguments: tuple[Hashable, ...] | None) -> None:
+        """Remember the arguments on which the program constructs a class; None when they live on one path only."""
         known = self.constructed.setdefault(id(cls), [])
-        if (positional, keywords) not in known and len(known) < CONSTRUCTIONS:
-            known.append((positional, keywords))
+        if arguments not in known and len(known) < CONSTRUCTIONS:
+            known.append(arguments)
 
     def default(self) -> Facts:
         """Give the facts of the framework that the file mentions first: what an unknown tensor is taken for."""

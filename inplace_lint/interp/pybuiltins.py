@@ -79,6 +79,8 @@ def _len(request: Request) -> Results:
             return own
     if value is None or tensors.framework_of(request.program, request.state, value) is not None:
         return request.unknown("number")
+    if isinstance(value, Sym) and (length := request.state.bindings.get(("length", value.id))) is not None:
+        return [(request.state, length)]
     found = request.items(value)
     inner = request.state.object(value)
     if found.exact and (isinstance(value, Tuple | Const) or isinstance(inner, ListObject | DictObject | Instance)):

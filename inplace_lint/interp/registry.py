@@ -122,10 +122,11 @@ def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
         receiver = act.receiver()
         name = _named_argument(act, "name", 1)
         value = _named_argument(act, value_name, 2)
-        if receiver is not None and act.state.instance(receiver) is not None and isinstance(name, Const):
-            key = str(name.value)
-            instance = act.state.instance(receiver)
-            if kind == "module" and instance is not None and instance.children is not None:
+        instance = act.state.instance(receiver) if receiver is not None else None
+        if receiver is not None and instance is not None:
+            # An unknown name is one of its own.
+            key = str(name.value) if isinstance(name, Const) else f"<{act.state.next_id}>"
+            if kind == "module" and instance.children is not None:
                 containers.put(act.state, receiver, key, value)
             else:
                 act.state.set_attribute(receiver, key, value)

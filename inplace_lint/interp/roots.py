@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Tuple, Value
 from inplace_lint.event import Event
 from inplace_lint.interp import attributes, calls, inputs, leads, modules, names, reach, statements
 from inplace_lint.interp.budget import PATHS_IN_CONSTRUCTOR, PATHS_IN_ROOT
@@ -96,7 +96,7 @@ def _run_class(program: Program, item: Definition) -> list[Found]:
     cls = names.class_of(program, state, frame, item)
     if cls is None:
         return []
-    if any(_has_objects(entry) for entry in program.constructed.get(id(cls), ())) and not reach.unseen(program, item):
+    if None in program.constructed.get(id(cls), ()) and not reach.unseen(program, item):
         # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
         return []
     made = _constructed(program, frame, state, cls, PATHS_IN_CONSTRUCTOR if reach.writes(item) else 1)
@@ -165,8 +165,7 @@ def _constructed(
     """
     init = attributes.lookup(program, state, cls, "__init__")
     spare = state.fork()
-    given = [entry for entry in program.constructed.get(id(cls), ()) if not _has_objects(entry)]
-    candidates = [Arguments(positional, keywords) for positional, keywords in given]
+    candidates = [inputs.thawed(spare, entry) for entry in program.constructed.get(id(cls), ()) if entry is not None]
     if not candidates and isinstance(init, Closure):
         candidates = [inputs.of_constructor(program, state, init.function, dict(init.defaults))]
     candidates = candidates or [inputs.nothing()]
@@ -179,12 +178,6 @@ def _constructed(
         return made[: max(paths, len(candidates))]
     program.budget.counters["constructors_without_a_path"] += 1
     return [(spare, spare.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
-
-
-def _has_objects(entry: tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]) -> bool:
-    """Say whether arguments hold objects that live on the path of one root only."""
-    positional, keywords = entry
-    return any(isinstance(value, Ref | Tuple | Partial | Bound) for value in (*positional, *(v for _, v in keywords)))
 
 
 def _finish(program: Program, results: Sequence[tuple[State, Value]]) -> list[Found]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Tuple, Value
 from inplace_lint.interp import calls, iteration, pybuiltins
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -101,6 +101,15 @@ def _new_tuple(_program: Program, _frame: Frame, state: State, arguments: Argume
     return [(state, Tuple(items, exact=True, fields=names))]
 
 
+def _import_module(program: Program, frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    name = arguments.positional[0] if arguments.positional else NONE
+    if not isinstance(name, Const) or not isinstance(name.value, str) or name.value.startswith("."):
+        return [(state, state.symbols.sym(("import", arguments.positional)))]
+    path = program.project.lookup.resolve(frame.module, name.value, 0)
+    known = path is not None and program.project.module(path) is not None
+    return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
+
+
 def _copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     thing = state.object(value)
@@ -159,6 +168,7 @@ _HANDLERS: dict[str, Callable[[Program, Frame, State, Arguments, int], Results]]
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
+    "importlib.import_module": _import_module,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
 }

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Tuple, Value
+from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, SliceValue, Sym, Tuple, Value
 from inplace_lint.interp import attributes, calls, containers, ops, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -67,10 +67,14 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
 
 
 def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
-    # IMPRECISE: an unknown position of a list of modules is taken for the first: they are built alike.
-    if items and all(state.instance(item) is not None for item in items):
+    # IMPRECISE: of modules, classes and functions to choose from, an unknown position takes the first.
+    if items and all(_is_alternative(state, item) for item in items):
         return items[0]
     return state.symbols.sym(("item", value, index))
+
+
+def _is_alternative(state: State, item: Value) -> bool:
+    return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
 
 
 def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
@@ -81,6 +85,8 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     distinct = set(mapping.items.values())
     if len(distinct) == 1 and mapping.exact:
         return next(iter(distinct))
+    if distinct and not isinstance(index, Const) and all(_is_alternative(state, item) for item in distinct):
+        return next(iter(mapping.items.values()))
     return state.symbols.sym(("item", value, index))
 
 

@@ -168,10 +168,15 @@ class Yield(NamedTuple):
 
 
 class Format(NamedTuple):
-    """An f-string or t-string: a string that reads `parts`."""
+    """
+    An f-string or t-string: a string that reads `parts`.
+
+    `template` is what `str.format` makes the string of the values of the parts with; empty where that is not known.
+    """
 
     at: int
     parts: tuple[Expr, ...]
+    template: str = ""
 
 
 class Unknown(NamedTuple):

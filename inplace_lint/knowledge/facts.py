@@ -56,11 +56,12 @@ class Framework:
 
 @dataclass(slots=True)
 class Facts:
-    """The tables of one framework at one version."""
+    """The tables of one framework at one version, with those of `libraries` that are built on it."""
 
     framework: Framework
     version: str | None
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    libraries: frozenset[str] = frozenset()
     parsed: dict[str, tuple[Op, ...]] = field(default_factory=dict)
 
     def forms(self, name: str) -> tuple[Op, ...]:
@@ -97,11 +98,14 @@ def load(name: str, version: str | None = None) -> Facts:
     """
     folder = rules_dir() / "ops" / name
     rows: dict[str, list[Mapping[str, Any]]] = {}
-    for path in sorted(folder.glob("*.jsonl"), key=_precedence):
-        for row in _rows(path):
+    libraries: set[str] = set()
+    for path in (*sorted(folder.glob("*.jsonl"), key=_precedence), folder.parent / "libs" / f"{name}.jsonl"):
+        for row in _rows(path) if path.is_file() else ():
             for spelling in (row["op"], *row.get("same", ())):
                 rows.setdefault(spelling, []).append(row)
-    return Facts(_framework(folder / "framework.json"), version, rows)
+                if path.parent != folder:
+                    libraries.add(spelling.partition(".")[0])
+    return Facts(_framework(folder / "framework.json"), version, rows, frozenset(libraries))
 
 
 def _precedence(path: Path) -> tuple[bool, str]:

@@ -95,11 +95,20 @@ def _concatenated(node: cst.ConcatenatedString) -> Sequence[cst.CSTNode]:
 def _format(tally: Tally, node: Any) -> ir.Expr:  # noqa: ANN401 - f-strings and t-strings, the latter in newer LibCST only
     at = tally.at(node)
     parts: list[ir.Expr] = []
+    template = ""
+    plain = isinstance(node, cst.FormattedString)
     for part in node.parts:
         inner = getattr(part, "expression", None)
         if inner is not None:
             parts.append(expression(tally, inner))
-    return ir.Format(at, tuple(parts))
+            spec = getattr(part, "format_spec", None) or ()
+            texts = [getattr(piece, "value", None) for piece in spec]
+            plain = plain and part.conversion is None and all(isinstance(text, str) for text in texts)
+            template += "{:" + "".join(str(text) for text in texts) + "}" if texts else "{}"
+        else:
+            template += part.value
+            plain = plain and "\\" not in part.value
+    return ir.Format(at, tuple(parts), template if plain else "")
 
 
 def _attribute(tally: Tally, node: cst.Attribute) -> ir.Expr:
