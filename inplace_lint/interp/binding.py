@@ -82,12 +82,21 @@ class Binding:
                 found = value.value
             elif isinstance(value, Tuple) and value.exact and all(isinstance(item, Const) for item in value.items):
                 found = tuple(item.value for item in value.items if isinstance(item, Const))
+            elif isinstance(value, Sym) and op in {"==", "!="} and type(constant) in {int, float}:
+                return self._differs(value, constant) is (op == "!=")
             else:
                 return None
         try:
             return bool(_COMPARE[op](found, constant))
         except TypeError:
             return None
+
+    def _differs(self, value: Sym, constant: object) -> bool:
+        """Say whether an unknown number is another than this one: it is taken to be, and remembered, if nobody says."""
+        same = self.state.symbols.sym(("compare", "==", value, Const(constant))).id
+        if self.state.truth(same) is None:
+            self.state.learn(same, side=False)
+        return not self.state.truth(same)
 
     def tensor(self, name: str) -> Tensor | None:
         """Give the tensor that an argument is."""

@@ -93,8 +93,14 @@ def _from_star(program: Program, state: State, path: str, star: ImportFrom, name
 
 def imported(program: Program, state: State, value: Imported) -> Value:
     """Give what an imported name stands for in the module that it was imported from, or a module of that package."""
-    if program.project.module(value.path) is not None:
-        found = find(program, state, value.path, value.name)
+    key = (f"import of {value.path}", value.name)
+    if key not in program.running and program.project.module(value.path) is not None:
+        # A package may import a module of its own under the name that it then has.
+        program.running.add(key)
+        try:
+            found = find(program, state, value.path, value.name)
+        finally:
+            program.running.discard(key)
         if found is not None:
             return found
     inner = program.project.lookup.submodule(value.path, value.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
@@ -110,6 +111,17 @@ def _import_module(program: Program, frame: Frame, state: State, arguments: Argu
     return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
 
 
+def _find_spec(program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Say that a package is installed if it is a framework or a library with facts; optional others are not."""
+    # IMPRECISE: code for optional packages is not followed where a program looks for them like this.
+    name = arguments.positional[0] if arguments.positional else NONE
+    if not isinstance(name, Const) or not isinstance(name.value, str):
+        return [(state, state.symbols.sym(("find_spec", arguments.positional)))]
+    top = name.value.partition(".")[0]
+    known = top in program.roots or top in sys.stdlib_module_names
+    return [(state, Dotted(f"importlib.machinery.ModuleSpec.{top}") if known else NONE)]
+
+
 def _copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     thing = state.object(value)
@@ -169,6 +181,7 @@ _HANDLERS: dict[str, Callable[[Program, Frame, State, Arguments, int], Results]]
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
+    "importlib.util.find_spec": _find_spec,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
 }
