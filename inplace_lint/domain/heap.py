@@ -111,6 +111,7 @@ class Node:
     """
     An operation on the tape: the nodes of its inputs, and what it saved.
 
+    `leaves` are the inputs that backward gives a gradient to.
     `passes` is the sentence to assume for a gradient to get through it at all: an unknown call may use its arguments.
     """
 
@@ -120,6 +121,7 @@ class Node:
     saves: tuple[Save, ...]
     assumptions: frozenset[str]
     passes: str = ""
+    leaves: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

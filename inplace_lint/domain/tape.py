@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const
 from inplace_lint.event import Site, Stale, Untracked
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
@@ -68,6 +69,8 @@ def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site
             event = breach(state, framework, node, save, site)
             if event is not None:
                 state.report(replace(event, assumptions=event.assumptions | assumed))
+        for leaf in node.leaves if not assumed else ():
+            state.attach(("graded", leaf), Const(True))
         if not retain:
             state.free(number)
 

@@ -265,7 +265,9 @@ def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
     assumed: frozenset[str] = frozenset()
     if not any(tensor.rg for _, tensor in call.grads):
         assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
-    return state.record(Node(call.name, call.frame.site(call.at), tuple(inputs), tuple(saves), assumed))
+    leaves = tuple(ref.id for ref, tensor in call.grads if tensor.leaf and tensor.rg)
+    site = call.frame.site(call.at)
+    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves))
 
 
 def save_outputs(call: Call, node: int, value: Value) -> None:

@@ -9,12 +9,14 @@ from inplace_lint.rules import (
     leaf_write,
     modified_after_save,
     multi_view_write,
+    parameter_write_before_backward,
 )
 from inplace_lint.rules.draft import Rule
 
 RULES: tuple[Rule, ...] = (
     Rule("IPL101", "modified-after-save", modified_after_save.judge),
     Rule("IPL102", "inplace-activation-after-save", inplace_activation_after_save.judge),
+    Rule("IPL103", "parameter-write-before-backward", parameter_write_before_backward.judge),
     Rule("IPL201", "leaf-write", leaf_write.judge),
     Rule("IPL202", "leaf-view-write", leaf_view_write.judge),
     Rule("IPL203", "multi-view-write", multi_view_write.judge),

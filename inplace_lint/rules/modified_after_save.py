@@ -8,8 +8,8 @@ from inplace_lint.rules.draft import Draft, Mark, kept, named, primary, ran, sho
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of a stale save that no `inplace=` flag caused."""
-    if not isinstance(event, Stale) or event.write.flag is not None:
+    """Speak of a stale save that no `inplace=` flag caused; parameters have a rule of their own."""
+    if not isinstance(event, Stale) or event.write.flag is not None or event.write.param:
         return None
     write, save = event.write, event.save
     return Draft(

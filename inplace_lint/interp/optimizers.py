@@ -1,0 +1,126 @@
+"""
+Optimizers: which parameters they own, and what a step writes.
+
+    opt = SGD(net.parameters())     # owns the parameters of `net`
+    loss.backward()                 # these get a gradient, if the loss was made with them
+    opt.step()                      # writes those of its parameters that have a gradient
+    opt.zero_grad()                 # takes the gradients away again
+
+Mirrors torch `Optimizer.step` under `no_grad`: the writes count for the version, those of fused kernels do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Write
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.event import Touch
+from inplace_lint.interp import calls, conditions, registry
+from inplace_lint.interp.act import Act, Results
+from inplace_lint.interp.frame import Arguments, text_of
+
+_DEEPEST = 4
+
+
+def _optimizer(act: Act) -> Results:
+    """Make an optimizer that owns the parameters it is given."""
+    state = act.state
+    owned = tuple(dict.fromkeys(_tensors(state, act.value("params"), 0)))
+    listed = state.new(ListObject(owned))
+    attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
+    return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
+
+
+def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
+    """List the tensors in parameters, lists of them, or groups of these."""
+    if depth > _DEEPEST:
+        return
+    if state.tensor(value) is not None and isinstance(value, Ref):
+        yield value
+        return
+    inner = state.object(value)
+    parts: tuple[Value, ...] = ()
+    if isinstance(value, Tuple):
+        parts = value.items
+    elif isinstance(inner, ListObject):
+        parts = inner.items
+    elif isinstance(inner, DictObject):
+        parts = (inner.items["params"],) if "params" in inner.items else ()
+    for part in parts:
+        yield from _tensors(state, part, depth + 1)
+
+
+def _step(act: Act) -> Results:
+    """Write the parameters that have a gradient; a closure that is passed runs first."""
+    results: Results = [(act.state, NONE)]
+    closure = act.value("closure")
+    if closure != NONE:
+        results = calls.call(act.program, act.frame, act.state, closure, Arguments(), act.at)
+    for state, _ in results:
+        _write_owned(act, state, act.receiver())
+    return results
+
+
+def _scaler_step(act: Act) -> Results:
+    """Run the step of the optimizer that a gradient scaler is given."""
+    optimizer = act.positional(1)
+    _write_owned(act, act.state, optimizer if isinstance(optimizer, Ref) else None)
+    return [(act.state, NONE)]
+
+
+def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
+    instance = state.instance(optimizer) if optimizer is not None else None
+    if instance is None:
+        return
+    symbol = text_of(act.arguments.exprs.get(0))
+    counted = conditions.truth(state, instance.attrs.get("<fused>", NONE)) is not True
+    site = act.frame.site(act.at)
+    for ref in _tensors(state, instance.attrs.get("<owned>", NONE), 0):
+        tensor = state.tensor(ref)
+        if tensor is not None and state.bindings.get(("graded", ref.id)) == Const(True):
+            touch = Touch(act.form.name, site, symbol=symbol, param=True, dropped=True)
+            state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
+
+
+def _zero(act: Act) -> Results:
+    """Take the gradients of an optimizer's parameters away: the next step writes none of them."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    if instance is not None:
+        _forget(act, _tensors(act.state, instance.attrs.get("<owned>", NONE), 0))
+    return [(act.state, NONE)]
+
+
+def _zero_module(act: Act) -> Results:
+    """Take the gradients of a module's parameters away."""
+    _forget(act, (ref for _, ref in registry.leaves(act.state, act.positional(0), param=True)))
+    return [(act.state, NONE)]
+
+
+def _forget(act: Act, refs: Iterator[Ref]) -> None:
+    for ref in list(refs):
+        if ("graded", ref.id) in act.state.bindings:
+            act.state.attach(("graded", ref.id), Const(False))
+
+
+def _scaler(act: Act) -> Results:
+    """Make a gradient scaler."""
+    return [(act.state, act.state.new(Instance(Dotted(act.form.name), {}, opaque=True)))]
+
+
+def _scaled(act: Act) -> Results:
+    """Give the loss itself: what its scaled copy runs in backward is the same."""
+    return [(act.state, act.positional(1))]
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "optimizer": _optimizer,
+    "optimizer_step": _step,
+    "optimizer_zero": _zero,
+    "zero_module": _zero_module,
+    "scaler": _scaler,
+    "scaler_scale": _scaled,
+    "scaler_step": _scaler_step,
+}
