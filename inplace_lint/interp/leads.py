@@ -100,12 +100,12 @@ def _meant(
                 continue
             inner = project.lookup.submodule(path, original)
             if inner is not None:
-                found.extend(_through(project, inner, attributes))
+                found.extend(_through(project, inner, attributes, depth))
             found.extend(_exported(project, path, original, depth))
         else:
             path = project.lookup.resolve(module.path, original, 0)
             if path is not None:
-                found.extend(_through(project, path, attributes))
+                found.extend(_through(project, path, attributes, depth))
     if not found and not module.items(name):
         for star in module.stars:
             path = project.lookup.resolve(module.path, star.module, star.level)
@@ -126,10 +126,13 @@ def _exported(project: Project, path: str, name: str, depth: int) -> tuple[Named
     return ((path, name),)
 
 
-def _through(project: Project, path: str, attributes: set[str] | None) -> Iterator[Named]:
-    """Give what stands in a module under the attributes that the code around asks for."""
+def _through(project: Project, path: str, attributes: set[str] | None, depth: int) -> Iterator[Named]:
+    """Give what stands in a module under the attributes that the code around asks for; all of it if that is unknown."""
     module = project.module(path)
-    if module is not None:
-        names = module.by_name if attributes is None else attributes & module.by_name.keys()
-        for name in names:
-            yield from _exported(project, path, name, 0)
+    if module is None:
+        return
+    if attributes is None:
+        yield from ((path, name) for name in module.by_name if name not in module.imported)
+        return
+    for name in attributes & (module.by_name.keys() | module.imported.keys()):
+        yield from _exported(project, path, name, depth + 1)

@@ -9,6 +9,7 @@ from inplace_lint.rules import (
     leaf_write,
     modified_after_save,
     multi_view_write,
+    overlapping_write,
     parameter_write_before_backward,
 )
 from inplace_lint.rules.draft import Rule
@@ -20,5 +21,6 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL201", "leaf-write", leaf_write.judge),
     Rule("IPL202", "leaf-view-write", leaf_view_write.judge),
     Rule("IPL203", "multi-view-write", multi_view_write.judge),
+    Rule("IPL206", "overlapping-write", overlapping_write.judge),
     Rule("IPL301", "clobbered-alias", clobbered_alias.judge),
 )
