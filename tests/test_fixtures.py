@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.record import PROGRAMS, behaviour_of, findings_of, framework_of, write
+from fixtures.record import PROGRAMS, behaviour_of, findings_of, framework_of, record_of, write
 from tests.pages.real import Real
 
 UPDATE = bool(os.environ.get("UPDATE"))
@@ -24,15 +24,15 @@ def real() -> Iterator[Callable[[str], Real]]:
 
 
 def _record(program: Path) -> dict[str, object]:
-    return json.loads(program.with_suffix(".json").read_text(encoding="utf-8"))
+    return json.loads(record_of(program).read_text(encoding="utf-8"))
 
 
 def _parameter(program: Path):
     marks = [pytest.mark.paddle] if framework_of(program) == "paddle" else []
-    return pytest.param(program, id=program.stem, marks=marks)
+    return pytest.param(program, id=record_of(program).stem, marks=marks)
 
 
-@pytest.mark.parametrize("program", [pytest.param(program, id=program.stem) for program in PROGRAMS])
+@pytest.mark.parametrize("program", [pytest.param(program, id=record_of(program).stem) for program in PROGRAMS])
 def test_the_analyzer_finds_what_is_recorded(program: Path) -> None:
     findings = findings_of(program)
     if UPDATE:
@@ -48,13 +48,13 @@ def test_the_framework_does_what_is_recorded(program: Path, real: Callable[[str]
     assert behaviour == _record(program)["behaviour"]
 
 
-@pytest.mark.parametrize("program", [pytest.param(program, id=program.stem) for program in PROGRAMS])
+@pytest.mark.parametrize("program", [pytest.param(program, id=record_of(program).stem) for program in PROGRAMS])
 def test_a_wrong_answer_says_why_and_a_right_one_does_not(program: Path) -> None:
     record = _record(program)
     assert ("reason" in record) is (record["findings"] != record["expected"])
 
 
-@pytest.mark.parametrize("program", [pytest.param(program, id=program.stem) for program in PROGRAMS])
+@pytest.mark.parametrize("program", [pytest.param(program, id=record_of(program).stem) for program in PROGRAMS])
 def test_errors_are_expected_of_programs_that_raise_and_of_no_others(program: Path) -> None:
     record = _record(program)
     errors = [entry for entry in record["expected"] if entry["severity"] == "error"]

@@ -35,6 +35,8 @@ def _reset(framework: str, module: object) -> None:
 
 
 def _run(path: str) -> dict[str, object]:
+    folder = os.path.dirname(path)  # noqa: PTH120 - a string is what `sys.path` holds
+    sys.path.insert(0, folder)
     try:
         runpy.run_path(path, run_name="__main__")
     except BaseException as error:  # noqa: BLE001 - whatever a program raises is its result, SystemExit too
@@ -49,6 +51,11 @@ def _run(path: str) -> dict[str, object]:
             "line": (frames[last].lineno or 0) if own else 0,
             "in_backward": bool(inner),
         }
+    finally:
+        sys.path.remove(folder)
+        for name, module in list(sys.modules.items()):
+            if (getattr(module, "__file__", None) or "").startswith(folder + os.sep):
+                del sys.modules[name]  # the next program may have a module of the same name
     return {"verdict": "ran"}
 
 
