@@ -90,15 +90,21 @@ class Graph:
         """
         Give the files whose roots may find something in a file: those that import something that stands in it.
 
-        Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given, the nearest folders first.
+        Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given: direct ones before those that
+        import these, and of each the nearest folders first.
         """
         if self._users is None:
             self._users = {}
             for user in sorted({*self._files(), *self._texts}):
                 for target in self._meant(user):
                     self._users.setdefault(target, []).append(user)
-        users = [user for user in self._users.get(path, ()) if user != path]
-        return tuple(sorted(users, key=lambda user: (-_shared(user, path), user))[:_MOST_CALLERS])
+        found: dict[str, None] = {}
+        level = {path}
+        while level and len(found) < _MOST_CALLERS:
+            users = {user for target in level for user in self._users.get(target, ())} - found.keys() - {path}
+            found.update(dict.fromkeys(sorted(users, key=lambda user: (-_shared(user, path), user))))
+            level = users
+        return tuple(found)[:_MOST_CALLERS]
 
     def _files(self) -> Iterator[str]:
         for path in files.find([Path(self.root)], self._exclude).files[:_MOST_FILES]:

@@ -20,7 +20,8 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp import attributes, modules, names, statements
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 
@@ -175,11 +176,41 @@ def _input(
     optional = default == NONE or _is_optional(param.annotation)
     if kind == "tensor" and optional:
         kind = "input"
+    if not kind and default is None:
+        made = _of_project(program, state, function, param)
+        if made is not None:
+            return made
     if kind == "flag":
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
     return state.symbols.sym(("param", function.qualname, param.name), kind)
+
+
+def _of_project(program: Program, state: State, function: ir.Function, param: ir.Param) -> Value | None:
+    """Give an instance of the class that an annotation names, if it can be constructed without arguments."""
+    if not isinstance(param.annotation, ir.Name):
+        return None
+    path = function.slice.path
+    cls = names.find(program, state, path, param.annotation.id)
+    if not isinstance(cls, ClassValue) or program.is_module(cls) is not None or not _has_defaults(program, state, cls):
+        return None
+    frame = Frame(names.module_env(state, path), path, function.slice)
+    for after, value in modules.construct(program, frame, state, cls, Arguments(), 0)[:1]:
+        if after is not state:
+            state.become(after)
+        return value
+    return None
+
+
+def _has_defaults(program: Program, state: State, cls: ClassValue) -> bool:
+    init = attributes.lookup(program, state, cls, "__init__")
+    if isinstance(init, Closure):
+        given = {name for name, _ in init.defaults}
+        plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
+        return all(param.name in given for param in plain)
+    node = statements.definition(program, cls) if cls.is_data else None
+    return node is not None and all(part.value is not None for part in node.body if isinstance(part, ir.Declare))
 
 
 def kind_of(annotation: ir.Expr | None) -> str:

@@ -17,8 +17,8 @@ Named = tuple[str, str]
 
 
 def imports_that_write(project: Project, main: Module) -> frozenset[str]:
-    """Give the names that a file imports and whose definitions write, or use something that does."""
-    starts = {name: _meant(project, main, name) for name in _imported_names(main)}
+    """Give the names that a file imports, or binds to what it imports, and whose definitions lead to a write."""
+    starts = {name: tuple(_starts(project, main, name, attributes)) for name, attributes in _names_read(main).items()}
     edges: dict[Named, frozenset[Named]] = {}
     waiting = [named for targets in starts.values() for named in targets]
     while waiting:
@@ -40,17 +40,23 @@ def imports_that_write(project: Project, main: Module) -> frozenset[str]:
     return frozenset(name for name, targets in starts.items() if writing.intersection(targets))
 
 
-def _imported_names(main: Module) -> Iterator[str]:
-    read = set[str]()
+def _names_read(main: Module) -> dict[str, set[str]]:
+    """Give the names that code of a file reads and that it does not define, with the attributes near them."""
+    found: dict[str, set[str]] = {}
     for item in main.outline.items:
-        read.update(item.reads)
-        for method in item.methods:
-            read.update(method.reads)
-    yield from sorted(name for name in read if _is_imported(main, name) or (main.stars and not main.items(name)))
+        for part in (item, *item.methods):
+            for name in part.reads:
+                if all(known.kind == "statement" for known in main.items(name)):
+                    found.setdefault(name, set()).update(part.attributes)
+    return dict(sorted(found.items()))
 
 
-def _is_imported(module: Module, name: str) -> bool:
-    return name in module.imported
+def _starts(project: Project, main: Module, name: str, attributes: set[str]) -> Iterator[Named]:
+    if name in main.imported or (main.stars and not main.items(name)):
+        yield from _meant(project, main, name, attributes)
+        return
+    for item in main.items(name):
+        yield from (named for named in _used_by(project, main, item) if named[0] != main.path)
 
 
 def _writes(project: Project, named: Named) -> bool:
@@ -88,10 +94,12 @@ def _used_by(project: Project, module: Module, item: Definition) -> Iterator[Nam
             yield module.path, name
 
 
-def _meant(
-    project: Project, module: Module, name: str, attributes: set[str] | None = None, depth: int = 0
-) -> tuple[Named, ...]:
-    """Give the definitions that an imported name means, through as many files as it takes."""
+def _meant(project: Project, module: Module, name: str, attributes: set[str], depth: int = 0) -> tuple[Named, ...]:
+    """
+    Give the definitions that an imported name means, through as many files as it takes.
+
+    If it is a module, they are those that the `attributes` near the name may mean.
+    """
     found: list[Named] = []
     for node, original in module.imported.get(name, ()):
         if isinstance(node, ImportFrom):
@@ -101,7 +109,7 @@ def _meant(
             inner = project.lookup.submodule(path, original)
             if inner is not None:
                 found.extend(_through(project, inner, attributes, depth))
-            found.extend(_exported(project, path, original, depth))
+            found.extend(_exported(project, path, original, attributes, depth))
         else:
             path = project.lookup.resolve(module.path, original, 0)
             if path is not None:
@@ -110,29 +118,27 @@ def _meant(
         for star in module.stars:
             path = project.lookup.resolve(module.path, star.module, star.level)
             if path is not None:
-                found.extend(_exported(project, path, name, depth))
+                found.extend(_exported(project, path, name, attributes, depth))
     return tuple(found)
 
 
 _DEEPEST = 6
 
 
-def _exported(project: Project, path: str, name: str, depth: int) -> tuple[Named, ...]:
+def _exported(project: Project, path: str, name: str, attributes: set[str], depth: int) -> tuple[Named, ...]:
     module = project.module(path)
     if module is None or depth > _DEEPEST:
         return ()
     if name in module.imported or not module.items(name):
-        return _meant(project, module, name, None, depth + 1)
+        return _meant(project, module, name, attributes, depth + 1)
     return ((path, name),)
 
 
-def _through(project: Project, path: str, attributes: set[str] | None, depth: int) -> Iterator[Named]:
-    """Give what stands in a module under the attributes that the code around asks for; all of it if that is unknown."""
+def _through(project: Project, path: str, attributes: set[str], depth: int) -> Iterator[Named]:
+    """Give what stands in a module under the attributes that the code around asks for."""
     module = project.module(path)
-    if module is None:
+    if module is None or depth > _DEEPEST:
         return
-    if attributes is None:
-        yield from ((path, name) for name in module.by_name if name not in module.imported)
-        return
-    for name in attributes & (module.by_name.keys() | module.imported.keys()):
-        yield from _exported(project, path, name, depth + 1)
+    names = attributes if module.stars else attributes & (module.by_name.keys() | module.imported.keys())
+    for name in sorted(names):
+        yield from _exported(project, path, name, attributes, depth + 1)

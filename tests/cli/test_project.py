@@ -1,0 +1,134 @@
+"""Files of one project: what is said of a file does not depend on which other files were asked for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+FOLDERS = sorted(path.parent for path in FIXTURES.glob("*/main.py"))
+
+LAYERS = """\
+import torch
+
+
+def bump(x):
+    x += 1
+    return x
+"""
+MODEL = """\
+import torch
+from torch import nn
+
+from layers import bump
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return bump(torch.sigmoid(self.fc(x)))
+"""
+SAFE = MODEL.replace("torch.sigmoid(self.fc(x))", "self.fc(x)")
+
+
+def rows(folder, ran):
+    return [
+        (Path(row["filename"]).relative_to(folder).as_posix(), row["location"]["row"], row["code"])
+        for row in json.loads(ran.out)
+    ]
+
+
+@pytest.fixture
+def project(folder):
+    (folder / "layers.py").write_text(LAYERS)
+    (folder / "model.py").write_text(MODEL)
+    return folder
+
+
+@pytest.mark.parametrize("source", FOLDERS, ids=lambda path: path.name)
+def test_a_file_alone_is_judged_as_among_all(lint, folder, source):
+    shutil.copytree(source, folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    everything = rows(folder, lint("check", ".", "--output-format", "json", "--no-cache"))
+    assert everything
+    for path in sorted((folder / "src").rglob("*.py")):
+        shown = path.relative_to(folder).as_posix()
+        alone = rows(folder, lint("check", shown, "--output-format", "json", "--no-cache"))
+        assert [row for row in alone if row[0] == shown] == [row for row in everything if row[0] == shown]
+
+
+def test_a_write_is_found_from_the_file_that_calls_it(lint, project):
+    for asked in (".", "layers.py", "model.py"):
+        assert rows(project, lint("check", asked, "--output-format", "json", "--no-cache")) == [
+            ("layers.py", 5, "IPL101")
+        ]
+
+
+def test_a_comment_in_the_file_of_the_write_silences_it(lint, project):
+    (project / "layers.py").write_text(LAYERS.replace("x += 1", "x += 1  # noqa: IPL101"))
+    assert lint("check", "model.py").status == 0
+
+
+def test_the_cache_sees_that_an_imported_file_changed(lint, project):
+    assert lint("check", "model.py").status == 1
+    (project / "layers.py").write_text(LAYERS.replace("x += 1", "x = x + 1"))
+    assert lint("check", "model.py").status == 0
+    (project / "layers.py").write_text(LAYERS)
+    assert lint("check", "model.py").status == 1
+
+
+def test_the_cache_sees_that_a_caller_changed(lint, project):
+    (project / "model.py").write_text(SAFE)
+    assert lint("check", "layers.py").status == 0
+    (project / "model.py").write_text(MODEL)
+    assert lint("check", "layers.py").status == 1
+
+
+def test_the_cache_sees_a_file_that_was_not_there(lint, project):
+    (project / "layers.py").unlink()
+    assert lint("check", "model.py").status == 0
+    (project / "layers.py").write_text(LAYERS)
+    assert lint("check", "model.py").status == 1
+
+
+def test_imports_of_every_form_are_followed(lint, folder):
+    package = folder / "src" / "pkg"
+    (package / "inner").mkdir(parents=True)
+    (package / "inner" / "deep.py").write_text(LAYERS)
+    (package / "inner" / "__init__.py").write_text("from .deep import *\n")
+    (package / "__init__.py").write_text("from .inner import bump as raised\nfrom . import inner\n")
+    forms = (
+        "from pkg import raised as bump",
+        "from pkg.inner.deep import bump",
+        "from pkg.inner import bump",
+        "import pkg\n\nbump = pkg.inner.bump",
+        "import pkg.inner.deep as deep\n\nbump = deep.bump",
+        "try:\n    from pkg import raised as bump\nexcept ImportError:\n    bump = None",
+        "from pkg import *\n\nbump = raised",
+    )
+    for form in forms:
+        (folder / "model.py").write_text(MODEL.replace("from layers import bump", form))
+        found = rows(folder, lint("check", ".", "--output-format", "json", "--no-cache"))
+        assert found == [("src/pkg/inner/deep.py", 5, "IPL101")], form
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "from model import Model\n",
+        "import torch\nfrom . import nothing\n",
+        "def broken(:\n",
+        "import layers\nfrom layers import bump\n",
+    ],
+    ids=["cycle", "missing", "syntax", "itself"],
+)
+def test_imports_that_lead_nowhere_are_unknown_and_no_error(lint, folder, other):
+    (folder / "layers.py").write_text(other)
+    (folder / "model.py").write_text(MODEL)
+    ran = lint("check", "model.py", "--no-cache")
+    assert (ran.status, ran.err) == (0, "")
