@@ -16,6 +16,7 @@ UNKNOWN_TURNS = 2
 CALLERS = 1
 CONSTRUCTIONS = 2
 STEPS_IN_ROOT = 4_000
+STEPS_IN_CALLER = 1_000
 
 
 @dataclass(slots=True)
@@ -37,9 +38,9 @@ class Budget:
     before: frozenset[str] = frozenset()
     entered: set[str] = field(default_factory=set)
 
-    def start_root(self, *, again: bool = False) -> None:
+    def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT) -> None:
         """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
-        self.steps = STEPS_IN_ROOT
+        self.steps = steps
         self.width = PATHS_IN_FUNCTION
         self.prefers = True
         self.cut.clear()

@@ -36,6 +36,7 @@ from inplace_lint.interp import (
     modules,
     ops,
     pybuiltins,
+    raising,
     recordings,
     statements,
     stdlib,
@@ -252,11 +253,12 @@ def _inline(
     for mode in closure.modes:
         state.modes = contexts.entered(state, mode)
     results: Results = []
-    spare, sides = state.fork(), program.budget.counters["dropped_sides"]
+    spare = state.fork() if raising.may_raise(program, function) else None
+    sides = program.budget.counters["dropped_sides"]
     prefers, program.budget.prefers = program.budget.prefers, True
     outcomes = statements.execute(program, inner, state, function.body)
     program.budget.prefers = prefers
-    if not outcomes and program.budget.counters["dropped_sides"] > sides:
+    if not outcomes and spare is not None and program.budget.counters["dropped_sides"] > sides:
         spare.modes = before
         return _without_a_path(program, frame, spare, closure, values, site)
     for outcome in outcomes:

@@ -37,6 +37,7 @@ class Program:
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     met_calls: set[Hashable] = field(default_factory=set)
     constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
+    raising: dict[int, tuple[object, bool]] = field(default_factory=dict)
     base: State | None = None
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)

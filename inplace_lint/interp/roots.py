@@ -16,7 +16,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Tuple, Value
 from inplace_lint.event import Event
 from inplace_lint.interp import attributes, calls, inputs, leads, modules, names, reach, statements
-from inplace_lint.interp.budget import PATHS_IN_CONSTRUCTOR, PATHS_IN_ROOT
+from inplace_lint.interp.budget import PATHS_IN_CONSTRUCTOR, PATHS_IN_ROOT, STEPS_IN_CALLER, STEPS_IN_ROOT
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
@@ -57,7 +57,8 @@ def _start(program: Program, item: Definition) -> tuple[State, Frame]:
     for path, name in asked:
         names.find(program, base, path, name)
     program.bound = []
-    program.budget.start_root(again=True)
+    # What only leads to others that write is run for what it passes to these.
+    program.budget.start_root(again=True, steps=STEPS_IN_ROOT if reach.writes(item) else STEPS_IN_CALLER)
     state = base.fork()
     env = names.module_env(state, program.path)
     return state, Frame(env, program.path, item.slice)

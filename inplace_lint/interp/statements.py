@@ -14,7 +14,7 @@ from typing import Any
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
-from inplace_lint.interp import calls, conditions, contexts, decorators, expressions, loops, names, targets
+from inplace_lint.interp import calls, conditions, contexts, decorators, expressions, loops, names, raising, targets
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -125,10 +125,10 @@ def _delete(program: Program, frame: Frame, state: State, node: ir.Delete) -> Ou
 
 def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
     outcomes: Outcomes = []
-    if _refuses(node.body):
+    if raising.refuses(node.body):
         return _refusal(program, frame, state, node)
     for after, test in expressions.evaluate(program, frame, state, node.test):
-        spare = after.fork() if program.budget.width <= 1 else None
+        spare = after.fork() if program.budget.width <= 1 and raising.may_raise(program, node) else None
         sides = conditions.split(program, frame, after, test)
         found = [
             outcome
@@ -157,11 +157,6 @@ def _refusal(program: Program, frame: Frame, state: State, node: ir.If) -> Outco
             conditions.learn(after, test, False)
         outcomes.extend(execute(program, frame, after, node.body if known else node.orelse))
     return outcomes
-
-
-def _refuses(body: Sequence[ir.Stmt]) -> bool:
-    """Say whether statements do nothing but raise an error, with what is said before it."""
-    return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
 
 
 def _for(program: Program, frame: Frame, state: State, node: ir.For) -> Outcomes:
