@@ -168,7 +168,7 @@ def _constructed(
     spare = state.fork()
     candidates = [inputs.thawed(spare, entry) for entry in program.constructed.get(id(cls), ()) if entry is not None]
     if not candidates and isinstance(init, Closure):
-        candidates = [inputs.of_constructor(program, state, init.function, dict(init.defaults))]
+        candidates = [inputs.of_constructor(program, spare, init.function, dict(init.defaults))]
     candidates = candidates or [inputs.nothing()]
     width, program.budget.width = program.budget.width, paths
     made: list[tuple[State, Value]] = []
