@@ -25,6 +25,7 @@ else:  # pragma: no cover
 
 FORMATS = ("full", "concise", "json", "github")
 COLORS = ("auto", "always", "never")
+_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 _NAMES = (".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")
 
 
@@ -69,10 +70,13 @@ def settings_in(folder: Path) -> Settings | None:
 
 def project_root(folder: Path) -> Path:
     """Give the nearest folder at or above this one that looks like the root of a project, else the folder itself."""
-    marks = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
-    return next(
-        (place for place in (folder, *folder.parents) if any((place / mark).exists() for mark in marks)), folder
-    )
+    return marked_root(folder) or folder
+
+
+def marked_root(folder: Path, *, own: bool = False) -> Path | None:
+    """Give the nearest folder at or above this one with a mark of a project, our `own` files counted too if asked."""
+    marks = dict.fromkeys((*_MARKS, *(_NAMES if own else ())))
+    return next((place for place in (folder, *folder.parents) if any((place / mark).exists() for mark in marks)), None)
 
 
 def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:

@@ -14,6 +14,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,6 +143,7 @@ def check_one(task: Task) -> Checked:
     return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
 
 
+@lru_cache(maxsize=1)
 def framework_names() -> tuple[str, ...]:
     """Give the names of the packages that make a file worth a parse, as the framework tables have them."""
     names: list[str] = []

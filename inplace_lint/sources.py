@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inplace_lint import files
+from inplace_lint.config import marked_root
 from inplace_lint.errors import UnreadableError
 from inplace_lint.outline.imports import Lookup
 
@@ -65,6 +66,7 @@ class Graph:
         self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._homes: dict[tuple[str, str], str] = {}
         self._users: dict[str, list[str]] | None = None
+        self._callers: dict[str, tuple[str, ...]] = {}
         self._digests: dict[str, bytes] = {}
 
     def text(self, path: str) -> bytes:
@@ -93,6 +95,12 @@ class Graph:
         Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given: direct ones before those that
         import these, and of each the nearest folders first.
         """
+        known = self._callers.get(path)
+        if known is None:
+            known = self._callers[path] = self._nearest(path)
+        return known
+
+    def _nearest(self, path: str) -> tuple[str, ...]:
         if self._users is None:
             self._users = {}
             for user in sorted({*self._files(), *self._texts}):
@@ -206,11 +214,10 @@ def root_of(path: Path) -> str:
     It is the nearest folder above it that looks like the root of a project, else the working folder if the file lies
     below it, else the folder that holds its outermost package.
     """
-    marks = ("pyproject.toml", ".git", "setup.py", "setup.cfg", "inplace-lint.toml", ".inplace-lint.toml")
     folder = Path(os.path.abspath(path)).parent  # noqa: PTH100 - `resolve` would follow links
-    for place in (folder, *folder.parents):
-        if any((place / mark).exists() for mark in marks):
-            return place.as_posix()
+    marked = marked_root(folder, own=True)
+    if marked is not None:
+        return marked.as_posix()
     if folder.is_relative_to(Path.cwd()):
         return Path.cwd().as_posix()
     while (folder / "__init__.py").exists() and folder.parent != folder:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inplace_lint.interp import reach
 from inplace_lint.interp.project import Module, Project
 from inplace_lint.ir.nodes import ImportFrom
 from inplace_lint.outline.outline import Definition
@@ -61,11 +62,7 @@ def _starts(project: Project, main: Module, name: str, attributes: set[str]) -> 
 
 def _writes(project: Project, named: Named) -> bool:
     module = project.module(named[0])
-    return module is not None and any(
-        item.writes or any(method.writes for method in item.methods)
-        for item in module.items(named[1])
-        if item.kind != "statement"
-    )
+    return module is not None and any(reach.writes(item) for item in module.items(named[1]) if item.kind != "statement")
 
 
 def _uses(project: Project, named: Named) -> frozenset[Named]:
@@ -73,21 +70,17 @@ def _uses(project: Project, named: Named) -> frozenset[Named]:
     known = project.uses.get(named)
     if known is None:
         module = project.module(named[0])
-        found = () if module is None else module.items(named[1])
-        assert module is not None or not found
-        known = frozenset(used for item in found if module is not None for used in _used_by(project, module, item))
-        project.uses[named] = known
+        items = module.items(named[1]) if module is not None else ()
+        used = (_used_by(project, module, item) for item in items if module is not None)
+        known = project.uses[named] = frozenset(other for others in used for other in others)
     return known
 
 
 def _used_by(project: Project, module: Module, item: Definition) -> Iterator[Named]:
     if item.kind == "statement" and not item.calls and not item.reads:
         return
-    reads, attributes = set(item.reads), set(item.attributes)
-    for method in item.methods:
-        reads |= method.reads
-        attributes |= method.attributes
-    for name in reads:
+    attributes = set(item.attributes).union(*(method.attributes for method in item.methods))
+    for name in reach.reads(item):
         if name in module.imported or (module.stars and not module.items(name)):
             yield from _meant(project, module, name, attributes)
         elif name != item.name and module.items(name):

@@ -20,7 +20,7 @@ from inplace_lint.lower.lines import split_lines
 from inplace_lint.lower.lower import collector_off, lower, room_to_recurse
 from inplace_lint.lower.positions import Located
 from inplace_lint.outline.depth import depth_exceeds
-from inplace_lint.outline.outline import Outline, outline, outline_of
+from inplace_lint.outline.outline import Outline, mentions, outline, outline_of
 from inplace_lint.rules import RULES
 from inplace_lint.rules.advice import cure
 from inplace_lint.rules.draft import Draft, Mark, Rule
@@ -88,15 +88,17 @@ def check_file(path: str, source: str, options: Options, project: Project | None
     """
     clock = Clock()
     known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
-    outlined = _outline(path, source, packages())
+    read = project.modules.get(path) if project is not None else None
+    if read is not None and read.source == source:
+        outlined = read.outline._replace(mentions=mentions(source, packages()))
+    else:
+        read, outlined = None, _outline(path, source, packages())
     clock.lap("outline")
     used = _frameworks(outlined, known)
     if not used:
         return FileResult(seconds=clock.seconds)
     project = project or alone()
-    known_module = project.modules.get(path)
-    main = known_module if known_module is not None and known_module.source == source else None
-    program = Program(main or Module(path, source, outlined), used, project)
+    program = Program(read or Module(path, source, outlined), used, project)
     before = project.lower_seconds()
     with collector_off(), room_to_recurse():
         found = roots.run_all(program)
