@@ -7,6 +7,7 @@ goes on to the next.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import time
@@ -23,11 +24,13 @@ from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
 from inplace_lint.finding import Certainty, Finding, Severity
 from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.room import collector_off
 from inplace_lint.span import Span
 
 SYNTAX_CODE = "IPL902"
 SYNTAX_NAME = "invalid-syntax"
 _FEW_BYTES = 40_000
+_MOST_GARBAGE = 500_000
 
 
 class Task(NamedTuple):
@@ -118,6 +121,14 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
 
 def check_one(task: Task) -> Checked:
     """Check one file; whatever goes wrong is told in the result. Runs in a process of the pool."""
+    with collector_off():
+        checked = _check_one(task)
+    if gc.get_count()[0] > _MOST_GARBAGE:
+        gc.collect()
+    return checked
+
+
+def _check_one(task: Task) -> Checked:
     started = time.perf_counter()
     try:
         source = files.decode(task.data)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -65,7 +66,9 @@ class Graph:
         self._targets: dict[str, frozenset[str]] = {}
         self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._homes: dict[tuple[str, str], str] = {}
-        self._users: dict[str, list[str]] | None = None
+        self._users: dict[str, dict[str, list[str]]] = {}
+        self._packages: dict[str, str] = {}
+        self._listed: list[str] | None = None
         self._callers: dict[str, tuple[str, ...]] = {}
         self._digests: dict[str, bytes] = {}
 
@@ -101,22 +104,47 @@ class Graph:
         return known
 
     def _nearest(self, path: str) -> tuple[str, ...]:
-        if self._users is None:
-            self._users = {}
-            for user in sorted({*self._files(), *self._texts}):
-                for target in self._meant(user):
-                    self._users.setdefault(target, []).append(user)
+        known = self._users_of(self._package(path))
         found: dict[str, None] = {}
         level = {path}
         while level and len(found) < _MOST_CALLERS:
-            users = {user for target in level for user in self._users.get(target, ())} - found.keys() - {path}
+            users = {user for target in level for user in known.get(target, ())} - found.keys() - {path}
             found.update(dict.fromkeys(sorted(users, key=lambda user: (-_shared(user, path), user))))
             level = users
         return tuple(found)[:_MOST_CALLERS]
 
-    def _files(self) -> Iterator[str]:
-        for path in files.find([Path(self.root)], self._exclude).files[:_MOST_FILES]:
-            yield files.shown(path)
+    def _users_of(self, package: str) -> dict[str, list[str]]:
+        """
+        List for each file of an outermost package, or in none if that is empty, which files import what stands in it.
+
+        A file outside a package can only do so if the package's name stands in it.
+        """
+        known = self._users.get(package)
+        if known is None:
+            known = self._users[package] = {}
+            word = posixpath.basename(package).encode()
+            for user in self._files():
+                if user.startswith(f"{package}/") or word in self.text(user):
+                    for target in self._meant(user, package):
+                        known.setdefault(target, []).append(user)
+        return known
+
+    def _package(self, path: str) -> str:
+        """Give the folder of the outermost package that a file is in; empty if it is in none."""
+        folder = posixpath.dirname(path)
+        known = self._packages.get(folder)
+        if known is None:
+            known, above = "", folder
+            while posixpath.basename(above) and Path(above, "__init__.py").is_file():
+                known, above = above, posixpath.dirname(above)
+            self._packages[folder] = known
+        return known
+
+    def _files(self) -> list[str]:
+        if self._listed is None:
+            listed = files.find([Path(self.root)], self._exclude).files[:_MOST_FILES]
+            self._listed = sorted({*(files.shown(path) for path in listed), *self._texts})
+        return self._listed
 
     def state(self, path: str) -> bytes:
         """Give a digest of all files that a file imports, directly or through others: other imports give another."""
@@ -166,11 +194,12 @@ class Graph:
             if target is not None:
                 yield target
 
-    def _meant(self, path: str) -> set[str]:
-        """List the files in which what a file imports stands."""
+    def _meant(self, path: str, package: str) -> set[str]:
+        """List the files in which what a file imports stands: of an outermost package, or of all if that is empty."""
         found = set[str]()
         for target, names in self._statements(path):
-            found.update(self._home(target, name, 0) for name in names or ("",))
+            if not package or target.startswith(f"{package}/"):
+                found.update(self._home(target, name, 0) for name in names or ("",))
         return found
 
     def _home(self, path: str, name: str, depth: int) -> str:

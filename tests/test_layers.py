@@ -26,7 +26,7 @@ LAYERS = (
     ("lower", "outline", "domain", "knowledge"),
     ("ir", "finding"),
     ("event",),
-    ("span", "errors"),
+    ("span", "errors", "room"),
     ("",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

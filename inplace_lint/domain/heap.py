@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from inplace_lint.domain.values import ClassValue, Dotted, Ref, Value
+from inplace_lint.domain.values import ClassValue, Dotted, Partial, Ref, Value
 from inplace_lint.event import Site, Touch
 from inplace_lint.span import Place
 
@@ -148,6 +148,7 @@ class Instance:
     An object of a class of the program or of a library; `opaque` when unknown attributes may exist.
 
     `children` is the list or dict behind a container of modules. `made` is the expression that constructed it.
+    `pending` is the class with the arguments of its constructor while that has not been run yet.
     """
 
     cls: ClassValue | Dotted
@@ -155,6 +156,7 @@ class Instance:
     opaque: bool = False
     children: Ref | None = None
     made: Place | None = None
+    pending: Partial | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ class State:
         thing = self.heap[ref.id]
         assert isinstance(thing, Instance)
         attrs = {**thing.attrs, name: value}
-        self.put(ref, Instance(thing.cls, attrs, thing.opaque, thing.children, thing.made))
+        self.put(ref, Instance(thing.cls, attrs, thing.opaque, thing.children, thing.made, thing.pending))
 
     def attach(self, key: Hashable, value: Value) -> None:
         """Remember a value that belongs to this path as a whole: a module's name space, the tensor that a symbol is."""

@@ -22,7 +22,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp import acts, calls, functions, names, ops, statements, tensors
+from inplace_lint.interp import acts, calls, functions, modules, names, ops, statements, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.span import Place
@@ -193,6 +193,12 @@ def _of_instance(
         return [(state, state.symbols.sym(("dict", value)))]
     if name == "__class__":
         return [(state, instance.cls)]
+    if instance.pending is not None:
+        return [
+            result
+            for after in modules.settle(program, frame, state, value, at)
+            for result in get(program, frame, after, value, name, at)
+        ]
     resolved = lookup(program, state, instance.cls, name)
     if resolved is None:
         own = special(program, frame, state, value, "__getattr__", (Const(name),), at)

@@ -26,12 +26,14 @@ class Budget:
 
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
     work of a root grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
-    condition that is followed when only one can be.
+    condition that is followed when only one can be. `lazy`: modules are constructed when something asks for a part of
+    them; a root that only passes them on then costs next to nothing.
     """
 
     steps: int = STEPS_IN_ROOT
     width: int = PATHS_IN_FUNCTION
     prefers: bool = True
+    lazy: bool = False
     cut: set[str] = field(default_factory=set)
     counters: Counter[str] = field(default_factory=Counter)
     returned: set[str] = field(default_factory=set)
@@ -43,6 +45,7 @@ class Budget:
         self.steps = steps
         self.width = PATHS_IN_FUNCTION
         self.prefers = True
+        self.lazy = False
         self.cut.clear()
         self.before = frozenset(self.returned)
         self.counters["roots"] += not again

@@ -96,6 +96,7 @@ def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
         left is None
         or right is None
         or left.cls != right.cls
+        or left.pending != right.pending
         or len(left.attrs) != len(right.attrs)
         or depth > _DEEPEST
     ):

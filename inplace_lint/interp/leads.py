@@ -61,8 +61,11 @@ def _starts(project: Project, main: Module, name: str, attributes: set[str]) -> 
 
 
 def _writes(project: Project, named: Named) -> bool:
+    """Say whether a definition may write tensors: not if its file never names a framework, whatever else it changes."""
     module = project.module(named[0])
-    return module is not None and any(reach.writes(item) for item in module.items(named[1]) if item.kind != "statement")
+    if module is None or not module.outline.mentions:
+        return False
+    return any(reach.writes(item) for item in module.items(named[1]) if item.kind != "statement")
 
 
 def _uses(project: Project, named: Named) -> frozenset[Named]:

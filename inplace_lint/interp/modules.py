@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import Instance, Names, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
 from inplace_lint.interp import acts, attributes, calls, containers, ops, registry, statements
 from inplace_lint.interp.binding import Binding, bind, default_values
 from inplace_lint.interp.frame import Arguments, Frame
@@ -23,12 +23,59 @@ Results = list[tuple[State, Value]]
 
 
 def construct(program: Program, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int) -> Results:
-    """Give an instance of a class of the program, its constructor run."""
+    """Give an instance of a class of the program, its constructor run unless that can wait."""
     known = registry.construct_special(program, state, cls, arguments)
     if known is not None:
         return known
-    ref = state.new(Instance(cls, {"training": Const(True)} if program.is_module(cls) else {}, _opaque(program, cls)))
+    is_module = program.is_module(cls) is not None
+    ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(program, cls)))
     acts.prepare_container(program, state, cls, ref)
+    instance = state.instance(ref)
+    if program.budget.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
+        state.put(ref, replace(instance, pending=Partial(cls, arguments.positional, arguments.keywords)))
+        return [(state, ref)]
+    return _initialise(program, frame, state, cls, ref, arguments, at)
+
+
+def settle(program: Program, frame: Frame, state: State, ref: Ref, at: int) -> list[State]:
+    """Run the constructor of an instance that waited for it; what was set on the instance since then stays set."""
+    instance = state.instance(ref)
+    assert instance is not None
+    assert instance.pending is not None
+    assert isinstance(instance.cls, ClassValue)
+    state.put(ref, replace(instance, pending=None))
+    arguments = Arguments(instance.pending.args, instance.pending.keywords)
+    # IMPRECISE: the site of the call that is told is where the instance was first asked for something.
+    states = [after for after, _ in _initialise(program, frame, state, instance.cls, ref, arguments, at)]
+    for after in states:
+        for name, value in instance.attrs.items():
+            if name != "training" or value != Const(True):
+                after.set_attribute(ref, name, value)
+    return states
+
+
+def settle_below(program: Program, frame: Frame, state: State, value: Value, at: int) -> None:
+    """Run the constructors that wait in a module and all below it, each on its first path."""
+    waiting = [value]
+    seen: set[Value] = set()
+    while waiting:
+        ref = waiting.pop()
+        instance = state.instance(ref)
+        if instance is None or not isinstance(ref, Ref) or ref in seen:
+            continue
+        seen.add(ref)
+        if instance.pending is not None:
+            for after in settle(program, frame, state, ref, at)[:1]:
+                if after is not state:
+                    state.become(after)
+            instance = state.instance(ref)
+        if instance is not None:
+            waiting.extend(child for _, child in registry.direct(state, instance))
+
+
+def _initialise(
+    program: Program, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments, at: int
+) -> Results:
     init = attributes.lookup(program, state, cls, "__init__")
     if cls.is_data and not isinstance(init, Closure):
         return _construct_data(program, frame, state, cls, ref, arguments)
@@ -130,6 +177,12 @@ def call_instance(program: Program, frame: Frame, state: State, ref: Ref, argume
     """Give what a call of an object returns."""
     instance = state.instance(ref)
     assert instance is not None
+    if instance.pending is not None:
+        return [
+            result
+            for after in settle(program, frame, state, ref, at)
+            for result in call_instance(program, frame, after, ref, arguments, at)
+        ]
     if isinstance(instance.cls, Dotted):
         if instance.children is not None:
             return run_in_order(program, frame, state, instance, arguments, at)

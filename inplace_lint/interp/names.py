@@ -14,7 +14,7 @@ from inplace_lint.interp.program import Program
 from inplace_lint.ir.nodes import ImportFrom, ImportName
 from inplace_lint.outline.outline import Definition
 
-_BUILTINS = frozenset(dir(builtins))
+_BUILTINS = {name: Builtin(name) for name in dir(builtins) if not name.startswith("__")}
 
 
 def read(program: Program, frame: Frame, state: State, name: str) -> Value:
@@ -33,13 +33,19 @@ def read(program: Program, frame: Frame, state: State, name: str) -> Value:
 
 def module_variable(program: Program, state: State, path: str, name: str) -> Value:
     """Give a variable of a module, running the statements that bind it if this path has not yet."""
+    module = program.module(path)
+    builtin = _BUILTINS.get(name) if name not in module.by_name else None
+    if builtin is not None and not module.stars:
+        scope = state.heap[module_env(state, path).id]
+        assert type(scope) is Names
+        return scope.values.get(name) or builtin
     found = find(program, state, path, name)
     if found is not None:
         return found
     if name == "__name__":
         return Const("__main__" if path == program.path else posixpath.basename(path).removesuffix(".py"))
-    if name in _BUILTINS and not program.module(path).items(name):
-        return Builtin(name)
+    if builtin is not None:
+        return builtin
     return state.symbols.sym(("global", path, name))
 
 

@@ -117,7 +117,7 @@ class Project:
         if source is None:
             return None
         try:
-            return Module(path, source, outline(path, source, ()))
+            return Module(path, source, outline(path, source, sorted(self.lookup.frameworks)))
         except SyntaxError:
             # IMPRECISE: what only LibCST reads, or nothing, is reported where it is checked itself; here it is unknown.
             return None

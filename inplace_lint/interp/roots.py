@@ -87,6 +87,7 @@ def _run_function(program: Program, item: Definition) -> list[Found]:
     function = names.module_variable(program, state, program.path, item.name)
     if not isinstance(function, Closure):
         return []
+    program.budget.lazy = not reach.writes(item)
     arguments = inputs.of_function(program, state, function.function, dict(function.defaults), skip=0)
     return _finish(program, calls.call(program, frame, state, function, arguments, 0))
 

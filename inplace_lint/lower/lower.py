@@ -7,11 +7,8 @@ in the order in which the visitor meets them, from the outside in and from left 
 
 from __future__ import annotations
 
-import gc
 import hashlib
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -19,9 +16,8 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.lower.lines import Cutout, cut
 from inplace_lint.lower.statements import block
 from inplace_lint.lower.tally import Tally
+from inplace_lint.room import collector_off, room_to_recurse
 from inplace_lint.span import Slice
-
-_DEEPEST = 6_000
 
 
 def lower(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> ir.Code:
@@ -64,26 +60,3 @@ def parse(cutout: Cutout, slice_: Slice) -> cst.Module:
         raise SyntaxError(error.message, (slice_.path, line, error.raw_column + 1, None)) from error
     except (RecursionError, ValueError) as error:
         raise SyntaxError(str(error), (slice_.path, slice_.first, 1, None)) from error
-
-
-@contextmanager
-def room_to_recurse() -> Iterator[None]:
-    """Run with a stack for deeply nested syntax, and for calls inside calls of the program under analysis."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEEPEST))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """Run without the cyclic garbage collector."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from inplace_lint.ir import nodes as ir
-from inplace_lint.outline.words import Words, gather, gather_ir, spelled
+from inplace_lint.outline.kinds import Kinds
+from inplace_lint.outline.words import INITIALISERS, Words, gather, gather_ir, spelled
 from inplace_lint.span import Slice
 
 
@@ -63,15 +64,51 @@ def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
     Raises: SyntaxError when `ast` of the running Python refuses it.
     """
     tree = _parse(path, source)
-    items = tuple(_merged([_definition(path, node) for node in tree.body]))
+    imports = tuple(_imports(tree.body))
+    names = _Names(tree, imports, roots)
     return Outline(
         path=path,
         digest=digest(source),
         mentions=mentions(source, roots),
-        items=items,
+        items=tuple(_merged([_definition(path, node, names) for node in tree.body])),
         lines=source.count("\n") + 1,
-        imports=tuple(_imports(tree.body)),
+        imports=imports,
     )
+
+
+class _Names:
+    """What the names of a module stand for, where that decides whether something is a write."""
+
+    def __init__(
+        self, tree: ast.Module, imports: Sequence[ir.ImportName | ir.ImportFrom], frameworks: Sequence[str]
+    ) -> None:
+        kinds = Kinds()
+        self._own: set[str] = set()
+        for node in tree.body:
+            match node:
+                case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.AST() as value):
+                    kinds.assign(ast.Name(name), value)
+                    kinds.stores[name] = kinds.stores.get(name, 0) + 1
+                case ast.FunctionDef(name) | ast.ClassDef(name):
+                    self._own.add(name)
+                case _:
+                    pass
+        self._containers = {name for name in kinds.known if kinds.of(name) == "container"}
+        self._harmless: set[str] = set()
+        for statement in imports:
+            if isinstance(statement, ir.ImportFrom):
+                root, last = statement.module.partition(".")[0], statement.module.rpartition(".")[2]
+                if statement.level or root not in frameworks or last in INITIALISERS:
+                    self._harmless.update(alias or name for name, alias in statement.names)
+
+    def write(self, words: Words) -> bool:
+        """
+        Say whether something in a piece of the module may write in place.
+
+        A helper that stands in this file or in another of the project is looked at itself, what initialises parameters
+        does so before anything is saved, and the items of a registry are no tensors.
+        """
+        return words.writes or bool(words.fills - self._containers) or bool(words.helpers - self._own - self._harmless)
 
 
 def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
@@ -125,22 +162,25 @@ def _first_line(node: ast.stmt) -> int:
     return node.lineno
 
 
-def _definition(path: str, node: ast.stmt, owner: str = "") -> Definition:
+def _definition(path: str, node: ast.stmt, names: _Names, owner: str = "") -> Definition:
     words = Words()
-    gather(node, words)
     first, last = _first_line(node), node.end_lineno or node.lineno
     kind, name = "statement", ""
     bases: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()
+    if isinstance(node, ast.ClassDef):
+        kind, name = "class", node.name
+        bases = tuple(spelled(base) for base in node.bases)
+        for part in (*node.decorator_list, *node.bases, *node.keywords):
+            gather(part, words)
+        methods = _methods(path, node, names, words)
+    else:
+        gather(node, words)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         kind, name = "function", node.name
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         decorators = tuple(spelled(decorator) for decorator in node.decorator_list)
-    elif isinstance(node, ast.ClassDef):
-        kind, name = "class", node.name
-        decorators = tuple(spelled(decorator) for decorator in node.decorator_list)
-        bases = tuple(spelled(base) for base in node.bases)
-        methods = _methods(path, node)
     return Definition(
         kind=kind,
         name=name,
@@ -150,25 +190,34 @@ def _definition(path: str, node: ast.stmt, owner: str = "") -> Definition:
         reads=frozenset(words.reads),
         calls=frozenset(words.calls),
         attributes=frozenset(words.attributes),
-        writes=words.writes,
+        writes=names.write(words) or any(method.writes for method in methods),
         bases=bases,
         decorators=decorators,
         methods=methods,
     )
 
 
-def _methods(path: str, node: ast.ClassDef) -> tuple[Definition, ...]:
-    """List the methods that can be slices of their own: those that share no line with anything else."""
+def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tuple[Definition, ...]:
+    """
+    List the methods that can be slices of their own: those that share no line with anything else.
+
+    The words of all that stands in the class are added to `words`.
+    """
     spans = [(_first_line(inner), inner.end_lineno or inner.lineno) for inner in node.body]
     header = node.lineno
     found: list[Definition] = []
     for position, inner in enumerate(node.body):
-        if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
         first, last = spans[position]
-        others = [span for number, span in enumerate(spans) if number != position]
-        if first > header and all(last < other[0] or first > other[1] for other in others):
-            found.append(_definition(path, inner, f"{node.name}."))
+        near = (*spans[max(position - 1, 0) : position], *spans[position + 1 : position + 2])
+        alone = first > header and all(last < other[0] or first > other[1] for other in near)
+        if alone and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            method = _definition(path, inner, names, f"{node.name}.")
+            words.add(Words((), set(method.reads), set(method.calls), set(method.attributes)))
+            found.append(method)
+        else:
+            own = Words()
+            gather(inner, own)
+            words.add(own)
     return tuple(found)
 
 

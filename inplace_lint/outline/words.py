@@ -8,31 +8,61 @@ from dataclasses import dataclass, field
 
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import scope_of
+from inplace_lint.outline.kinds import Kinds, kind_of
 
 _WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
 _WRITING_CALLS = frozenset({"backward", "step", "load_state_dict", "autograd"})
 _NOT_WRITES = frozenset({"requires_grad_"})
+INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
 
 
 @dataclass(slots=True)
 class Words:
-    """What was gathered so far."""
+    """
+    What was gathered so far.
+
+    `writes` is sure evidence. `fills` are names of the module whose items are set, `helpers` bare names that are called
+    and end like in-place ops: what these stand for decides whether that is a write.
+    """
 
     binds: tuple[str, ...] = ()
     reads: set[str] = field(default_factory=set)
     calls: set[str] = field(default_factory=set)
     attributes: set[str] = field(default_factory=set)
     writes: bool = False
+    fills: set[str] = field(default_factory=set)
+    helpers: set[str] = field(default_factory=set)
+
+    def add(self, other: Words) -> None:
+        """Take in what another piece has, but for what it binds."""
+        self.reads |= other.reads
+        self.calls |= other.calls
+        self.attributes |= other.attributes
+        self.writes = self.writes or other.writes
+        self.fills |= other.fills
+        self.helpers |= other.helpers
 
 
 _SPECIAL = frozenset(
-    {ast.AugAssign, ast.Subscript, ast.Call, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias}
+    {
+        ast.AugAssign,
+        ast.Subscript,
+        ast.Call,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.alias,
+        ast.Assign,
+        ast.AnnAssign,
+        ast.arg,
+    }
 )
 
 
-def gather(root: ast.stmt, words: Words) -> None:
-    """Add the names below a statement of `ast`."""
+def gather(root: ast.AST, words: Words) -> None:
+    """Add the names below a node of `ast`."""
     binds: dict[str, None] = {}
+    kinds = Kinds()
     waiting: list[ast.AST] = [root]
     while waiting:
         node = waiting.pop()
@@ -43,6 +73,7 @@ def gather(root: ast.stmt, words: Words) -> None:
                 words.reads.add(node.id)
             else:
                 binds[node.id] = None
+                kinds.stores[node.id] = kinds.stores.get(node.id, 0) + 1
             continue
         if kind is ast.Attribute:
             assert isinstance(node, ast.Attribute)
@@ -53,9 +84,15 @@ def gather(root: ast.stmt, words: Words) -> None:
         if kind is ast.Constant:
             continue
         if kind in _SPECIAL:
-            _special(node, words, binds)
+            _special(node, words, binds, kinds)
         waiting += _children(node)
     words.binds = tuple(binds)
+    words.writes = words.writes or kinds.grow_tensors()
+    for name in kinds.filled:
+        if name in kinds.stores or name in kinds.parameters:
+            words.writes = words.writes or kinds.of(name) != "container"
+        else:
+            words.fills.add(name)
 
 
 # The fields of each node type that can hold nodes with names in them; filled as types are met.
@@ -78,26 +115,60 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _special(node: ast.AST, words: Words, binds: dict[str, None]) -> None:
+def _special(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> None:
     match node:
         case ast.AugAssign():
-            words.writes = True
-        case ast.Subscript(_, _, ctx) if not isinstance(ctx, ast.Load):
-            words.writes = True
+            _augmented(node, words, kinds)
+        case ast.Subscript():
+            _subscript(node, words, kinds)
         case ast.Call():
             _call(node, words)
         case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
             binds[name] = None
         case ast.alias(name, alias):
             binds[alias if alias is not None else name.partition(".")[0]] = None
+        case ast.Assign(targets, value):
+            for target in targets:
+                kinds.assign(target, value)
+        case ast.AnnAssign(target, _, ast.expr() as value):
+            kinds.assign(target, value)
+        case ast.arg(name):
+            kinds.parameters.add(name)
         case _:
             pass
+
+
+def _augmented(node: ast.AugAssign, words: Words, kinds: Kinds) -> None:
+    if isinstance(node.target, ast.Name):
+        kinds.stores[node.target.id] = kinds.stores.get(node.target.id, 0) - 1  # not one of its own
+        kinds.grown.append((node.target.id, kind_of(node.value)))
+    else:
+        words.writes = True
+
+
+def _subscript(node: ast.Subscript, words: Words, kinds: Kinds) -> None:
+    if not isinstance(node.ctx, ast.Store) or _is_text(node.slice):
+        return
+    if isinstance(node.value, ast.Name):
+        kinds.filled.add(node.value.id)
+    else:
+        words.writes = True
+
+
+def _is_text(key: ast.AST) -> bool:
+    """Say whether an index is a string: what it indexes is no tensor."""
+    return isinstance(key, ast.JoinedStr) or (isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
 def _call(node: ast.Call, words: Words) -> None:
     name = spelled(node.func)
     words.calls.add(name)
-    words.writes = words.writes or _is_writing(name.rpartition(".")[2])
+    holder, _, last = name.rpartition(".")
+    if _is_writing(last):
+        if isinstance(node.func, ast.Name):
+            words.helpers.add(last)
+        elif holder.rpartition(".")[2] not in INITIALISERS:
+            words.writes = True
     for keyword in node.keywords:
         if keyword.arg in _WRITING_KEYWORDS and not (
             isinstance(keyword.value, ast.Constant) and keyword.value.value in {False, None}

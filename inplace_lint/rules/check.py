@@ -17,10 +17,11 @@ from inplace_lint.interp.program import Program
 from inplace_lint.interp.project import Module, Project, alone
 from inplace_lint.knowledge import facts
 from inplace_lint.lower.lines import split_lines
-from inplace_lint.lower.lower import collector_off, lower, room_to_recurse
+from inplace_lint.lower.lower import lower
 from inplace_lint.lower.positions import Located
 from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, mentions, outline, outline_of
+from inplace_lint.room import with_room
 from inplace_lint.rules import RULES
 from inplace_lint.rules.advice import cure
 from inplace_lint.rules.draft import Draft, Mark, Rule
@@ -100,8 +101,7 @@ def check_file(path: str, source: str, options: Options, project: Project | None
     project = project or alone()
     program = Program(read or Module(path, source, outlined), used, project)
     before = project.lower_seconds()
-    with collector_off(), room_to_recurse():
-        found = roots.run_all(program)
+    found = with_room(lambda: roots.run_all(program))
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lower_seconds() - before)
     said = [word for entry in found for word in _say(entry)]

@@ -67,7 +67,10 @@ def test_names_that_are_bound_read_and_called_are_listed() -> None:
     [
         "x += 1",
         "x[0] = 1",
-        "del x[0]",
+        "for t in x: t[0] = 1",
+        "total = 0\n    for t in x: total += t",
+        "out = []\n    out[0] += x",
+        "y = {}\n    y = x\n    y[0] = 1",
         "x.add_(1)",
         "relu_(x)",
         "nn.ReLU(inplace=True)",
@@ -83,10 +86,46 @@ def test_what_may_write_in_place_is_marked(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["x = x + 1", "self.__init__()", "nn.ReLU(inplace=False)", "x.requires_grad_()", "x[0]", "f(a=True)"]
+    "body",
+    [
+        "x = x + 1",
+        "self.__init__()",
+        "nn.ReLU(inplace=False)",
+        "x.requires_grad_()",
+        "x[0]",
+        "f(a=True)",
+        "x['a'] = 1",
+        "del x[0]",
+        "n = 0\n    n += 1",
+        "parts = []\n    parts += x",
+        "names, count = '', 0\n    names += x\n    count += len(x)",
+        "out = {}\n    out[x] = 1",
+        "nn.init.zeros_(x)",
+    ],
 )
 def test_what_cannot_write_is_not_marked(body: str) -> None:
     assert not outline("p", f"def f(x):\n    {body}\n", []).items[0].writes
+
+
+@pytest.mark.parametrize(
+    ("head", "writes"),
+    [
+        ("from .ops import fill_", False),
+        ("from torch.nn.init import fill_", False),
+        ("from torch import fill_", True),
+        ("fill_ = None", True),
+        ("def fill_(x): pass", False),
+    ],
+)
+def test_a_helper_that_is_spelled_like_a_write_is_judged_by_where_it_comes_from(head: str, writes: bool) -> None:
+    source = f"{head}\ndef f(x):\n    fill_(x)\n"
+    assert outline("p", source, ["torch"]).items[-1].writes is writes
+
+
+@pytest.mark.parametrize(("head", "writes"), [("REGISTRY = {}", False), ("REGISTRY = load()", True)])
+def test_the_items_of_a_registry_are_no_tensors(head: str, writes: bool) -> None:
+    source = f"{head}\ndef f(x):\n    REGISTRY[x] = 1\n"
+    assert outline("p", source, ["torch"]).items[-1].writes is writes
 
 
 def test_statements_that_share_a_line_are_one_item() -> None:
