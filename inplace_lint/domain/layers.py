@@ -8,7 +8,7 @@ A mapping that forks in constant time.
     b[2] = "y"            # only b sees 2
     assert 2 not in a
 
-Chains of layers are flattened when they grow long, so a look-up stays short.
+Each layer has at least twice the size of the one above it, so a look-up stays short.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
-
-_DEEPEST = 6
 
 
 class Layers(Generic[Key, Item]):
@@ -56,12 +54,10 @@ class Layers(Generic[Key, Item]):
     def fork(self) -> Layers[Key, Item]:
         """Give a mapping with the same content; later writes to either are not seen by the other."""
         if self._own:
-            self._below = (self._own, *self._below)
-            if len(self._below) > _DEEPEST:
-                merged: dict[Key, Item] = {}
-                for layer in reversed(self._below):
-                    merged.update(layer)
-                self._below = (merged,)
+            top, below = self._own, self._below
+            while below and 2 * len(top) >= len(below[0]):
+                top, below = {**below[0], **top}, below[1:]
+            self._below = (top, *below)
             self._own = {}
         twin: Layers[Key, Item] = Layers()
         twin._below = self._below

@@ -19,9 +19,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
-from inplace_lint.domain.heap import Names, Save, Write
+from inplace_lint.domain.heap import Instance, Names, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
 from inplace_lint.event import Site
 from inplace_lint.span import Place
 
@@ -40,9 +40,15 @@ _TIMELESS = frozenset(
         "not",
         "param",
         "shape",
+        "stdlib",
         "unary",
         "untrue",
     }
+)
+# What a state makes once, when it is first asked for: another state makes its own.
+_MADE_WHEN_ASKED = frozenset({"class", "method", "module"})
+_WITHOUT_IDS: frozenset[type] = frozenset(
+    {Const, Dotted, ModuleValue, Imported, ClassValue, Sym, str, bool, int, float, Place, View, frozenset, type(None)}
 )
 _BY_NUMBER = frozenset({"not", "isnone", "attr"})
 
@@ -121,7 +127,7 @@ def _change(
         if key <= start:
             raise NotRecordable
         return table, key, state.storages[key] if table == "storages" else state.nodes[key]
-    if table == "bindings" and isinstance(key, tuple) and key[0] == "method":
+    if table == "bindings" and isinstance(key, tuple) and key[0] in _MADE_WHEN_ASKED:
         return None
     if table == "bindings" and isinstance(key, tuple) and len(key) > 1 and isinstance(key[1], int):
         if key[0] in {"tensor", "attribute"} or key[1] <= start:
@@ -210,35 +216,21 @@ class Renumbering:
 
     def thing(self, thing: Any) -> Any:  # noqa: ANN401 - walks every kind of object
         """Give an object with everything in it translated."""
-        match thing:
-            case Ref(number):
-                return Ref(self.number(number))
-            case Site():
-                return self.site(thing)
-            case (
-                Const()
-                | Dotted()
-                | ModuleValue()
-                | Imported()
-                | ClassValue()
-                | Sym()
-                | str()
-                | Place()
-                | Enum()
-                | bool()
-                | None
-            ):
-                return thing
-            case frozenset():
-                return thing
-            case tuple():
-                return tuple(self.thing(item) for item in thing)
-            case dict():
-                return {key: self.thing(item) for key, item in thing.items()}
-            case Builtin(_, None):
-                return thing
-            case _:
-                pass
+        kind = type(thing)
+        if kind in _WITHOUT_IDS:
+            return thing
+        if kind is Ref:
+            return Ref(self.number(thing.id))
+        if kind is tuple:
+            return tuple([self.thing(item) for item in thing])
+        if kind is dict:
+            return {key: self.thing(item) for key, item in thing.items()}
+        if kind is Instance:
+            return self._instance(thing)
+        if kind is Tensor and thing.base is None and not thing.nodes and thing.made is None and thing.grad is None:
+            return _moved(thing, self.number(thing.storage))
+        if kind is Site:
+            return self.site(thing)
         if not is_dataclass(thing):
             return thing
         changed = {item.name: self._field(item.name, getattr(thing, item.name)) for item in fields(thing)}
@@ -247,12 +239,45 @@ class Renumbering:
             return replace(made, clock=made.clock + self.ticks)
         return made
 
+    def _instance(self, thing: Instance) -> Instance:
+        attrs: dict[str, Value] = {}
+        for name, value in thing.attrs.items():
+            kind = type(value)
+            if kind is Ref:
+                attrs[name] = Ref(self.number(value.id))  # type: ignore[union-attr]
+            else:
+                attrs[name] = value if kind in _WITHOUT_IDS else self.thing(value)
+        children = None if thing.children is None else Ref(self.number(thing.children.id))
+        return Instance(thing.cls, attrs, thing.opaque, children, thing.made, self.thing(thing.pending))
+
     def _field(self, name: str, part: Any) -> Any:  # noqa: ANN401 - walks every kind of object
         if name == "storage" and isinstance(part, int):
             return self.number(part)
         if name in {"nodes", "inputs"} and isinstance(part, tuple):
             return tuple(self.number(number) for number in part)
         return self.thing(part)
+
+
+def _moved(tensor: Tensor, storage: int) -> Tensor:
+    """Give a tensor without a history, on another storage."""
+    return Tensor(
+        storage,
+        tensor.rg,
+        tensor.leaf,
+        (),
+        None,
+        tensor.view,
+        tensor.dtype,
+        tensor.rank,
+        tensor.contiguous,
+        tensor.inference,
+        tensor.counted,
+        tensor.param,
+        tensor.sure,
+        tensor.why,
+        tensor.framework,
+        tensor.doubt,
+    )
 
 
 def replay(recording: Recording, path: PathRecord, arguments: tuple[int, ...], state: State, site: Site) -> Value:

@@ -36,6 +36,7 @@ class Program:
     memory: dict[Hashable, Recording] = field(default_factory=dict)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     met_calls: set[Hashable] = field(default_factory=set)
+    short: set[Slice] = field(default_factory=set)
     constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
     raising: dict[int, tuple[object, bool]] = field(default_factory=dict)
     base: State | None = None

@@ -172,18 +172,30 @@ def _getattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
     if value is None or not isinstance(name, Const):
         return request.unknown()
-    results = attributes.get(request.program, request.frame, request.state, value, str(name.value), request.at)
     default = request.argument(2)
+    if default is not None and _waits(request, value, name):
+        return request.unknown()
+    results = attributes.get(request.program, request.frame, request.state, value, str(name.value), request.at)
     instance = request.state.instance(value)
     if default is not None and instance is not None and not instance.opaque:
         return [(after, default if isinstance(found, Sym) else found) for after, found in results]
     return results
 
 
+def _waits(request: Request, value: Value, name: Const) -> bool:
+    """Say whether only the constructor of an instance, which has not been run, could say if there is an attribute."""
+    instance = request.state.instance(value)
+    if instance is None or instance.pending is None or name.value in instance.attrs:
+        return False
+    return attributes.lookup(request.program, request.state, instance.cls, str(name.value)) is None
+
+
 def _hasattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
     instance = request.state.instance(value) if value is not None else None
-    if instance is None or not isinstance(name, Const) or instance.opaque:
+    if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
+        return request.unknown()
+    if _waits(request, value, name):
         return request.unknown()
     key = str(name.value)
     known = key in instance.attrs or attributes.lookup(request.program, request.state, instance.cls, key) is not None

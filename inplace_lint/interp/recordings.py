@@ -14,7 +14,19 @@ from enum import Enum
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.recording import NotRecordable, PathRecord, Recording, record_path, replay, timeless
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Imported, ModuleValue, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Imported,
+    ModuleValue,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.event import Site
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
@@ -23,7 +35,7 @@ from inplace_lint.span import Place
 Results = list[tuple[State, Value]]
 
 _MOST_OBJECTS = 24
-_SHORT = 12  # calls of fewer steps are run again sooner than remembered
+_SHORT = 60  # calls of fewer steps are run again sooner than remembered
 
 
 def run(
@@ -36,13 +48,13 @@ def run(
     live: Callable[[State], Results],
 ) -> Results:
     """Give what a call returns, from memory where it can be."""
-    if not _worth_it(state, closure, values):
+    if not _worth_it(program, state, closure, values):
         return live(state)
     graph = _Graph(state)
     try:
         shape = tuple((name, graph.value(value)) for name, value in values.items())
     except NotRecordable:
-        return live(state)
+        return _measured(program, closure, state, live)
     function = closure.function
     width = program.budget.width
     key = (function.slice, function.sha, state.modes, closure.modes, width, len(frame.stack), shape)
@@ -54,17 +66,27 @@ def run(
             program.budget.counters["calls_replayed"] += 1
             return replayed
         return live(state)
-    if key not in program.met_calls:
+    if key in program.met_calls:
         # Most calls come once: writing down what they do would cost more than it saves.
-        program.met_calls.add(key)
-        return live(state)
-    return _record(program, state, key, arguments, site, live)
+        program.met_calls.remove(key)
+        return _record(program, state, key, arguments, site, live)
+    program.met_calls.add(key)
+    return _measured(program, closure, state, live)
 
 
-def _worth_it(state: State, closure: Closure, values: dict[str, Value]) -> bool:
-    """Say whether a call may be remembered: a constructor or a free function, on no tensors."""
+def _measured(program: Program, closure: Closure, state: State, live: Callable[[State], Results]) -> Results:
+    """Run a call, and remember of its function whether it is short."""
+    steps = program.budget.steps
+    results = live(state)
+    if program.budget.steps >= 0 and steps - program.budget.steps < _SHORT:
+        program.short.add(closure.function.slice)
+    return results
+
+
+def _worth_it(program: Program, state: State, closure: Closure, values: dict[str, Value]) -> bool:
+    """Say whether a call may be remembered: a constructor or a free function, not short, on no tensors."""
     function = closure.function
-    if closure.env is not None or function.is_generator:
+    if closure.env is not None or function.is_generator or function.slice in program.short:
         return False
     if closure.owner is not None and not function.qualname.endswith("__init__"):
         return False
@@ -98,9 +120,8 @@ def _record(
         state.log = []
     start, clock, before = state.next_id, state.clock, (state.events, state.assumptions)
     symbols = len(state.symbols.keys)
-    steps = program.budget.steps
     results = live(state)
-    if program.budget.steps < 0 or steps - program.budget.steps < _SHORT:
+    if program.budget.steps < 0:
         for after, _ in results:
             after.log = after.log if outer is not None else None
         return results
@@ -152,7 +173,9 @@ class _Graph:
         """Give the form of a value; raises `NotRecordable` for one that is too large or belongs to one state only."""
         match value:
             case Const(constant, origin):
-                return type(constant).__name__, constant, origin
+                # Rates and scales that grow with the depth of a network decide nothing but whether they are zero.
+                known = bool(constant) if isinstance(constant, float) else constant
+                return type(constant).__name__, known, origin
             case Ref(number):
                 return self._object(number)
             case Sym(number):
@@ -165,6 +188,9 @@ class _Graph:
                 return value
             case ClassValue():
                 return "class", id(value)
+            case Partial(inner, arguments, keywords):
+                given = tuple((name, self.value(item)) for name, item in keywords)
+                return "partial", self.value(inner), tuple(self.value(item) for item in arguments), given
             case Closure(function, _, None, _, None, modes, wrapper):
                 return "function", function.slice, function.sha, modes, wrapper
             case _:

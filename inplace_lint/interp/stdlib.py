@@ -74,6 +74,14 @@ def _chain(program: Program, frame: Frame, state: State, arguments: Arguments, a
     return [(state, Tuple(items, all(part.exact for part in parts)))]
 
 
+def _repeat(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    value, times = (*arguments.positional, NONE, NONE)[:2]
+    count = times.value if isinstance(times, Const) else None
+    if type(count) is not int or not 0 <= count <= _MOST_REPEATS:
+        return [(state, Tuple((value, value), exact=False))]
+    return [(state, Tuple((value,) * count))]
+
+
 def _default_dict(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     factory = arguments.positional[0] if arguments.positional else NONE
     number = isinstance(factory, Builtin) and factory.name in {"int", "float"}
@@ -162,21 +170,24 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
             done[value.id] = state.new(DictObject({}, exact, default))
             mapped = {key: duplicate(state, item, done) for key, item in items.items()}
             state.put(done[value.id], DictObject(mapped, exact, default))
-        case Instance(cls, attrs, opaque, children, made):
-            done[value.id] = state.new(Instance(cls, {}, opaque, None, made))
+        case Instance(cls, attrs, opaque, children, made, pending):
+            done[value.id] = state.new(Instance(cls, {}, opaque, None, made, pending))
             new = {key: duplicate(state, item, done) for key, item in attrs.items()}
             inner = duplicate(state, children, done) if children is not None else None
-            state.put(done[value.id], Instance(cls, new, opaque, inner if isinstance(inner, Ref) else None, made))
+            held = inner if isinstance(inner, Ref) else None
+            state.put(done[value.id], Instance(cls, new, opaque, held, made, pending))
         case _:
             return value
     return done[value.id]
 
 
+_MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Program, Frame, State, Arguments, int], Results]] = {
     "functools.partial": _partial,
     "functools.reduce": _reduce,
     "itertools.chain": _chain,
+    "itertools.repeat": _repeat,
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,
     _NEW_TUPLE: _new_tuple,
