@@ -91,4 +91,34 @@ class Clobbered:
     assumptions: frozenset[str]
 
 
-Event = Stale | Refused | Untracked | Clobbered
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """
+    `write` changed a value that the program keeps: `how` is container, detached, average, repeated or default.
+
+    `kept` is the place where it was put away, `read` the access that then sees the change, where there is one.
+    """
+
+    framework: str
+    how: str
+    write: Touch
+    kept: Place | None
+    read: Touch | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """
+    A gradient flows past `write`, which changed a value while nothing was recorded.
+
+    `read` is the first use of the new value; None when backward starts from it.
+    """
+
+    framework: str
+    write: Touch
+    read: Touch | None
+    assumptions: frozenset[str]
+
+
+Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost

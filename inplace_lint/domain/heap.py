@@ -29,6 +29,7 @@ class View(Enum):
     NO_GRAD = "no_grad"
     INFERENCE = "inference"
     CUSTOM = "custom"
+    HOOKED = "hooked"
     DETACH = "detach"
     DATA = "data"
     UNTRACKED = "untracked"
@@ -82,7 +83,11 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One write to a storage, at a moment of the path's clock; `names` are the variables that it went through."""
+    """
+    One write to a storage, at a moment of the path's clock; `names` are the variables that it went through.
+
+    `unseen`: it changed a tensor with a history while nothing was recorded.
+    """
 
     touch: Touch
     version: int
@@ -92,11 +97,16 @@ class Write:
     doubt: frozenset[str] = frozenset()
     names: frozenset[tuple[int, str]] = frozenset()
     tensor: Ref | None = None
+    unseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """A tensor that a node keeps for backward, with the version that it had."""
+    """
+    A tensor that a node keeps for backward, with the version that it had.
+
+    Backward compares the version if it is `checked`, and uses the value if it is `used`.
+    """
 
     storage: int
     version: int
@@ -104,6 +114,8 @@ class Save:
     clock: int
     assumptions: frozenset[str]
     doubt: frozenset[str] = frozenset()
+    checked: bool = True
+    used: bool = True
 
 
 @dataclass(frozen=True, slots=True)

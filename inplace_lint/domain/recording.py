@@ -130,7 +130,7 @@ def _change(
     if table == "bindings" and isinstance(key, tuple) and key[0] in _MADE_WHEN_ASKED:
         return None
     if table == "bindings" and isinstance(key, tuple) and len(key) > 1 and isinstance(key[1], int):
-        if key[0] in {"tensor", "attribute"} or key[1] <= start:
+        if key[0] in {"tensor", "attribute", "kept", "kept in"} or key[1] <= start:
             raise NotRecordable
         return table, key, state.bindings[key]
     raise NotRecordable

@@ -17,7 +17,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const
-from inplace_lint.event import Site, Stale, Untracked
+from inplace_lint.event import Lost, Site, Stale, Touch, Untracked
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
 
@@ -62,6 +62,10 @@ def reachable(state: State, starts: Iterable[int]) -> dict[int, frozenset[str]]:
 
 def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, *, retain: bool) -> None:
     """Run backward from these tensors: report every stale save, and use the nodes up unless they are retained."""
+    tensors = list(tensors)
+    for tensor in tensors:
+        if tensor.rg and tensor.nodes:
+            check_history(state, framework, tensor, None)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     for number, assumed in sorted(reachable(state, starts).items()):
         node = state.nodes[number]
@@ -75,16 +79,23 @@ def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site
             state.free(number)
 
 
+def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:
+    """Report the use of a tensor whose values were changed while nothing was recorded."""
+    write = next((write for write in state.storages[tensor.storage].writes if write.unseen), None)
+    if write is not None:
+        state.report(Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt))
+
+
 def breach(state: State, framework: str, node: Node, save: Save, site: Site | None) -> Stale | Untracked | None:
     """Say what is wrong with one saved value now, if anything is; the first write after the save is named."""
     storage = state.storages[save.storage]
     later = [write for write in storage.writes if write.clock > save.clock]
     counted = [write for write in later if write.counted]
-    if storage.version != save.version and counted:
+    if storage.version != save.version and counted and save.checked:
         write = _clearest(counted)
         return Stale(framework, save.touch, write.touch, site, _needs(state, node, save, write))
-    hidden = [write for write in later if not write.counted]
-    if hidden:
+    hidden = [write for write in later if not write.counted or not save.checked]
+    if hidden and save.used:
         write = _clearest(hidden)
         return Untracked(framework, save.touch, write.touch, site, _needs(state, node, save, write))
     return None

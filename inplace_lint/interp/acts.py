@@ -15,7 +15,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Ten
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.event import Touch
-from inplace_lint.interp import calls, conditions, custom, iteration, modules, ops, optimizers, registry, tensors
+from inplace_lint.interp import calls, conditions, custom, hooks, iteration, modules, ops, optimizers, registry, tensors
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
 from inplace_lint.interp.contexts import MODE
@@ -348,4 +348,5 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     **optimizers.ACTS,
     **registry.ACTS,
     **custom.ACTS,
+    **hooks.ACTS,
 }

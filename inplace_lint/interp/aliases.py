@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.event import Clobbered, Refused
+from inplace_lint.interp import snapshots
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -33,8 +34,12 @@ def check_reads(call: Call) -> None:
         return
     written = {fact.to for fact in call.binding.op.writes}
     for name, expr in call.binding.exprs.items():
-        if isinstance(expr, ir.Name) and name not in written:
-            value = call.binding.value(name)
+        if name in written:
+            continue
+        value = call.binding.value(name)
+        if value is not None:
+            snapshots.check_read(call, name, expr, value)
+        if isinstance(expr, ir.Name):
             ref = None if value is None else call.state.ref(value)
             tensor = None if value is None else call.state.tensor(value)
             if ref is not None and tensor is not None:

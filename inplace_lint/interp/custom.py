@@ -60,6 +60,8 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
     node = state.record(Node(cls.name, site, edges, saves, frozenset() if rg else frozenset({why})))
     made = Touch(cls.name, site, "out0")
     dirty = state.bindings.get(("dirty", context.id))
+    for written in dirty.items if isinstance(dirty, Tuple) else ():
+        _record_writes(state, written)
     results = value.items if isinstance(value, Tuple) else (value,)
     for result in results:
         tensor = state.tensor(result)
@@ -75,16 +77,29 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
     return value
 
 
+def _record_writes(state: State, value: Value) -> None:
+    """Let the custom node stand for the writes of an input that the function says it wrote."""
+    tensor = state.tensor(value)
+    if tensor is not None:
+        storage = state.storages[tensor.storage]
+        seen = tuple(replace(write, unseen=False) for write in storage.writes)
+        state.restore_storage(tensor.storage, replace(storage, writes=seen))
+
+
 def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
     known = state.bindings.get(("saved", context.id))
+    holder = state.instance(context)
+    # What is kept as an attribute of the context is kept all the same, but nobody compares its version later.
+    kept = [(value, True) for value in (known.items if isinstance(known, Tuple) else ())]
+    kept.extend((value, False) for value in (holder.attrs.values() if holder is not None else ()))
     found: list[Save] = []
-    for value in known.items if isinstance(known, Tuple) else ():
+    for value, checked in kept:
         tensor = state.tensor(value)
         if tensor is not None:
             producer = tensor.made.op if tensor.made is not None else ""
-            touch = Touch(cls.name, act.frame.site(act.at), "saved", producer=producer)
+            touch = Touch(cls.name, act.frame.site(act.at), "saved" if checked else "attribute", producer=producer)
             version = state.storages[tensor.storage].version
-            found.append(Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt))
+            found.append(Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt, checked))
     return found
 
 

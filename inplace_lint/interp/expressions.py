@@ -14,7 +14,17 @@ from typing import Any
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
-from inplace_lint.interp import attributes, calls, conditions, iteration, names, operators, subscripts, targets
+from inplace_lint.interp import (
+    attributes,
+    calls,
+    conditions,
+    iteration,
+    names,
+    operators,
+    snapshots,
+    subscripts,
+    targets,
+)
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -164,6 +174,9 @@ def _sequence(program: Program, frame: Frame, state: State, expr: ir.Sequence) -
                 exact = exact and spread.exact
             else:
                 items.append(value)
+        if expr.kind == "list":
+            for item_value in items:
+                snapshots.keep(after, Place(frame.slice, expr.at), item_value, lasting=False)
         results.append((after, _display(after, expr.kind, tuple(items), exact)))
     return results
 
@@ -200,10 +213,11 @@ def _comprehension(program: Program, frame: Frame, state: State, expr: ir.Compre
         env, frame.module, frame.slice, frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack
     )
     partial: list[tuple[State, tuple[tuple[Value, Value], ...], bool]] = [(state, (), True)]
-    return [
-        (after, _collected(after, expr.kind, pairs, exact))
-        for after, pairs, exact in _clauses(program, inner, partial, expr, 0)
-    ]
+    done = _clauses(program, inner, partial, expr, 0)
+    for after, pairs, _ in done:
+        for _, value in pairs:
+            snapshots.keep(after, Place(frame.slice, expr.at), value, lasting=False)
+    return [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
 
 
 Collected = list[tuple[State, tuple[tuple[Value, Value], ...], bool]]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
-from inplace_lint.interp import acts, attributes, calls, containers, ops, registry, statements
+from inplace_lint.interp import acts, attributes, calls, containers, hooks, ops, registry, statements
 from inplace_lint.interp.binding import Binding, bind, default_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -183,6 +183,14 @@ def call_instance(program: Program, frame: Frame, state: State, ref: Ref, argume
             for after in settle(program, frame, state, ref, at)
             for result in call_instance(program, frame, after, ref, arguments, at)
         ]
+    if state.modes.grad is not False and ("hooked", ref.id) in state.bindings:
+        return hooks.run(program, frame, state, ref, arguments, at, _call)
+    return _call(program, frame, state, ref, arguments, at)
+
+
+def _call(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
+    instance = state.instance(ref)
+    assert instance is not None
     if isinstance(instance.cls, Dotted):
         if instance.children is not None:
             return run_in_order(program, frame, state, instance, arguments, at)

@@ -9,7 +9,7 @@ from typing import Any
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.interp import attributes, calls, conditions, ops, tensors
+from inplace_lint.interp import attributes, calls, conditions, ops, snapshots, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -94,6 +94,7 @@ def _list_binary(state: State, op: str, left: Value, right: Value) -> Value:
         return state.new(ListObject(mine.items + other.items, mine.exact and other.exact))
     if isinstance(mine, ListObject) and op == "*":
         times = right.value if isinstance(right, Const) and isinstance(right.value, int) else None
+        snapshots.repeated(state, mine.items if times != 1 else ())
         if times is not None and 0 <= times * len(mine.items) <= _LONGEST:
             return state.new(ListObject(mine.items * times, mine.exact))
         return state.new(ListObject(mine.items * 2, exact=False))

@@ -17,7 +17,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
 from inplace_lint.event import Touch
-from inplace_lint.interp import acts, aliases, results, tensors, writes
+from inplace_lint.interp import acts, aliases, results, snapshots, tensors, writes
 from inplace_lint.interp.binding import Binding, bind, default_values
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
@@ -160,9 +160,11 @@ def _run(call: Call) -> Results:
     call.grads = _differentiable(call)
     inputs = [save for fact in call.binding.op.saves if not OUTPUT.fullmatch(fact.of) for save in _saves(call, fact)]
     state = call.state
+    rg = rg_of(call)
+    if rg is not False:
+        snapshots.check_gradients(call)
     if call.binding.op.writes:
         return writes.run(call, inputs)
-    rg = rg_of(call)
     node = record(call, inputs) if rg is not False else None
     value = results.make(call, rg, node)
     if node is not None:
@@ -241,7 +243,8 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
         return []
     assumed = call.doubt | (call.binding.sentence(fact.condition) if verdict is None else frozenset())
     expr = call.binding.exprs.get(fact.of)
-    return [save_of(call, tensor, fact.of, expr, assumed) for _, tensor in call.binding.tensors(fact.of)]
+    saves = [save_of(call, tensor, fact.of, expr, assumed) for _, tensor in call.binding.tensors(fact.of)]
+    return saves if fact.checked else [replace(save, checked=False) for save in saves]
 
 
 def _casts(call: Call) -> bool:

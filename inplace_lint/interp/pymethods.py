@@ -7,9 +7,10 @@ from dataclasses import replace
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
-from inplace_lint.interp import iteration
+from inplace_lint.interp import iteration, snapshots
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 
@@ -58,12 +59,14 @@ def _list_method(
     first = arguments.positional[0] if arguments.positional else None
     match name:
         case "append" | "add" | "appendleft" if first is not None:
+            snapshots.keep(state, Place(frame.slice, at), first, lasting=True)
             items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
             state.put(ref, replace(inner, items=items))
         case "extend" | "update" if first is not None:
             more = iteration.turns(program, frame, state, first, None, at)
             state.put(ref, replace(inner, items=inner.items + more.items, exact=inner.exact and more.exact))
         case "insert" if len(arguments.positional) > 1:
+            snapshots.keep(state, Place(frame.slice, at), arguments.positional[1], lasting=True)
             _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
         case "pop" | "popleft":
             return _pop(state, ref, inner, Const(0) if name == "popleft" else first)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inplace_lint.interp.ops import Call
 
 Three = bool | None
-_TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM}
+_TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
 _KINDS = {"int": "number", "float": "number", "bool": "", "str": "str", "list": "sequence", "tuple": "sequence"}
 _MAYBE = ReturnFact("maybe")
 

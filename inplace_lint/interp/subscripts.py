@@ -7,10 +7,11 @@ from dataclasses import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, SliceValue, Sym, Tuple, Value
-from inplace_lint.interp import attributes, calls, containers, ops, tensors
+from inplace_lint.interp import attributes, calls, containers, ops, snapshots, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 
@@ -134,6 +135,7 @@ def set_(
     if isinstance(thing, Instance) and thing.children is None:
         return _set_instance(program, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
+        snapshots.keep(state, Place(frame.slice, target.at), value, lasting=True)
         _store(state, receiver, thing, index, value)
     return [state]
 

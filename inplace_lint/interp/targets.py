@@ -11,7 +11,7 @@ from __future__ import annotations
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Value
-from inplace_lint.interp import attributes, expressions, iteration, names, operators, subscripts
+from inplace_lint.interp import attributes, expressions, iteration, names, operators, snapshots, subscripts
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -24,6 +24,7 @@ def assign(
     match target:
         case ir.Name(_, name):
             bind(program, frame, state, name, value)
+            snapshots.fetched(state, frame, name, value, source)
             return [state]
         case ir.Attr(at, inner, name):
             return [

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Ref, Value
 from inplace_lint.event import Refused
-from inplace_lint.interp import ops, results
+from inplace_lint.interp import ops, results, snapshots
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from inplace_lint.domain.state import State
 
 Three = bool | None
+_REFUSES = {View.MULTI: "multi_view", View.CUSTOM: "custom_view", View.HOOKED: "hooked_view"}
 
 
 def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
@@ -36,12 +37,16 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
         if check is not None:
             _report(call, fact, ref, tensor, *check)
             return [(state, ref)]
+    # What the call itself overwrites behind the counter is kept, as running statistics are, but not for its value.
+    hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}
+    inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
     rg = ops.rg_of(call)
     # What the framework checks for being a leaf is what its node becomes the history of; buffers are only changed.
     tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
     node = ops.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
     for fact, ref, tensor in targets:
+        snapshots.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
         _bump(call, fact, ref, tensor)
     for ref in tracked:
         if binding.op.history != "keep_old" and state.modes.grad is not False:
@@ -68,7 +73,7 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
     state = call.state
     base = state.tensor(tensor.base) if tensor.base is not None else None
     grad = state.modes.grad is not False
-    tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM}
+    tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
     if grad and "leaf" in fact.checks and tensor.rg and tensor.leaf and base is None:
         return "leaf", frozenset()
     if grad and "leaf_view" in fact.checks:
@@ -76,11 +81,12 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
             return "leaf_view", frozenset()
         if "leaf" not in fact.checks and tensor.rg and tensor.leaf and base is None:
             return "leaf_view", frozenset()
-    if grad and "multi_view" in fact.checks and tensor.view is View.MULTI:
+    refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
+    if grad and "multi_view" in fact.checks and refuses is not None:
         rg = ops.rg_of(call)
         if rg or (rg is None and tensor.sure):
             why = frozenset() if rg else frozenset(t.why for _, t in call.grads if t.rg is None)
-            return "multi_view", why | tensor.doubt
+            return refuses, why | tensor.doubt
     if grad and "no_grad_view" in fact.checks and tensor.view is View.NO_GRAD and base is not None and base.rg:
         return "no_grad_view", frozenset()
     if "overlap" in fact.checks and tensor.view is View.EXPANDED:
@@ -102,6 +108,8 @@ def _report(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor, check: st
 
 def _bump(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     expr = call.binding.exprs.get(fact.to)
+    value = call.binding.value(fact.to)
+    alone = value is not None and call.state.ref(value) == ref  # and not one of a list, which the variable is then
     write = Write(
         touch=call.touch(fact.to, expr, tensor),
         version=0,
@@ -109,8 +117,9 @@ def _bump(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         clock=0,
         assumptions=call.doubt,
         doubt=tensor.doubt,
-        names=call.frame.variables(expr),
+        names=call.frame.variables(expr) if alone else frozenset(),
         tensor=ref,
+        unseen=snapshots.unseen(call, tensor),
     )
     call.state.write(tensor.storage, write)
 
@@ -132,7 +141,7 @@ def _new_history(call: ops.Call, ref: Ref, rg: Three, node: int | None) -> None:
     if tensor.base is None or not call.facts.framework.rebases or call.binding.op.history == "keep_base":
         return
     base = state.tensor(tensor.base)
-    if base is not None and tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.MAYBE}:
+    if base is not None and tensor.view in {*_REFUSES, View.SINGLE, View.EXPANDED, View.MAYBE}:
         kept = base.nodes if not (cut and base.storage != tensor.storage) else ()
         base_rg = True if True in (rg, base.rg) else None
         changed = replace(base, rg=base_rg, leaf=False, nodes=(*kept, *nodes), why="" if base_rg else base.why or why)

@@ -41,11 +41,16 @@ class StatePart:
 
 @dataclass(frozen=True, slots=True)
 class SaveFact:
-    """What backward keeps: an argument, `self.weight`, or `out0`; a `copy` never goes stale."""
+    """
+    What backward keeps: an argument, `self.weight`, or `out0`; a `copy` never goes stale.
+
+    It is not `checked` when the framework keeps it behind its version counter.
+    """
 
     of: str
     condition: Guard | None
     copy: bool
+    checked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,10 @@ def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
                 for entry in row.get("writes", ())
             ),
             saves=tuple(
-                SaveFact(entry["of"], _condition(entry), bool(entry.get("copy"))) for entry in row.get("saves", ())
+                SaveFact(
+                    entry["of"], _condition(entry), bool(entry.get("copy")), entry.get("checked", True) is not False
+                )
+                for entry in row.get("saves", ())
             ),
             grads=tuple(row["grads"]) if "grads" in row else None,
             returns=tuple(_return(entry) for entry in row.get("returns", ())),

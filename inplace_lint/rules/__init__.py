@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from inplace_lint.rules import (
     clobbered_alias,
+    custom_function_write,
+    hooked_inplace,
     inplace_activation_after_save,
     leaf_view_write,
     leaf_write,
+    lost_gradient,
     modified_after_save,
     multi_view_write,
     overlapping_write,
     parameter_write_before_backward,
+    snapshot_alias,
+    untracked_write,
 )
 from inplace_lint.rules.draft import Rule
 
@@ -22,5 +27,10 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL202", "leaf-view-write", leaf_view_write.judge),
     Rule("IPL203", "multi-view-write", multi_view_write.judge),
     Rule("IPL206", "overlapping-write", overlapping_write.judge),
+    Rule("IPL209", "hooked-inplace", hooked_inplace.judge),
+    Rule("IPL210", "custom-function-write", custom_function_write.judge),
     Rule("IPL301", "clobbered-alias", clobbered_alias.judge),
+    Rule("IPL302", "untracked-write", untracked_write.judge),
+    Rule("IPL304", "snapshot-alias", snapshot_alias.judge),
+    Rule("IPL305", "lost-gradient", lost_gradient.judge),
 )

@@ -28,6 +28,7 @@ from inplace_lint.rules.draft import Draft, Mark, Rule
 from inplace_lint.span import Place, Slice, Span
 
 _MOST_RELATED = 3
+_LOST = "IPL305"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,10 @@ def _chosen(said: Iterable[Said]) -> list[tuple[Said, tuple[Mark, ...], int]]:
     for word in said:
         groups.setdefault((word.rule.code, word.draft.place), []).append(word)
     chosen: list[tuple[Said, tuple[Mark, ...], int]] = []
-    for words in groups.values():
+    raises = {place for (_, place), words in groups.items() if any(word.severity is Severity.ERROR for word in words)}
+    for (code, place), words in groups.items():
+        if place in raises and code == _LOST:
+            continue  # backward raises: there is no gradient that could be wrong
         best = min(words, key=_rank)
         marks = list(best.draft.related)
         saves = [mark for mark in marks if mark.role is Role.SAVE]

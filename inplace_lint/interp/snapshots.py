@@ -1,0 +1,193 @@
+"""
+Values that a program keeps, and what changes them behind its back: in containers, in defaults, in the tape's eyes.
+
+    skips.append(x)
+    x = self.act(x)              # in place: what is in the list changes as well
+    y = y + skips.pop()          # reads the new values
+
+    log["mse"] = loss.detach()   # the same memory
+    loss += aux                  # and so the log changes
+
+    with torch.no_grad():
+        h *= keep                # the values change, the recorded history of `h` does not
+    return h
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain import tape
+from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View, Write
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Ref, Tuple, Value
+from inplace_lint.event import Snapshot, Touch
+from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Place
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.frame import Frame
+    from inplace_lint.interp.ops import Call
+
+_CUT = frozenset({View.DETACH, View.DATA})
+_FETCHES = frozenset({"pop", "popleft", "popitem", "get"})
+_DEEPEST = 3
+
+
+def keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
+    """Remember that a tensor was put into a container; a `lasting` one is there for what comes later."""
+    if depth > _DEEPEST:
+        return
+    tensor = state.tensor(value)
+    ref = state.ref(value)
+    if tensor is not None and ref is not None:
+        if not tensor.param:
+            state.attach(("kept", ref.id), Const((state.clock, place)))
+        if lasting and tensor.view in _CUT and not tensor.param:
+            known = state.bindings.get(("kept in", tensor.storage))
+            before = known.items if isinstance(known, Tuple) else ()
+            if ref not in before:
+                state.attach(("kept in", tensor.storage), Tuple((*before, ref)))
+        return
+    for item in _items(state, value):
+        keep(state, place, item, lasting=lasting, depth=depth + 1)
+
+
+def _items(state: State, value: Value) -> tuple[Value, ...]:
+    """Give what a container holds."""
+    if isinstance(value, Tuple):
+        return value.items
+    match state.object(value):
+        case ListObject(items):
+            return items
+        case DictObject(mapping):
+            return tuple(mapping.values())
+        case _:
+            return ()
+
+
+def repeated(state: State, items: tuple[Value, ...]) -> None:
+    """Remember that a list holds the same objects again and again."""
+    for item in items:
+        if state.tensor(item) is not None and isinstance(item, Ref):
+            state.attach(("repeated", item.id), Const(True))
+
+
+def fetched(state: State, frame: Frame, name: str, value: Value, source: ir.Expr | None) -> None:
+    """Remember whether a variable is bound to what came out of a container."""
+    if isinstance(value, Ref) and ("kept", value.id) in state.bindings:
+        state.attach(("fetched", frame.env.id, name), Const(source is None or _fetches(source)))
+
+
+def _fetches(expr: ir.Expr) -> bool:
+    """Say whether an expression takes something out of a container."""
+    if isinstance(expr, ir.Call):
+        return isinstance(expr.func, ir.Attr) and expr.func.name in _FETCHES
+    return isinstance(expr, ir.Subscript)
+
+
+def check_read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+    """Report what is read out of a container after a write through another name has changed it."""
+    state = call.state
+    items = _items(state, value)
+    if isinstance(expr, ir.Sequence):
+        for inner, item in zip(expr.items, items, strict=False) if len(items) == len(expr.items) else ():
+            check_read(call, part, inner, item)
+        return
+    if state.tensor(value) is None:
+        for item in items:
+            _check_kept(call, part, expr, item)
+    elif _fetches(expr) or (isinstance(expr, ir.Name) and _was_fetched(state, call.frame.env.id, expr.id)):
+        _check_kept(call, part, expr, value)
+
+
+def _was_fetched(state: State, env: int, name: str) -> bool:
+    known = state.bindings.get(("fetched", env, name))
+    return isinstance(known, Const) and known.value is True
+
+
+def _check_kept(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+    state = call.state
+    ref, tensor = state.ref(value), state.tensor(value)
+    known = state.bindings.get(("kept", ref.id)) if ref is not None else None
+    if tensor is None or ref is None or not isinstance(known, Const):
+        return
+    assert isinstance(known.value, tuple)
+    clock, place = known.value
+    for write in state.storages[tensor.storage].writes:
+        if write.clock > clock and write.tensor == ref and _through_a_variable(state, write):
+            assumptions = state.assumptions | write.assumptions | write.doubt
+            read = call.touch(part, expr, tensor)
+            state.report(Snapshot(call.facts.framework.name, "container", write.touch, place, read, assumptions))
+            return
+
+
+def _through_a_variable(state: State, write: Write) -> bool:
+    """Say whether a write went through a variable that is not itself bound to what came out of a container."""
+    return bool(write.names) and not any(_was_fetched(state, env, name) for env, name in write.names)
+
+
+def check_write(call: Call, part: str, ref: Ref, tensor: Tensor, *, cut: bool) -> None:
+    """Report a write that changes what the program keeps elsewhere; one that sets all values anew is none (`cut`)."""
+    expr = call.binding.exprs.get(part)
+    touch = call.touch(part, expr, tensor)
+    closure = call.frame.closure
+    default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
+    if closure is not None and default is not None and not cut:
+        param = next(param for param in closure.function.params if param.name == default)
+        _report(call, "default", touch, Place(closure.function.slice, param.at), tensor)
+    elif isinstance(expr, ir.Subscript) and ("repeated", ref.id) in call.state.bindings:
+        _report(call, "repeated", touch, None, tensor)
+    elif tensor.view in _CUT:
+        _check_average(call, touch, ref, tensor)
+    elif not tensor.param and call.frame.variables(expr):
+        _check_detached(call, touch, ref, tensor)
+
+
+def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
+    """Report the write of a tensor of which a detached alias was put away."""
+    known = call.state.bindings.get(("kept in", tensor.storage))
+    for alias in known.items if isinstance(known, Tuple) else ():
+        other = call.state.tensor(alias)
+        kept = call.state.bindings.get(("kept", alias.id)) if isinstance(alias, Ref) else None
+        if alias != ref and other is not None and other.base in {ref, tensor.base} and isinstance(kept, Const):
+            assert isinstance(kept.value, tuple)
+            _report(call, "detached", touch, kept.value[1], tensor)
+            return
+
+
+def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
+    """Report the average of a kept alias with the very memory that it is an alias of."""
+    kept = call.state.bindings.get(("kept", ref.id))
+    if not isinstance(kept, Const):
+        return
+    assert isinstance(kept.value, tuple)
+    for name in call.binding.given:
+        for other, source in call.binding.tensors(name):
+            if other != ref and source.storage == tensor.storage and (source.view in _CUT or source.param):
+                _report(call, "average", touch, kept.value[1], tensor)
+                return
+
+
+def _report(call: Call, how: str, touch: Touch, kept: Place | None, tensor: Tensor) -> None:
+    assumptions = call.state.assumptions | call.doubt | tensor.doubt
+    call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions))
+
+
+def unseen(call: Call, tensor: Tensor) -> bool:
+    """Say whether a write of this tensor changes values whose recorded history stays as it was."""
+    state = call.state
+    if state.modes.grad is not False:
+        return False
+    base = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.NO_GRAD else None
+    history = base or tensor
+    return history.rg is True and history.leaf is False and bool(history.nodes)
+
+
+def check_gradients(call: Call) -> None:
+    """Report the recorded use of a tensor that was written while nothing was recorded."""
+    for name in call.binding.given:
+        for _, tensor in call.binding.tensors(name):
+            if tensor.rg and tensor.nodes:
+                read = call.touch(name, call.binding.exprs.get(name), tensor)
+                tape.check_history(call.state, call.facts.framework.name, tensor, read)
