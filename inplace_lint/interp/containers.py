@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, SliceValue, Sym, Value
+from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,22 @@ def _same_part(state: State, one: Value, other: Value | None, depth: int) -> boo
     if state.instance(one) is not None:
         return _alike(state, one, other, depth + 1)
     return type(state.object(one)) is type(state.object(other))
+
+
+def form(state: State, value: Value, seen: set[int] | None = None) -> Hashable:
+    """Give what decides how a module runs: the classes of it and its parts, its flags and words, but no numbers."""
+    seen = set() if seen is None else seen
+    if isinstance(value, Const):
+        return value.value if value.value is None or isinstance(value.value, bool | str) else type(value.value).__name__
+    instance = state.instance(value)
+    if instance is None or not isinstance(value, Ref):
+        return state.truth(value.id) if isinstance(value, Sym) else type(state.object(value)).__name__
+    if value.id in seen:
+        return "seen"
+    seen.add(value.id)
+    cls = instance.cls.name if isinstance(instance.cls, Dotted) else id(instance.cls)
+    parts = [*instance.attrs.items(), *children(state, instance).pairs]
+    return cls, tuple((name, form(state, part, seen)) for name, part in parts)
 
 
 _DEEPEST = 8

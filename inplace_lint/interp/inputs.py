@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -24,6 +25,7 @@ from inplace_lint.interp import attributes, modules, names, statements
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Place
 
 _KINDS = {
     "int": "number",
@@ -50,6 +52,9 @@ _KINDS = {
 }
 
 
+_DEEPEST = 12
+
+
 class _Box(NamedTuple):
     """A list or dict apart from any state."""
 
@@ -57,6 +62,23 @@ class _Box(NamedTuple):
     keys: tuple[Hashable, ...]
     items: tuple[Hashable, ...]
     exact: bool
+
+
+class _Made(NamedTuple):
+    """An instance apart from any state."""
+
+    cls: ClassValue | Dotted
+    opaque: bool
+    attrs: tuple[tuple[str, Hashable], ...]
+    children: Hashable
+    pending: Hashable
+    made: Place | None
+
+
+class _Leaf(NamedTuple):
+    """A parameter or buffer apart from any state."""
+
+    tensor: Tensor
 
 
 class _NotPortable(Exception):  # noqa: N818 - no error: the arguments are then not remembered
@@ -72,25 +94,39 @@ def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
         return None
 
 
-def _frozen(state: State, value: Value) -> Hashable:
+def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
+    if depth > _DEEPEST:
+        raise _NotPortable
     match value:
         case Sym(number) if ("tensor", number) in state.bindings:
             raise _NotPortable
         case Const() | Sym() | Dotted() | ModuleValue() | ClassValue() | Closure(env=None):
             return value
         case Tuple(items, exact, fields):
-            return Tuple, tuple(_frozen(state, item) for item in items), exact, fields
+            return Tuple, tuple(_frozen(state, item, depth + 1) for item in items), exact, fields
         case Partial(function, args, keywords):
-            given = tuple((name, _frozen(state, item)) for name, item in keywords)
-            return Partial, _frozen(state, function), tuple(_frozen(state, item) for item in args), given
+            given = tuple((name, _frozen(state, item, depth + 1)) for name, item in keywords)
+            return (
+                Partial,
+                _frozen(state, function, depth + 1),
+                tuple(_frozen(state, item, depth + 1) for item in args),
+                given,
+            )
         case _:
             pass
     match state.object(value):
         case ListObject(items, exact, kind):
-            return _Box(kind, (), tuple(_frozen(state, item) for item in items), exact)
+            return _Box(kind, (), tuple(_frozen(state, item, depth + 1) for item in items), exact)
         case DictObject(mapping, exact, None):
             keys = tuple(mapping)
-            return _Box("dict", keys, tuple(_frozen(state, item) for item in mapping.values()), exact)
+            return _Box("dict", keys, tuple(_frozen(state, item, depth + 1) for item in mapping.values()), exact)
+        case Instance(cls, attrs, opaque, children, made, pending):
+            parts = tuple((name, _frozen(state, part, depth + 1)) for name, part in attrs.items())
+            inner = None if children is None else _frozen(state, children, depth + 1)
+            waiting = None if pending is None else _frozen(state, pending, depth + 1)
+            return _Made(cls, opaque, parts, inner, waiting, made)
+        case Tensor(nodes=(), base=None, grad=None) as tensor if tensor.leaf:
+            return _Leaf(replace(tensor, storage=0, made=None))
         case _:
             raise _NotPortable
 
@@ -112,6 +148,15 @@ def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` 
         if form.kind == "dict":
             return state.new(DictObject(dict(zip(form.keys, items, strict=True)), form.exact))
         return state.new(ListObject(items, form.exact, form.kind))
+    if isinstance(form, _Made):
+        attrs = {name: _thawed(state, part) for name, part in form.attrs}
+        children = None if form.children is None else _thawed(state, form.children)
+        pending = None if form.pending is None else _thawed(state, form.pending)
+        assert children is None or isinstance(children, Ref)
+        assert pending is None or isinstance(pending, Partial)
+        return state.new(Instance(form.cls, attrs, form.opaque, children, form.made, pending))
+    if isinstance(form, _Leaf):
+        return state.new(replace(form.tensor, storage=state.new_storage()))
     if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Tuple,):
         return Tuple(tuple(_thawed(state, item) for item in form[1]), form[2], form[3])
     if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Partial,):

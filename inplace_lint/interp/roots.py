@@ -7,7 +7,7 @@ come first; a function or class that they ran is not run again on its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_lint.domain import tape
@@ -15,8 +15,14 @@ from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Tuple, Value
 from inplace_lint.event import Event
-from inplace_lint.interp import attributes, calls, inputs, leads, modules, names, reach, statements
-from inplace_lint.interp.budget import PATHS_IN_CONSTRUCTOR, PATHS_IN_ROOT, STEPS_IN_CALLER, STEPS_IN_ROOT
+from inplace_lint.interp import attributes, calls, containers, inputs, leads, modules, names, reach, statements
+from inplace_lint.interp.budget import (
+    CONFIGURATIONS,
+    PATHS_IN_CONSTRUCTOR,
+    PATHS_IN_ROOT,
+    STEPS_IN_CALLER,
+    STEPS_IN_ROOT,
+)
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
@@ -177,9 +183,17 @@ def _constructed(
         made.extend(modules.construct(program, frame, spare.fork(), cls, arguments, 0))
     program.budget.width = width
     if made:
-        return made[: max(paths, len(candidates))]
+        return _different(made)[: max(paths, CONFIGURATIONS)]
     program.budget.counters["constructors_without_a_path"] += 1
     return [(spare, spare.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
+
+
+def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
+    """Leave out instances that differ from another one in numbers only; those that need no assumptions come first."""
+    kept: dict[Hashable, tuple[State, Value]] = {}
+    for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
+        kept.setdefault(containers.form(state, receiver), (state, receiver))
+    return list(kept.values())
 
 
 def _finish(program: Program, results: Sequence[tuple[State, Value]]) -> list[Found]:
