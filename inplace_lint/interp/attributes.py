@@ -161,7 +161,7 @@ def _of_tensor(program: Program, frame: Frame, state: State, value: Ref, tensor:
     if name == "is_leaf" and tensor.leaf is not None:
         return [(state, Const(tensor.leaf))]
     if name == "grad":
-        return [(state, _gradient(state, value, tensor))]
+        return [(state, _gradient(program, state, value, tensor))]
     known = state.bindings.get(("attribute", value.id, name))
     if known is not None:
         return [(state, known)]
@@ -172,12 +172,12 @@ def _of_tensor(program: Program, frame: Frame, state: State, value: Ref, tensor:
     return [(state, state.symbols.sym(("attr", value, name)))]
 
 
-def _gradient(state: State, value: Ref, tensor: Tensor) -> Value:
-    """Give the gradient of a tensor: another tensor, which itself does not require grad."""
+def _gradient(program: Program, state: State, value: Ref, tensor: Tensor) -> Value:
+    """Give the gradient of a tensor: another tensor, which itself requires grad only where the framework says so."""
     if tensor.grad is None:
-        grad = state.new(
-            Tensor(state.new_storage(), rg=False, leaf=True, framework=tensor.framework, dtype=tensor.dtype)
-        )
+        facts = program.facts.get(tensor.framework) or program.default()
+        own = facts.framework.own_gradients
+        grad = state.new(Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
         state.put(value, replace(tensor, grad=grad))
         return grad
     return tensor.grad

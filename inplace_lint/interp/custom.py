@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View
+from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
-from inplace_lint.event import Touch
+from inplace_lint.event import Refused, Touch
 from inplace_lint.interp import attributes, calls, tensors
 from inplace_lint.interp.act import Act, Results
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.ir import nodes as ir
 
 _CONTEXT = "FunctionCtx"
@@ -69,12 +69,27 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
         if tensor is None or ref is None:
             continue
         changed = replace(tensor, rg=rg, leaf=False, nodes=(node,), why=why, made=made)
-        if any(ref == other for other, _ in given) and not (isinstance(dirty, Tuple) and ref in dirty.items):
+        returned = any(ref == other for other, _ in given) and not (isinstance(dirty, Tuple) and ref in dirty.items)
+        if returned and not act.program.default().framework.checks_custom:
+            _write_returned(act, state, ref, tensor)
+            state.put(ref, changed)
+        elif returned:
             # Returning an input unchanged gives a view of it that may not be written.
             value = state.new(replace(changed, base=ref, view=View.CUSTOM))
         else:
             state.put(ref, replace(changed, view=tensor.view if tensor.base is not None else None))
     return value
+
+
+def _write_returned(act: Act, state: State, ref: Ref, tensor: Tensor) -> None:
+    """Write an input that is returned as it is, where the framework takes that for a write in place."""
+    framework = act.program.default().framework.name
+    expr = next(iter(act.arguments.exprs.get(key) for key in (1,)), None)
+    touch = Touch(act.form.name, act.frame.site(act.at), "out0", text_of(expr))
+    if tensor.leaf and tensor.rg and state.modes.grad is not False:
+        state.report(Refused(framework, "leaf", touch, None, state.assumptions))
+        return
+    state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor=ref))
 
 
 def _record_writes(state: State, value: Value) -> None:
@@ -90,7 +105,8 @@ def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
     known = state.bindings.get(("saved", context.id))
     holder = state.instance(context)
     # What is kept as an attribute of the context is kept all the same, but nobody compares its version later.
-    kept = [(value, True) for value in (known.items if isinstance(known, Tuple) else ())]
+    compared = act.program.default().framework.checks_custom
+    kept = [(value, compared) for value in (known.items if isinstance(known, Tuple) else ())]
     kept.extend((value, False) for value in (holder.attrs.values() if holder is not None else ()))
     found: list[Save] = []
     for value, checked in kept:

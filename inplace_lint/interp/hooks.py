@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from inplace_lint.domain.heap import Node, View
+from inplace_lint.domain.heap import Node, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Tuple, Value
 from inplace_lint.event import Touch
+from inplace_lint.interp import calls
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -30,6 +31,21 @@ def _register(act: Act) -> Results:
     receiver = act.receiver()
     if receiver is not None:
         act.state.attach(("hooked", receiver.id), Const(True))
+    return [(act.state, act.unknown())]
+
+
+def _gradient_hook(act: Act) -> Results:
+    """Run the hook on a gradient, where the framework's gradients are leaves of their own."""
+    facts = act.program.default()
+    tensor = act.state.tensor(act.positional(0))
+    if not facts.framework.own_gradients or tensor is None:
+        return [(act.state, act.unknown())]
+    spare = act.state.fork()
+    made = Tensor(spare.new_storage(), rg=True, leaf=True, framework=facts.framework.name, dtype=tensor.dtype)
+    done = calls.call(act.program, act.frame, spare, act.positional(1), Arguments((spare.new(made),)), act.at)
+    for after, _ in done:
+        for event in after.events:
+            act.state.report(event)
     return [(act.state, act.unknown())]
 
 
@@ -54,4 +70,4 @@ def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:
     return state.new(replace(tensor, leaf=False, nodes=(node,), base=base, view=View.HOOKED, made=made))
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {"backward_hook": _register}
+ACTS: dict[str, Callable[[Act], Results]] = {"backward_hook": _register, "gradient_hook": _gradient_hook}

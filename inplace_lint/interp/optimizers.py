@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.event import Touch
+from inplace_lint.event import Snapshot, Touch
 from inplace_lint.interp import calls, conditions, registry
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, text_of
@@ -27,7 +27,8 @@ _DEEPEST = 4
 def _optimizer(act: Act) -> Results:
     """Make an optimizer that owns the parameters it is given."""
     state = act.state
-    owned = tuple(dict.fromkeys(_tensors(state, act.value("params"), 0)))
+    given = act.value("params") if act.value("params") != NONE else act.value("parameters")
+    owned = tuple(dict.fromkeys(_tensors(state, given, 0)))
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
@@ -75,7 +76,8 @@ def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
     if instance is None:
         return
     symbol = text_of(act.arguments.exprs.get(0))
-    counted = conditions.truth(state, instance.attrs.get("<fused>", NONE)) is not True
+    fused = conditions.truth(state, instance.attrs.get("<fused>", NONE)) is True
+    counted = act.program.default().framework.counts_steps and not fused
     site = act.frame.site(act.at)
     for ref in _tensors(state, instance.attrs.get("<owned>", NONE), 0):
         tensor = state.tensor(ref)
@@ -89,8 +91,24 @@ def _zero(act: Act) -> Results:
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     if instance is not None:
-        _forget(act, _tensors(act.state, instance.attrs.get("<owned>", NONE), 0))
+        owned = list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0))
+        if conditions.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False):
+            _zero_kept(act, owned)
+        _forget(act, iter(owned))
     return [(act.state, NONE)]
+
+
+def _zero_kept(act: Act, owned: list[Ref]) -> None:
+    """Report gradients that were put away, and are now set to zero where they lie."""
+    for ref in owned:
+        tensor = act.state.tensor(ref)
+        kept = act.state.bindings.get(("kept", tensor.grad.id)) if tensor is not None and tensor.grad else None
+        if isinstance(kept, Const) and isinstance(kept.value, tuple):
+            symbol = text_of(act.arguments.exprs.get(0))
+            touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
+            framework = act.program.default().framework.name
+            act.state.report(Snapshot(framework, "gradient", touch, kept.value[1], None, act.state.assumptions))
+            return
 
 
 def _zero_module(act: Act) -> Results:

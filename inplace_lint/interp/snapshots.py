@@ -178,7 +178,9 @@ def unseen(call: Call, tensor: Tensor) -> bool:
     """Say whether a write of this tensor changes values whose recorded history stays as it was."""
     state = call.state
     if state.modes.grad is not False:
-        return False
+        # Where a write through a view gives its base no new history, the base keeps that of its old values.
+        whole = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.SINGLE else None
+        return bool(not call.facts.framework.rebases and whole is not None and whole.rg and whole.nodes)
     base = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.NO_GRAD else None
     history = base or tensor
     return history.rg is True and history.leaf is False and bool(history.nodes)
@@ -188,6 +190,6 @@ def check_gradients(call: Call) -> None:
     """Report the recorded use of a tensor that was written while nothing was recorded."""
     for name in call.binding.given:
         for _, tensor in call.binding.tensors(name):
-            if tensor.rg and tensor.nodes:
+            if tensor.rg and tensor.nodes and tensor.view is not View.SINGLE:
                 read = call.touch(name, call.binding.exprs.get(name), tensor)
                 tape.check_history(call.state, call.facts.framework.name, tensor, read)

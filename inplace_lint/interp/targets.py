@@ -11,8 +11,9 @@ from __future__ import annotations
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Value
+from inplace_lint.event import Refused, Touch
 from inplace_lint.interp import attributes, expressions, iteration, names, operators, snapshots, subscripts
-from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 
@@ -113,6 +114,7 @@ def augment(program: Program, frame: Frame, state: State, node: ir.AugAssign) ->
                 for got, old in attributes.get(program, frame, before, receiver, name, at)
                 for after, value in expressions.evaluate(program, frame, got, node.value)
                 for done, result in operators.augmented(program, frame, after, node, old, value)
+                if not _is_refused(program, frame, done, node, old, result)
                 for final in attributes.set_(program, frame, done, receiver, name, result, at)
             ]
         case ir.Subscript(_, inner, index):
@@ -126,6 +128,18 @@ def augment(program: Program, frame: Frame, state: State, node: ir.AugAssign) ->
             ]
         case _:
             return [after for after, _ in expressions.evaluate(program, frame, state, node.value)]
+
+
+def _is_refused(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> bool:
+    """Report a parameter that would be bound to a plain tensor; the path goes on, with the parameter as it was."""
+    tensor = state.tensor(old)
+    if tensor is None or not tensor.param or result == old:
+        return False
+    framework = (program.facts.get(tensor.framework) or program.default()).framework
+    if framework.keeps_parameters:
+        touch = Touch(f"{framework.tensor}.{node.op}=", frame.site(node.at), "", text_of(node.target), "augmented")
+        state.report(Refused(framework.name, "parameter", touch, None, state.assumptions))
+    return framework.keeps_parameters
 
 
 def _rebound(program: Program, frame: Frame, state: State, name: str, value: Value) -> State:

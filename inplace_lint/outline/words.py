@@ -11,7 +11,9 @@ from inplace_lint.ir.scopes import scope_of
 from inplace_lint.outline.kinds import Kinds, kind_of
 
 _WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
-_WRITING_CALLS = frozenset({"backward", "step", "load_state_dict", "autograd"})
+_WRITING_CALLS = frozenset(
+    {"backward", "step", "load_state_dict", "autograd", "increment", "set_value", "assign", "clear_grad"}
+)
 _NOT_WRITES = frozenset({"requires_grad_"})
 INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
 

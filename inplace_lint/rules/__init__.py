@@ -5,6 +5,7 @@ from __future__ import annotations
 from inplace_lint.rules import (
     clobbered_alias,
     custom_function_write,
+    grad_alias,
     hooked_inplace,
     inplace_activation_after_save,
     leaf_view_write,
@@ -15,6 +16,7 @@ from inplace_lint.rules import (
     overlapping_write,
     parameter_write_before_backward,
     snapshot_alias,
+    unsupported_inplace,
     untracked_write,
 )
 from inplace_lint.rules.draft import Rule
@@ -29,8 +31,10 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL206", "overlapping-write", overlapping_write.judge),
     Rule("IPL209", "hooked-inplace", hooked_inplace.judge),
     Rule("IPL210", "custom-function-write", custom_function_write.judge),
+    Rule("IPL212", "unsupported-inplace", unsupported_inplace.judge),
     Rule("IPL301", "clobbered-alias", clobbered_alias.judge),
     Rule("IPL302", "untracked-write", untracked_write.judge),
     Rule("IPL304", "snapshot-alias", snapshot_alias.judge),
     Rule("IPL305", "lost-gradient", lost_gradient.judge),
+    Rule("IPL307", "grad-alias", grad_alias.judge),
 )

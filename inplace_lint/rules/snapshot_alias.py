@@ -24,7 +24,7 @@ _CURES = {
 
 def judge(event: Event) -> Draft | None:
     """Speak of a changed snapshot; nothing raises, so it is never above a warning."""
-    if not isinstance(event, Snapshot):
+    if not isinstance(event, Snapshot) or event.how not in _SAYS:
         return None
     write = event.write
     marks = list(ran(write))

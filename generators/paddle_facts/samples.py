@@ -1,0 +1,117 @@
+"""Which functions of Paddle are probed, and on what they are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import paddle
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A function on one or two tensors that require grad, with what follows them."""
+
+    name: str
+    rest: tuple[Any, ...] = ()
+    tensors: int = 1
+    shape: tuple[int, ...] = (3, 3)
+
+    def inputs(self) -> tuple[list[paddle.Tensor], list[paddle.Tensor]]:
+        """Give fresh leaves with values in (0.25, 0.75), and tensors computed from them by an op that keeps nothing."""
+        leaves = [paddle.rand(list(self.shape)) * 0.5 + 0.25 for _ in range(self.tensors)]
+        for leaf in leaves:
+            leaf.stop_gradient = False
+        return leaves, [leaf * 1.0 for leaf in leaves]
+
+
+UNARY = (
+    "abs acos acosh asin asinh atan atanh ceil cos cosh cumsum cumprod deg2rad rad2deg digamma erf erfinv exp expm1 "
+    "floor frac i0 i0e i1 lgamma log log10 log1p log2 logit neg reciprocal round rsqrt sigmoid sign sin sinh sqrt "
+    "square stanh tan tanh trunc sinc gammaln sum mean max min amax amin prod std var median nanmedian nansum nanmean "
+    "logsumexp norm numel argmax argmin all any flatten t trace diagonal tril triu diag nonzero unique clone detach "
+    "celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu relu6 selu silu "
+    "softplus softshrink softsign swish tanhshrink thresholded_relu normalize softmax log_softmax cast_ "
+    "isnan isinf isfinite cosine_similarity cholesky inverse matrix_norm diff logcumsumexp nan_to_num exponential "
+)
+OTHERS: dict[str, tuple[Any, ...]] = {
+    "scale": (2.0,),
+    "clip": (0.3, 0.5),
+    "pow": (2.0,),
+    "cumsum": (0,),
+    "cumprod": (0,),
+    "logcumsumexp": (0,),
+    "reshape": ([9],),
+    "squeeze": (0,),
+    "unsqueeze": (0,),
+    "transpose": ([1, 0],),
+    "tile": ([2, 1],),
+    "expand": ([3, 3],),
+    "broadcast_to": ([3, 3],),
+    "flip": ([0],),
+    "roll": (1,),
+    "split": (3,),
+    "chunk": (3,),
+    "unbind": (0,),
+    "unstack": (0,),
+    "topk": (2,),
+    "sort": (0,),
+    "argsort": (0,),
+    "kthvalue": (1,),
+    "cast": ("float64",),
+    "astype": ("float64",),
+    "pad": ([1, 1],),
+    "repeat_interleave": (2,),
+    "rot90": (),
+    "moveaxis": (0, 1),
+    "swapaxes": (0, 1),
+    "view": ([9],),
+    "unfold": (0, 2, 1),
+    "add": (0.5,),
+    "dropout": (0.5,),
+    "alpha_dropout": (0.5,),
+    "quantile": (0.5,),
+    "renorm": (2.0, 0, 1.0),
+    "lerp": (paddle.to_tensor(1.0), 0.5),
+    "fill_diagonal": (0.0,),
+    "softmax_with_cross_entropy": (paddle.to_tensor([[0], [1], [2]]),),
+    "gather": (paddle.to_tensor([0, 1]),),
+    "index_select": (paddle.to_tensor([0, 1]),),
+    "masked_select": (paddle.to_tensor([[True] * 3] * 3),),
+    "masked_fill": (paddle.to_tensor([[True, False, True]] * 3), 0.0),
+    "take_along_axis": (paddle.to_tensor([[0, 1, 2]]), 0),
+    "increment": (1.0,),
+}
+BINARY = (
+    "add subtract multiply divide matmul mm bmm maximum minimum fmax fmin remainder mod floor_divide atan2 hypot pow "
+    "dot inner outer mv dist kron cross equal not_equal less_than greater_than less_equal greater_equal allclose "
+    "isclose logaddexp mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits "
+    "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp addmm"
+)
+SAMPLES = (
+    *(Sample(name, OTHERS.get(name, ())) for name in dict.fromkeys((*UNARY.split(), *OTHERS))),
+    *(
+        Sample(name, (), 2, (2, 3, 3) if name == "bmm" else (3,) if name in {"dot", "cross"} else (3, 3))
+        for name in BINARY.split()
+    ),
+)
+IMAGE = (2, 4, 4, 4)
+_PLAIN_LAYERS = (
+    "CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish ReLU ReLU6 RReLU "
+    "SELU Sigmoid Silu Softmax Softplus Softshrink Softsign Swish Tanh Tanhshrink ThresholdedReLU Dropout "
+    "AlphaDropout Identity Flatten"
+)
+LAYERS: dict[str, tuple[tuple[int, ...], tuple[Any, ...]]] = {
+    **dict.fromkeys(_PLAIN_LAYERS.split(), ((3, 3), ())),
+    "AvgPool2D": (IMAGE, (2,)),
+    "MaxPool2D": (IMAGE, (2,)),
+    "AdaptiveAvgPool2D": (IMAGE, (2,)),
+    "AdaptiveMaxPool2D": (IMAGE, (2,)),
+    "AvgPool1D": ((2, 4, 4), (2,)),
+    "MaxPool1D": ((2, 4, 4), (2,)),
+    "AdaptiveAvgPool1D": ((2, 4, 4), (2,)),
+    "Upsample": (IMAGE, (None, 2)),
+    "PixelShuffle": (IMAGE, (2,)),
+    "Pad2D": (IMAGE, (1,)),
+    "ZeroPad2D": (IMAGE, (1,)),
+}

@@ -1,0 +1,18 @@
+"""IPL212: a form of writing in place that the framework does not have."""
+
+from __future__ import annotations
+
+from inplace_lint.event import Event, Refused
+from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.refused import refused
+
+
+def judge(event: Event) -> Draft | None:
+    """Speak of an augmented assignment that would bind a parameter to a new tensor."""
+    if not isinstance(event, Refused) or event.check != "parameter":
+        return None
+    return refused(
+        event,
+        "is a parameter, and this statement would replace it by a new tensor, which the layer refuses",
+        "write it with `set_value`, or with a method in place under `no_grad`",
+    )
