@@ -1,4 +1,4 @@
-"""The torch tables in the repository are what the generator writes, byte for byte."""
+"""The tables in the repository are what the generators write, byte for byte."""
 
 from __future__ import annotations
 
@@ -22,3 +22,16 @@ def test_the_generator_writes_the_committed_tables(tmp_path: Path) -> None:
     subprocess.run(command, check=True, cwd=FOLDER.parents[2], env=environment, timeout=600)
     for area in AREAS:
         assert (tmp_path / f"{area}.jsonl").read_bytes() == (FOLDER / f"{area}.jsonl").read_bytes(), area
+
+
+@pytest.mark.facts
+def test_the_probe_of_paddle_writes_the_committed_table(tmp_path: Path) -> None:
+    paddle = pytest.importorskip("paddle")
+    if paddle.__version__ != "3.3.1":
+        pytest.skip("the table was made with paddle 3.3.1")
+    folder = FOLDER.parent / "paddle"
+    (tmp_path / "hand.jsonl").write_bytes((folder / "hand.jsonl").read_bytes())
+    command = [sys.executable, "-W", "ignore", "-m", "generators.paddle_facts", str(tmp_path)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run(command, check=True, cwd=FOLDER.parents[2], env=environment, timeout=300, capture_output=True)
+    assert (tmp_path / "functions.jsonl").read_bytes() == (folder / "functions.jsonl").read_bytes()
