@@ -89,6 +89,8 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
             return refuses, why | tensor.doubt
     if grad and "no_grad_view" in fact.checks and tensor.view is View.NO_GRAD and base is not None and base.rg:
         return "no_grad_view", frozenset()
+    if grad and fact.to == "out" and "out_grad" in call.facts.framework.says and ops.rg_of(call):
+        return "out_grad", frozenset()
     if "overlap" in fact.checks and tensor.view is View.EXPANDED:
         return "overlap", tensor.doubt
     return None
