@@ -14,7 +14,7 @@ from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.event import Touch
+from inplace_lint.event import Refused, Touch
 from inplace_lint.interp import calls, conditions, custom, hooks, iteration, modules, ops, optimizers, registry, tensors
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
@@ -111,6 +111,8 @@ def _set_requires_grad(act: Act) -> Results:
     tensor = act.state.tensor(ref) if ref is not None else None
     if ref is not None and tensor is not None:
         side = conditions.truth(act.state, act.value("requires_grad"))
+        if side is False and tensor.nodes and tensor.rg:
+            _refuse(act, "flag", tensor)
         change_requires_grad(act.state, ref, tensor, side)
     return [(act.state, act.positional(0))]
 
@@ -149,8 +151,21 @@ def _detach_in_place(act: Act) -> Results:
     ref = act.state.ref(act.positional(0))
     tensor = act.state.tensor(act.positional(0))
     if ref is not None and tensor is not None:
+        if tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED}:
+            _refuse(act, "detach_view", tensor)
+            return [(act.state, act.positional(0))]
         act.state.put(ref, replace(tensor, rg=False, leaf=True, nodes=()))
     return [(act.state, act.positional(0))]
+
+
+def _refuse(act: Act, check: str, tensor: Tensor) -> None:
+    """Report that the framework refuses the call, where it has words for it."""
+    framework = act.program.default().framework
+    if check in framework.says:
+        symbol = text_of(act.arguments.exprs.get(0))
+        touch = Touch(act.form.name, act.frame.site(act.at), "self", symbol)
+        origin = tensor.made.site if tensor.made is not None else None
+        act.state.report(Refused(framework.name, check, touch, origin, act.state.assumptions | tensor.doubt))
 
 
 def _nothing(act: Act) -> Results:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Save, Tensor, View, Write
-from inplace_lint.domain.values import NONE, Ref, Value
+from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Refused
 from inplace_lint.interp import ops, results, snapshots
 from inplace_lint.knowledge.guard import holds
@@ -89,11 +89,32 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
             return refuses, why | tensor.doubt
     if grad and "no_grad_view" in fact.checks and tensor.view is View.NO_GRAD and base is not None and base.rg:
         return "no_grad_view", frozenset()
-    if grad and fact.to == "out" and "out_grad" in call.facts.framework.says and ops.rg_of(call):
+    return _unfit(call, fact, tensor)
+
+
+def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+    """Name the check that a tensor fails for what it is, whatever its history."""
+    records = call.state.modes.grad is not False
+    if records and fact.to == "out" and "out_grad" in call.facts.framework.says and ops.rg_of(call):
         return "out_grad", frozenset()
+    if "cast" in fact.checks and tensor.dtype in {"int", "bool"} and _brings_fractions(call, fact):
+        return "cast", frozenset()
     if "overlap" in fact.checks and tensor.view is View.EXPANDED:
         return "overlap", tensor.doubt
     return None
+
+
+def _brings_fractions(call: ops.Call, fact: WriteFact) -> bool:
+    """Say whether an operand of a call that writes its first argument is certainly of a floating type."""
+    if fact.to != call.binding.op.args[0].name:
+        return False
+    for name in call.binding.given - {fact.to}:
+        value = call.binding.value(name)
+        if isinstance(value, Const) and isinstance(value.value, float):
+            return True
+        if any(tensor.dtype == "float" and tensor.sure for _, tensor in call.binding.tensors(name)):
+            return True
+    return False
 
 
 def _report(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:

@@ -1,0 +1,20 @@
+"""IPL207: a write that would have to change what kind of tensor it is."""
+
+from __future__ import annotations
+
+from inplace_lint.event import Event, Refused
+from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.refused import refused
+
+_SAYS = {
+    "cast": ("holds whole numbers or flags, and the result of this write does not fit in place", "convert it first"),
+    "detach_view": ("is a view, and views cannot be detached in place", "use `detach()`"),
+    "flag": ("has a history, and only leaves can stop requiring grad", "use `detach()`"),
+}
+
+
+def judge(event: Event) -> Draft | None:
+    """Speak of a write that the framework refuses by one of these checks."""
+    if not isinstance(event, Refused) or event.check not in _SAYS:
+        return None
+    return refused(event, *_SAYS[event.check])
