@@ -17,7 +17,10 @@ CALLERS = 1
 CONSTRUCTIONS = 5
 CONFIGURATIONS = 3
 STEPS_IN_ROOT = 4_000
-STEPS_IN_CALLER = 1_000
+STEPS_IN_CALLER = 2_000
+STEPS_AT_IMPORT = 1_000
+_FEW = 2_000
+_FEWER = 1_000
 
 
 @dataclass(slots=True)
@@ -32,7 +35,8 @@ class Budget:
     """
 
     steps: int = STEPS_IN_ROOT
-    width: int = PATHS_IN_FUNCTION
+    paths: int = PATHS_IN_FUNCTION
+    most: int = PATHS_IN_FUNCTION
     prefers: bool = True
     lazy: bool = False
     cut: set[str] = field(default_factory=set)
@@ -41,10 +45,19 @@ class Budget:
     before: frozenset[str] = frozenset()
     entered: set[str] = field(default_factory=set)
 
+    @property
+    def width(self) -> int:
+        """Give how many paths what runs now may have: fewer when little is left, so that one gets to the end."""
+        return min(self.paths, self.most)
+
+    @width.setter
+    def width(self, paths: int) -> None:
+        self.paths = paths
+
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT) -> None:
         """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
         self.steps = steps
-        self.width = PATHS_IN_FUNCTION
+        self.width = self.most = PATHS_IN_FUNCTION
         self.prefers = True
         self.lazy = False
         self.cut.clear()
@@ -59,16 +72,18 @@ class Budget:
     def step(self) -> bool:
         """Use up one step; False when none is left."""
         self.steps -= 1
-        if self.steps < 0:
-            self.drop("steps")
-            return False
+        if self.steps < _FEW:
+            self.most = 2 if self.steps > _FEWER else 1
+            if self.steps < 0:
+                self.drop("steps")
+                return False
         return True
 
     def share(self, paths: int) -> int:
         """Divide the width among so many paths; gives the width from before, to be set back."""
-        before = self.width
+        before = self.paths
         if paths > 1:
-            self.width = max(1, before // paths)
+            self.paths = max(1, self.width // paths)
         return before
 
     def drop(self, reason: str) -> None:

@@ -9,6 +9,7 @@ from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
 from inplace_lint.interp import decorators, statements
+from inplace_lint.interp.budget import STEPS_AT_IMPORT
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir.nodes import ImportFrom, ImportName
@@ -149,11 +150,12 @@ def module_env(state: State, path: str) -> Ref:
 
 
 def _run_item(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
-    """Run a top-level item. It ran long before what asks for it: modes, doubts and paths of that are not its own."""
+    """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are not those of that."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
     budget = program.budget
     before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, True)
+    steps, budget.steps = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
     if item.kind == "class":
         cls = class_of(program, state, frame, item)
         if cls is not None:
@@ -166,6 +168,7 @@ def _run_item(program: Program, state: State, path: str, env: Ref, item: Definit
         statements.run_in_place(program, frame, state, program.code(item.slice).body)
     state.modes, state.assumptions = modes, assumptions
     budget.width, budget.prefers = before
+    budget.steps = steps
 
 
 def class_of(program: Program, state: State, frame: Frame, item: Definition) -> ClassValue | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp import attributes, calls, conditions, iteration, kinds, pymethods, tensors
+from inplace_lint.interp.budget import UNKNOWN_TURNS
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 
@@ -95,7 +96,18 @@ def _range(request: Request) -> Results:
         span = range(*numbers)
         if len(span) <= _LONGEST:
             return [(request.state, Tuple(tuple(Const(number) for number in span)))]
-    return request.unknown("sequence")
+    return _first_turns(request, values)
+
+
+def _first_turns(request: Request, values: Sequence[Value]) -> Results:
+    """Give the first numbers of a range whose end is unknown: with as many turns as of any unknown iterable."""
+    start = values[0] if len(values) > 1 else Const(0)
+    step = values[2] if len(values) > 2 else Const(1)  # noqa: PLR2004 - start, stop, step
+    if not (isinstance(start, Const) and isinstance(step, Const)):
+        return request.unknown("sequence")
+    if not (isinstance(start.value, int) and isinstance(step.value, int) and len(values) <= 3):  # noqa: PLR2004
+        return request.unknown("sequence")
+    return [(request.state, Tuple(tuple(Const(start.value + turn * step.value) for turn in range(UNKNOWN_TURNS))))]
 
 
 def _enumerate(request: Request) -> Results:
