@@ -224,7 +224,7 @@ def _return(results: Sequence[Result]) -> Row:
             row: Row = {"is": "view", "of": first.of}
             if kind not in {"single", "expanded"} or kind == "expanded":
                 row["kind"] = kind
-            return {**row, **_layout(results), **_dtype(results)}
+            return {**row, **_layout(results), **_moves(results), **_dtype(results)}
         case "fresh":
             return {"is": "fresh", **_dtype(results), **_rank(results)}
         case "tuple" | "list":
@@ -259,6 +259,13 @@ def _rank(results: Sequence[Result]) -> Row:
 def _layout(results: Sequence[Result]) -> Row:
     found = {one.contiguous for one in results if one.rank > 1}
     return {"contiguous": False} if found == {False} and len(results) > 1 else {}
+
+
+def _moves(results: Sequence[Result]) -> Row:
+    moves = {one.moves for one in results} - {None}
+    if moves <= {"axes", "all"} and moves:
+        return {"moves": "axes" if moves == {"axes"} else "all"}
+    return {}
 
 
 def _predicted(form: Form) -> Row:

@@ -38,6 +38,7 @@ class Result:
     rank: int = -1
     rank_in: int = -1
     contiguous: bool | None = None
+    moves: str | None = None
     items: tuple[Result, ...] = ()
     value: str = ""
 
@@ -268,8 +269,27 @@ def _describe_tensor(
             return Result("arg", name, **about)
     for name, tensor in slots:
         if _storage(tensor) == _storage(result):
-            return Result("view", name, _view_kind(call, name, tensor, result), **about)
+            return Result("view", name, _view_kind(call, name, tensor, result), moves=_moves(tensor, result), **about)
     return Result("fresh", **about)
+
+
+def _moves(source: torch.Tensor, result: torch.Tensor) -> str | None:
+    """
+    Name what a view does to the memory of its source: `axes` and `all` keep all of it, `axes` in another order.
+
+    Empty for a part of it, None for a source too small to tell.
+    """
+    if source.numel() < 2:  # noqa: PLR2004 - all views of one element are alike
+        return None
+    if source.data_ptr() != result.data_ptr() or source.numel() != result.numel():
+        return ""
+    pairs = [
+        sorted(pair for pair in zip(tensor.stride(), tensor.size(), strict=True) if pair[1] > 1)
+        for tensor in (source, result)
+    ]
+    if pairs[0] == pairs[1] and result.dim() >= source.dim() and source.stride() != result.stride():
+        return "axes"
+    return "all" if pairs[0] == pairs[1] or result.is_contiguous() else ""
 
 
 def _view_kind(call: Call, name: str, source: torch.Tensor, result: torch.Tensor) -> str:

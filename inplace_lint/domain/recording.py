@@ -277,6 +277,7 @@ def _moved(tensor: Tensor, storage: int) -> Tensor:
         tensor.why,
         tensor.framework,
         tensor.doubt,
+        part=tensor.part,
     )
 
 

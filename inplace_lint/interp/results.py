@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import ListObject, Tensor, View
 from inplace_lint.domain.values import NONE, Const, Ref, Tuple, Value
+from inplace_lint.interp import overlap
 from inplace_lint.interp.budget import UNKNOWN_TURNS
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
@@ -147,6 +148,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         framework=source.framework,
         doubt=doubt,
         made=call.touch("out0"),
+        part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
     )
     return state.new(tensor)
 
@@ -164,6 +166,7 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
         framework=source.framework,
         doubt=doubt,
         made=call.touch("out0"),
+        part=source.part,
     )
 
 

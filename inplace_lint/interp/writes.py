@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Refused
-from inplace_lint.interp import ops, results, snapshots
+from inplace_lint.interp import ops, overlap, results, snapshots
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -101,6 +101,18 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
         return "cast", frozenset()
     if "overlap" in fact.checks and tensor.view is View.EXPANDED:
         return "overlap", tensor.doubt
+    if "overlap" in fact.checks and fact.to == call.binding.op.args[0].name:
+        return _overlapping(call, fact, tensor)
+    return None
+
+
+def _overlapping(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+    """Name the check that an operand fails that shares some of the written memory, being another view of it."""
+    part = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
+    for name in call.binding.given - {fact.to}:
+        for _, other in call.binding.tensors(name):
+            if other.storage == tensor.storage and overlap.clash(part, other.part, expands=bool(fact.moves)):
+                return "operands_overlap", tensor.doubt | other.doubt
     return None
 
 

@@ -61,6 +61,7 @@ class WriteFact:
     counted: bool
     checks: frozenset[str]
     condition: Guard | None
+    moves: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class ReturnFact:
     of: str = ""
     view: str = "single"
     contiguous: bool | None = None
+    moves: str = ""
     dtype: str = "same"
     rank: int | str | None = None
     leaf: bool = False
@@ -127,7 +129,7 @@ def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
             ),
             becomes=tuple(Becoming(entry["op"], _condition(entry)) for entry in row.get("becomes", ())),
             writes=tuple(
-                WriteFact(entry["to"], entry["counted"], frozenset(entry.get("checks", ())), _condition(entry))
+                WriteFact(entry["to"], entry["counted"], frozenset(entry.get("checks", ())), _condition(entry), entry.get("moves", ""))
                 for entry in row.get("writes", ())
             ),
             saves=tuple(
@@ -188,6 +190,7 @@ def _return(entry: Mapping[str, Any]) -> ReturnFact:
         of=entry.get("of", ""),
         view="single" if is_value else entry.get("kind", "single"),
         contiguous=entry.get("contiguous"),
+        moves=entry.get("moves", ""),
         dtype=entry.get("dtype", "same"),
         rank=entry.get("rank"),
         leaf=bool(entry.get("leaf")),

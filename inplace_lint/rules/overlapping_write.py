@@ -9,6 +9,8 @@ from inplace_lint.rules.refused import refused
 
 def judge(event: Event) -> Draft | None:
     """Speak of a write that the framework refuses by this check."""
+    if isinstance(event, Refused) and event.check == "operands_overlap":
+        return refused(event, "shares part of its memory with an operand of this write, which is refused", "")
     if not isinstance(event, Refused) or event.check != "overlap":
         return None
     return refused(
