@@ -114,9 +114,13 @@ def _starred(program: Program, frame: Frame, state: State, expr: ir.Starred) -> 
 
 
 def _unary(program: Program, frame: Frame, state: State, expr: ir.Unary) -> Results:
-    results = evaluate(program, frame, state, expr.operand)
     if expr.op == "not":
+        budget = program.budget
+        budget.prefers = not budget.prefers
+        results = evaluate(program, frame, state, expr.operand)
+        budget.prefers = not budget.prefers
         return [(after, conditions.negate(after, value)) for after, value in results]
+    results = evaluate(program, frame, state, expr.operand)
     return [
         result for after, value in results for result in operators.unary(program, frame, after, expr.op, value, expr)
     ]

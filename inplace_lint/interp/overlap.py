@@ -26,6 +26,8 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     """Give the part of the storage that a call leads to from one of its views; None when that is not known."""
     if not moves or source.part is None:
         return None
+    if moves == "all":
+        return (*source.part, (moves, "", ()))
     names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
     arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
     if not all(_is_constant(value) for value in arguments):

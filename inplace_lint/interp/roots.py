@@ -63,8 +63,9 @@ def _start(program: Program, item: Definition) -> tuple[State, Frame]:
     for path, name in asked:
         names.find(program, base, path, name)
     program.bound = []
-    # What only leads to others that write is run for what it passes to these.
-    program.budget.start_root(again=True, steps=STEPS_IN_ROOT if reach.writes(item) else STEPS_IN_CALLER)
+    # A function that only leads to others that write is run for what it passes to these.
+    full = item.kind == "class" or reach.writes(item)
+    program.budget.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER)
     state = base.fork()
     env = names.module_env(state, program.path)
     return state, Frame(env, program.path, item.slice)

@@ -60,7 +60,8 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
             if all(isinstance(part, Const) and (part.value is None or isinstance(part.value, int)) for part in parts):
                 chosen = items[slice(*bounds)]
                 return Tuple(chosen) if isinstance(value, Tuple) else state.new(ListObject(chosen))
-        return Tuple(items, exact=False) if isinstance(value, Tuple) else state.new(ListObject(items, exact=False))
+        exact = exact and not items  # of nothing, any slice is nothing
+        return Tuple(items, exact=exact) if isinstance(value, Tuple) else state.new(ListObject(items, exact=exact))
     distinct = set(items)
     if exact and len(distinct) == 1:
         return items[0]
