@@ -119,6 +119,12 @@ def _import_module(program: Program, frame: Frame, state: State, arguments: Argu
     return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
 
 
+def _cast(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+    """Give the value of a cast for the type checker, which does nothing when it runs."""
+    value = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("val")
+    return [(state, NONE if value is None else value)]
+
+
 def _find_spec(program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     """Say that a package is installed if it is a framework or a library with facts; optional others are not."""
     # IMPRECISE: code for optional packages is not followed where a program looks for them like this.
@@ -193,6 +199,8 @@ _HANDLERS: dict[str, Callable[[Program, Frame, State, Arguments, int], Results]]
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
     "importlib.util.find_spec": _find_spec,
+    "typing.cast": _cast,
+    "typing_extensions.cast": _cast,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
 }
