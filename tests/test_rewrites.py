@@ -15,7 +15,13 @@ FOLDERS = [
     ROOT / "fixtures",
     *(Path(name) for name in os.environ.get("INPLACE_LINT_PROGRAMS", "").split(os.pathsep) if name),
 ]
-PROGRAMS = sorted(path for folder in FOLDERS for path in folder.rglob("*.py") if path.name != "record.py")
+PROGRAMS = sorted(
+    path
+    for folder in FOLDERS
+    for path in folder.rglob("*.py")
+    # What is in a folder with a main.py is a part of that program, and says nothing on its own.
+    if path.name == "main.py" or (path.name != "record.py" and not (path.parent / "main.py").exists())
+)
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.name) for path in PROGRAMS])

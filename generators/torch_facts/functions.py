@@ -179,6 +179,10 @@ def _checks(function: Callable[..., Any], name: str, form: Form) -> list[str]:
         checks.append("shape")
     if any("can't be cast" in _message(call, change=_integral) for call in calls):
         checks.append("cast")
+    if any("can't be cast" in _message(call, all_integral=True) for call in calls):
+        checks.append("fraction")
+    if any("broadcast shape" in _message(call, others=_widened) for call in calls):
+        checks.append("broadcast")
     return checks
 
 
@@ -186,19 +190,42 @@ def _expanded(value: torch.Tensor) -> torch.Tensor:
     return value[:1].expand(max(2, value.size(0)), *value.shape[1:]) if value.dim() else value.expand(2)
 
 
+def _whole(value: Any) -> Any:  # noqa: ANN401 - arguments of any kind
+    if isinstance(value, torch.Tensor):
+        return value.detach().to(torch.long) if value.dtype.is_floating_point else value
+    return int(value) + 1 if isinstance(value, float) else value
+
+
+def _widened(value: Any) -> Any:  # noqa: ANN401 - arguments of any kind
+    return value.detach().expand(2, *value.shape) if isinstance(value, torch.Tensor) else value
+
+
 def _integral(value: torch.Tensor) -> torch.Tensor:
     return value.to(torch.long)
 
 
-def _message(call: Call, *, leaf: bool = False, change: Callable[[torch.Tensor], torch.Tensor] | None = None) -> str:
+def _message(
+    call: Call,
+    *,
+    leaf: bool = False,
+    change: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    others: Callable[[Any], Any] | None = None,
+    all_integral: bool = False,
+) -> str:
+    """Give the words in which a call is refused; `all_integral`: with whole numbers in the place of all others."""
     args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make(None if leaf else "")
     if not args or not isinstance(args[0], torch.Tensor):
         return ""
     # A float leaf is refused before anybody asks whether the operation is made for floats.
     first = args[0].detach().float().requires_grad_() if leaf else args[0].detach()
+    if others is not None:
+        args, kwargs = [args[0], *map(others, args[1:])], {key: others(value) for key, value in kwargs.items()}
+    if all_integral:
+        first, change = _whole(first), None
+        args, kwargs = [_whole(value) for value in args], {key: _whole(value) for key, value in kwargs.items()}
     try:
         call.function(first if change is None else change(first), *args[1:], **kwargs)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
         return str(error)
     return ""
 

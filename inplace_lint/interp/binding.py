@@ -243,7 +243,7 @@ def bind(params: tuple[Argument, ...], arguments: Arguments) -> tuple[dict[str, 
 def _spread(params: tuple[Argument, ...], arguments: Arguments, position: int, values: dict[str, Value]) -> bool:
     for param in params:
         if param.kind == "args":
-            values[param.name] = Tuple(arguments.positional[position:])
+            values.setdefault(param.name, Tuple(arguments.positional[position:]))
             return True
     return False
 

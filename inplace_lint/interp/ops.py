@@ -243,7 +243,11 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
         return []
     assumed = call.doubt | (call.binding.sentence(fact.condition) if verdict is None else frozenset())
     expr = call.binding.exprs.get(fact.of)
-    saves = [save_of(call, tensor, fact.of, expr, assumed) for _, tensor in call.binding.tensors(fact.of)]
+    kept = call.binding.tensors(fact.of)
+    for ref, tensor in kept:
+        if tensor.inference and rg_of(call):
+            writes.report(call, fact.of, ref, tensor, "inference_save", assumed)
+    saves = [save_of(call, tensor, fact.of, expr, assumed) for _, tensor in kept]
     return saves if fact.checked else [replace(save, checked=False) for save in saves]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import ListObject, Tensor, View
-from inplace_lint.domain.values import NONE, Const, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp import overlap
 from inplace_lint.interp.budget import UNKNOWN_TURNS
 from inplace_lint.knowledge.guard import holds
@@ -18,6 +18,12 @@ Three = bool | None
 _TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
 _KINDS = {"int": "number", "float": "number", "bool": "", "str": "str", "list": "sequence", "tuple": "sequence"}
 _MAYBE = ReturnFact("maybe")
+_DTYPES = {
+    **dict.fromkeys(("float", "float16", "float32", "float64", "half", "double", "bfloat16"), "float"),
+    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "uint8", "short", "long"), "int"),
+    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
+    "bool": "bool",
+}
 
 
 def make(call: Call, rg: Three, node: int | None) -> Value:
@@ -69,23 +75,24 @@ def _argument(call: Call, name: str) -> Value:
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     state = call.state
     model = call.grads[0][1] if call.grads else _first_tensor(call)
-    dtype = fact.dtype if fact.dtype != "same" else _common_dtype(call, model)
+    dtype = _asked_dtype(call) or (fact.dtype if fact.dtype != "same" else _common_dtype(call, model))
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
         rg, node = False, None
-    rank = model.rank if fact.rank == "same" and model is not None else fact.rank
+    rank = _rank(call, fact, model)
     tensor = Tensor(
         storage=state.new_storage(),
         rg=rg,
         leaf=True if fact.leaf or rg is False else False if rg else None,
         nodes=() if node is None or rg is False else (node,),
         dtype=dtype,
-        rank=rank if isinstance(rank, int) else None,
+        rank=rank,
         contiguous=True,
         why="" if rg is not None else _why(call),
         framework=call.facts.framework.name,
         made=call.touch("out0"),
+        inference=state.modes.inference,
     )
     return state.new(tensor)
 
@@ -96,6 +103,39 @@ def _common_dtype(call: Call, model: Tensor | None) -> str:
     if len(kinds) > 1:
         return next((kind for kind in ("complex", "float", "unknown") if kind in kinds), "int")
     return model.dtype if model is not None else "unknown"
+
+
+def _asked_dtype(call: Call) -> str:
+    """Name the kind of number that a `dtype` argument asks for; empty when there is none."""
+    given = [call.binding.values[name] for name in ("dtype", "args") if name in call.binding.given]
+    flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
+    for value in flat:
+        spelled = value.name if isinstance(value, Dotted) else value.value if isinstance(value, Const) else ""
+        kind = _DTYPES.get(str(spelled).rpartition(".")[2])
+        if kind is not None:
+            return kind
+    return "unknown" if any(not isinstance(value, Const) for value in flat) else ""
+
+
+def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
+    """Count the axes of a result: a number, those of the first tensor, or as many as an argument has sizes."""
+    if isinstance(fact.rank, int) or fact.rank is None:
+        return fact.rank
+    if fact.rank == "same":
+        return None if model is None else model.rank
+    sizes = call.binding.values.get(fact.rank)
+    if isinstance(sizes, Tuple) and len(sizes.items) == 1 and not _is_size(sizes.items[0]):
+        sizes = sizes.items[0]
+    inner = call.state.object(sizes) if isinstance(sizes, Ref) else None
+    if isinstance(inner, ListObject) and inner.exact:
+        return len(inner.items)
+    if isinstance(sizes, Tuple):
+        return len(sizes.items) if sizes.exact else None
+    return 1 if sizes is not None and _is_size(sizes) else None
+
+
+def _is_size(value: Value) -> bool:
+    return isinstance(value, Const) or (isinstance(value, Sym) and value.kind == "number")
 
 
 def _factory_rg(call: Call, fact: ReturnFact) -> Three:
@@ -129,7 +169,8 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
     if call.state.modes.grad is False:
-        kind, rg = (View.NO_GRAD if kind is not View.MAYBE else kind), False
+        made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
+        kind, rg = (made_so if kind is not View.MAYBE else kind), False
     elif source.view in _TRACKED and kind is View.SINGLE:
         # A view of one of several views is still one of several.
         kind = source.view
@@ -140,7 +181,8 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         nodes=source.nodes if rg is not False else (),
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
-        dtype=source.dtype if fact.dtype == "same" else fact.dtype,
+        dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
+        rank=_rank(call, fact, source),
         contiguous=fact.contiguous,
         counted=source.counted,
         sure=source.sure,
@@ -148,6 +190,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         framework=source.framework,
         doubt=doubt,
         made=call.touch("out0"),
+        inference=source.inference,
         part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
     )
     return state.new(tensor)
@@ -166,6 +209,7 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
         framework=source.framework,
         doubt=doubt,
         made=call.touch("out0"),
+        inference=source.inference and kind is not View.DATA,
         part=source.part,
     )
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from inplace_lint.domain.state import State
 
 Three = bool | None
+_MADE_WITHOUT_GRAD = {View.NO_GRAD: "no_grad_view", View.INFERENCE: "inference_view"}
 _REFUSES = {View.MULTI: "multi_view", View.CUSTOM: "custom_view", View.HOOKED: "hooked_view"}
 
 
@@ -35,7 +36,7 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     for fact, ref, tensor in targets:
         check = refused_by(call, fact, tensor)
         if check is not None:
-            _report(call, fact, ref, tensor, *check)
+            report(call, fact.to, ref, tensor, *check)
             return [(state, ref)]
     # What the call itself overwrites behind the counter is kept, as running statistics are, but not for its value.
     hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}
@@ -87,8 +88,11 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
         if rg or (rg is None and tensor.sure):
             why = frozenset() if rg else frozenset(t.why for _, t in call.grads if t.rg is None)
             return refuses, why | tensor.doubt
-    if grad and "no_grad_view" in fact.checks and tensor.view is View.NO_GRAD and base is not None and base.rg:
-        return "no_grad_view", frozenset()
+    if "inference" in fact.checks and tensor.inference and not state.modes.inference:
+        return "inference", frozenset()
+    made_so = _MADE_WITHOUT_GRAD.get(tensor.view) if tensor.view is not None else None
+    if grad and "no_grad_view" in fact.checks and made_so is not None and base is not None and base.rg:
+        return made_so, frozenset()
     return _unfit(call, fact, tensor)
 
 
@@ -97,8 +101,13 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
     records = call.state.modes.grad is not False
     if records and fact.to == "out" and "out_grad" in call.facts.framework.says and ops.rg_of(call):
         return "out_grad", frozenset()
-    if "cast" in fact.checks and tensor.dtype in {"int", "bool"} and _brings_fractions(call, fact):
-        return "cast", frozenset()
+    if tensor.dtype in {"int", "bool"}:
+        if "cast" in fact.checks and _brings_fractions(call, fact):
+            return "cast", frozenset()
+        if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
+            return "cast", frozenset()
+    if "broadcast" in fact.checks and _brings_axes(call, fact, tensor):
+        return "shape", frozenset()
     if "overlap" in fact.checks and tensor.view is View.EXPANDED:
         return "overlap", tensor.doubt
     if "overlap" in fact.checks and fact.to == call.binding.op.args[0].name:
@@ -116,6 +125,14 @@ def _overlapping(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, 
     return None
 
 
+def _brings_axes(call: ops.Call, fact: WriteFact, tensor: Tensor) -> bool:
+    """Say whether an operand has more axes than the tensor that it is written to: what is written is broadcast."""
+    if tensor.rank is None or fact.to != call.binding.op.args[0].name:
+        return False
+    operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
+    return any(operand.rank is not None and operand.rank > tensor.rank for operand in operands)
+
+
 def _brings_fractions(call: ops.Call, fact: WriteFact) -> bool:
     """Say whether an operand of a call that writes its first argument is certainly of a floating type."""
     if fact.to != call.binding.op.args[0].name:
@@ -129,13 +146,13 @@ def _brings_fractions(call: ops.Call, fact: WriteFact) -> bool:
     return False
 
 
-def _report(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
-    """Report a refused write: one a tensor and check, since the first would end the program."""
+def report(call: ops.Call, part: str, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
+    """Report what the framework refuses: once a tensor and check, since the first would end the program."""
     key = ("refused", ref.id, check)
     if key in call.state.bindings:
         return
     call.state.attach(key, ref)
-    touch = call.touch(fact.to, call.binding.exprs.get(fact.to), tensor)
+    touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None
     assumptions = assumed | call.doubt | call.state.assumptions
     call.state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))
