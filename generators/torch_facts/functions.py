@@ -13,7 +13,7 @@ from generators.torch_facts import hand
 from generators.torch_facts.entries import Row, entry
 from generators.torch_facts.forms import Form, forms, native_name, resolve
 from generators.torch_facts.native import overloads
-from generators.torch_facts.probe import Call, Observation, observe, tensors_of
+from generators.torch_facts.probe import Call, Observation, kind_of, observe, tensors_of
 from generators.torch_facts.samples import Arguments, calls_of
 
 # What Python's operators call; their facts are those of the named method.
@@ -83,8 +83,31 @@ def rows_of(name: str, undecided: list[str]) -> list[Row]:
     for form, seen in tried:
         known = form.overloads and (form.overloads[0].has_formula or native_is_plain(form))
         if seen or known:
-            rows.append(entry(name, form, seen, _checks(function, name, form) if seen else (), undecided))
+            row = entry(name, form, seen, _checks(function, name, form) if seen else (), undecided)
+            rows.append(_with_fractions(row, function, name, form) if seen else row)
     return rows
+
+
+def _with_fractions(row: Row, function: Callable[..., Any], name: str, form: Form) -> Row:
+    """Note of a fresh result that it is floating also where all operands hold whole numbers."""
+    fresh = [fact for fact in row["returns"] if fact["is"] == "fresh" and "dtype" not in fact]
+    if not fresh or name.endswith("_"):
+        return row
+    kinds = {_kind_of_whole(call) for call in list(bound(function, name, form, (form,)))[:6]} - {""}
+    if kinds != {"float"}:
+        return row
+    returns = [{**fact, "dtype": "fraction"} if fact in fresh else fact for fact in row["returns"]]
+    return {**row, "returns": returns}
+
+
+def _kind_of_whole(call: Call) -> str:
+    """Give the kind of the result of a call on whole numbers; empty when it is refused or no tensor of numbers."""
+    args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make("")
+    try:
+        result = call.function(*map(_whole, args), **{key: _whole(value) for key, value in kwargs.items()})
+    except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
+        return ""
+    return kind_of(result) if isinstance(result, torch.Tensor) else ""
 
 
 def native_is_plain(form: Form) -> bool:
@@ -193,6 +216,8 @@ def _expanded(value: torch.Tensor) -> torch.Tensor:
 def _whole(value: Any) -> Any:  # noqa: ANN401 - arguments of any kind
     if isinstance(value, torch.Tensor):
         return value.detach().to(torch.long) if value.dtype.is_floating_point else value
+    if isinstance(value, list | tuple):
+        return type(value)(map(_whole, value))
     return int(value) + 1 if isinstance(value, float) else value
 
 

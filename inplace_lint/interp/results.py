@@ -75,7 +75,7 @@ def _argument(call: Call, name: str) -> Value:
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     state = call.state
     model = call.grads[0][1] if call.grads else _first_tensor(call)
-    dtype = _asked_dtype(call) or (fact.dtype if fact.dtype != "same" else _common_dtype(call, model))
+    dtype = _asked_dtype(call) or _given_dtype(call, fact, model)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
@@ -95,6 +95,21 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         inference=state.modes.inference,
     )
     return state.new(tensor)
+
+
+def _given_dtype(call: Call, fact: ReturnFact, model: Tensor | None) -> str:
+    """Name the kind of number of a new result: by its fact, or that of the operands."""
+    if fact.dtype not in {"same", "fraction"}:
+        return fact.dtype
+    common = _common_dtype(call, model)
+    if common not in {"int", "bool"} or fact.leaf:
+        return common
+    if fact.dtype == "fraction":
+        return "float"
+    others = [call.binding.values[name] for name in call.binding.given if not call.binding.tensors(name)]
+    if all(isinstance(value, Const) and not isinstance(value.value, float) for value in others):
+        return common
+    return "float" if any(isinstance(v, Const) and isinstance(v.value, float) for v in others) else "unknown"
 
 
 def _common_dtype(call: Call, model: Tensor | None) -> str:
