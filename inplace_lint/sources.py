@@ -9,6 +9,7 @@ on which other files were asked for.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import posixpath
 import re
@@ -66,7 +67,8 @@ class Graph:
         self._targets: dict[str, frozenset[str]] = {}
         self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._homes: dict[tuple[str, str], str] = {}
-        self._users: dict[str, dict[str, list[str]]] = {}
+        self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
+        self._frameworks = tuple(frameworks)
         self._packages: dict[str, str] = {}
         self._listed: list[str] | None = None
         self._callers: dict[str, tuple[str, ...]] = {}
@@ -95,8 +97,9 @@ class Graph:
         """
         Give the files whose roots may find something in a file: those that import something that stands in it.
 
-        Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given: direct ones before those that
-        import these, and of each the nearest folders first.
+        Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given: of more, those that import
+        something that leads to a write there; direct ones before those that import these, and of each the nearest
+        folders first.
         """
         known = self._callers.get(path)
         if known is None:
@@ -109,13 +112,27 @@ class Graph:
         level = {path}
         while level and len(found) < _MOST_CALLERS:
             users = {user for target in level for user in known.get(target, ())} - found.keys() - {path}
-            found.update(dict.fromkeys(sorted(users, key=lambda user: (-_shared(user, path), user))))
+            nearest = sorted(users, key=lambda user: (-_shared(user, path), user))
+            if level == {path} and len(users) > _MOST_CALLERS:
+                nearest = self._leading(path, nearest, known[path])
+            found.update(dict.fromkeys(nearest))
             level = users
         return tuple(found)[:_MOST_CALLERS]
 
-    def _users_of(self, package: str) -> dict[str, list[str]]:
+    def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
+        """Choose of the files that import something from a file those that import what leads to a write: of each some."""
+        from inplace_lint.outline import outline  # noqa: PLC0415 - only where there are many callers
+
+        try:
+            leading = outline.leading(outline.outline(path, files.decode(self.text(path)), self._frameworks))
+        except (SyntaxError, UnreadableError):
+            return list(users)
+        of_each = [[user for user in users if name in names[user]] for name in sorted({*leading, "", "*"})]
+        return [user for turn in itertools.zip_longest(*of_each) for user in turn if user is not None]
+
+    def _users_of(self, package: str) -> dict[str, dict[str, set[str]]]:
         """
-        List for each file of an outermost package, or in none if that is empty, which files import what stands in it.
+        List for each file of an outermost package, or in none if that is empty, which files import what of it.
 
         A file outside a package can only do so if the package's name stands in it.
         """
@@ -125,8 +142,8 @@ class Graph:
             word = posixpath.basename(package).encode()
             for user in self._files():
                 if user.startswith(f"{package}/") or word in self.text(user):
-                    for target in self._meant(user, package):
-                        known.setdefault(target, []).append(user)
+                    for target, name in self._meant(user, package):
+                        known.setdefault(target, {}).setdefault(user, set()).add(name)
         return known
 
     def _package(self, path: str) -> str:
@@ -194,12 +211,12 @@ class Graph:
             if target is not None:
                 yield target
 
-    def _meant(self, path: str, package: str) -> set[str]:
-        """List the files in which what a file imports stands: of an outermost package, or of all if that is empty."""
-        found = set[str]()
+    def _meant(self, path: str, package: str) -> set[tuple[str, str]]:
+        """List what a file imports of an outermost package, or of all if that is empty, with the file it stands in."""
+        found = set[tuple[str, str]]()
         for target, names in self._statements(path):
             if not package or target.startswith(f"{package}/"):
-                found.update(self._home(target, name, 0) for name in names or ("",))
+                found.update((self._home(target, name, 0), name) for name in names or ("",))
         return found
 
     def _home(self, path: str, name: str, depth: int) -> str:
