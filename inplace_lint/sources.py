@@ -120,7 +120,7 @@ class Graph:
         return tuple(found)[:_MOST_CALLERS]
 
     def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
-        """Choose of the files that import something from a file those that import what leads to a write: of each some."""
+        """Choose of those that import something from a file those that import what leads to a write: of each some."""
         from inplace_lint.outline import outline  # noqa: PLC0415 - only where there are many callers
 
         try:

@@ -150,7 +150,7 @@ def module_env(state: State, path: str) -> Ref:
 
 
 def _run_item(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
-    """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are not those of that."""
+    """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are its own."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
     budget = program.budget

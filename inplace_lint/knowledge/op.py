@@ -129,7 +129,13 @@ def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
             ),
             becomes=tuple(Becoming(entry["op"], _condition(entry)) for entry in row.get("becomes", ())),
             writes=tuple(
-                WriteFact(entry["to"], entry["counted"], frozenset(entry.get("checks", ())), _condition(entry), entry.get("moves", ""))
+                WriteFact(
+                    entry["to"],
+                    entry["counted"],
+                    frozenset(entry.get("checks", ())),
+                    _condition(entry),
+                    entry.get("moves", ""),
+                )
                 for entry in row.get("writes", ())
             ),
             saves=tuple(

@@ -16,8 +16,12 @@ KEYS = {
     "op", "same", "if", "init", "state", "args", "becomes", "writes", "saves", "grads", "returns", "history",
     "versions", "source", "probed", "device",
 }  # fmt: skip
-RETURN_KEYS = {"is", "if", "dtype", "rank", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length"}
-CHECKS = {"leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "shape", "cast", "fraction", "broadcast"}
+RETURN_KEYS = {
+    "is", "if", "dtype", "rank", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length",
+}  # fmt: skip
+CHECKS = {
+    "leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "shape", "cast", "fraction", "broadcast",
+}  # fmt: skip
 ATOMS = {"", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic"}
 # Names that only a build with that device, or an optional part, has.
 OPTIONAL = (

@@ -1,0 +1,72 @@
+"""What is known of the common blocks of torchvision, timm and mmcv where a program only imports them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inplace_lint.finding import Severity
+from inplace_lint.rules.check import Options, check_file
+from tests.facts.test_format import KEYS, RETURN_KEYS
+
+TABLE = Path(__file__).resolve().parents[2] / "rules" / "ops" / "libs" / "torch.jsonl"
+PROGRAM = """
+import torch
+from torch import nn
+{imports}
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.fc = nn.Linear(width, width)
+        self.block = {block}
+
+    def forward(self, x):
+        {body}
+        return x
+"""
+
+
+def errors(imports: str, block: str, body: str) -> list[int]:
+    source = PROGRAM.format(imports=imports, block=block, body=body)
+    found = check_file("block.py", source, Options()).findings
+    return [finding.span.line for finding in found if finding.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    ("imports", "block"),
+    [
+        ("from timm.layers import DropPath", "DropPath(0.1)"),
+        ("from timm.models.layers import DropPath", "DropPath(0.0)"),
+        ("from torchvision.ops import StochasticDepth", "StochasticDepth(0.2, 'row')"),
+        ("from mmcv.cnn.bricks import DropPath", "DropPath()"),
+    ],
+)
+def test_the_gradient_goes_through_a_dropped_path(imports: str, block: str) -> None:
+    assert errors(imports, block, "x += self.block(self.fc(self.norm(x)))") == [14]
+
+
+@pytest.mark.parametrize(
+    ("imports", "block", "found"),
+    [
+        ("from mmcv.cnn import ConvModule", "ConvModule(width, width, 3)", [14]),
+        ("from mmcv.cnn import ConvModule", "ConvModule(width, width, 3, act_cfg=None)", []),
+        ("from torchvision.ops import Conv2dNormActivation", "Conv2dNormActivation(width, width)", [14]),
+        ("from torchvision.ops import FrozenBatchNorm2d", "FrozenBatchNorm2d(width)", []),
+        ("from timm.layers import ConvNormAct", "ConvNormAct(width, width)", [14]),
+        ("from timm.layers import ConvNormAct", "ConvNormAct(width, width, apply_act=False)", []),
+    ],
+)
+def test_a_block_that_ends_in_an_activation_keeps_its_output(imports: str, block: str, found: list[int]) -> None:
+    assert errors(imports, block, "x = self.block(x); x += 1") == found
+
+
+def test_every_entry_follows_the_format() -> None:
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        assert set(row) <= KEYS
+        assert row["source"]
+        assert all(set(fact) <= RETURN_KEYS for fact in row["returns"])
