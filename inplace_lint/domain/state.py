@@ -46,6 +46,7 @@ class Modes:
 
     grad: bool | None = True
     inference: bool = False
+    packed: bool = False
     autocast: bool = False
 
 

@@ -11,17 +11,28 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from inplace_lint.domain import tape
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.event import Refused, Touch
-from inplace_lint.interp import calls, conditions, custom, hooks, iteration, modules, ops, optimizers, registry, tensors
+from inplace_lint.interp import (
+    checkpoints,
+    conditions,
+    custom,
+    hooks,
+    iteration,
+    modules,
+    ops,
+    optimizers,
+    registry,
+    states,
+    tensors,
+)
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
 from inplace_lint.interp.contexts import MODE
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
-from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.op import Op
 
 
@@ -137,7 +148,10 @@ def set_tensor_attribute(
         grad = state.ref(value)
         state.put(ref, replace(tensor, grad=grad))
     elif name == "data":
-        # The record now stands on other memory; what was saved keeps the old one.
+        # The record now stands on other memory. A node that kept a leaf kept the record, and gets the new values.
+        if tensor.leaf and tensor.rg:
+            touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
+            state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
         source = state.tensor(value)
         storage = source.storage if source is not None else state.new_storage()
         state.put(ref, replace(tensor, storage=storage))
@@ -330,36 +344,6 @@ def _call_module(act: Act) -> Results:
     return [(act.state, act.unknown())]
 
 
-def _checkpoint(act: Act) -> Results:
-    """Run the function on the arguments: what it saves is made again in backward from the arguments, which are kept."""
-    arguments = act.arguments
-    keywords = tuple(pair for pair in arguments.keywords if pair[0] not in {"use_reentrant", "preserve_rng_state"})
-    exprs: dict[int | str, ir.Expr] = {
-        key - 1 if isinstance(key, int) else key: expr for key, expr in arguments.exprs.items() if key != 0
-    }
-    rest = Arguments(arguments.positional[1:], keywords, exprs, arguments.unknown)
-    state, framework = act.state, act.program.default().framework
-    kept: list[Save] = []
-    for position, value in enumerate(rest.positional):
-        for _, tensor in tensors.tensors_in(state, value):
-            touch = Touch(act.form.name, act.frame.site(act.at), "input", text_of(exprs.get(position)))
-            version = state.storages[tensor.storage].version
-            checked = framework.checks_checkpoint
-            kept.append(Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt, checked))
-    first = state.next_id
-    results = calls.call(act.program, act.frame, state, act.positional(0), rest, act.at)
-    for after, value in results:
-        for number in range(first + 1, after.next_id + 1):
-            node = after.nodes.get(number)
-            if node is not None and node.saves:
-                after.nodes[number] = replace(node, saves=())
-        for _, tensor in tensors.tensors_in(after, value):
-            for number in tensor.nodes:
-                node = after.nodes[number]
-                after.nodes[number] = replace(node, saves=(*node.saves, *kept))
-    return results
-
-
 def _grad_enabled(act: Act) -> Results:
     known = act.state.modes.grad
     return [(act.state, act.unknown() if known is None else Const(known))]
@@ -379,11 +363,12 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     "variable": _variable,
     "container": _container,
     "call_module": _call_module,
-    "checkpoint": _checkpoint,
     "grad_enabled": _grad_enabled,
     "module": _unknown_value,
     **optimizers.ACTS,
     **registry.ACTS,
     **custom.ACTS,
     **hooks.ACTS,
+    **states.ACTS,
+    **checkpoints.ACTS,
 }

@@ -60,9 +60,10 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
     node = state.record(Node(cls.name, site, edges, saves, frozenset() if rg else frozenset({why})))
     made = Touch(cls.name, site, "out0")
     dirty = state.bindings.get(("dirty", context.id))
-    for written in dirty.items if isinstance(dirty, Tuple) else ():
-        _record_writes(state, written)
     results = value.items if isinstance(value, Tuple) else (value,)
+    for written in dirty.items if isinstance(dirty, Tuple) else ():
+        _check_dirty(act, state, written, results)
+        _record_writes(state, written)
     for result in results:
         tensor = state.tensor(result)
         ref = state.ref(result)
@@ -90,6 +91,17 @@ def _write_returned(act: Act, state: State, ref: Ref, tensor: Tensor) -> None:
         state.report(Refused(framework, "leaf", touch, None, state.assumptions))
         return
     state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor=ref))
+
+
+def _check_dirty(act: Act, state: State, written: Value, results: tuple[Value, ...]) -> None:
+    """Report an input that may not be marked as written: a leaf, or one that is not returned."""
+    tensor, framework = state.tensor(written), act.program.default().framework
+    if tensor is None:
+        return
+    check = "leaf" if tensor.leaf and tensor.rg and tensor.base is None else "" if written in results else "dirty"
+    if check in framework.says:
+        touch = Touch(act.form.name, act.frame.site(act.at), "input", text_of(act.arguments.exprs.get(1)))
+        state.report(Refused(framework.name, check, touch, None, state.assumptions))
 
 
 def _record_writes(state: State, value: Value) -> None:

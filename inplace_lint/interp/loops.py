@@ -18,11 +18,15 @@ def run_for(program: Program, frame: Frame, state: State, node: ir.For) -> state
         ended: list[State] = []
         skipped = after.fork() if not items.exact and not items.items else None
         going = [after]
-        for item in items.items:
+        prefers = program.budget.prefers
+        for turn, item in enumerate(items.items, 1):
+            # With one path left, the last turn goes another way than those before: what they kept meets what it writes.
+            program.budget.prefers = prefers if turn < len(items.items) or turn <= UNKNOWN_TURNS else not prefers
             going = [bound for path in going for bound in targets.assign(program, frame, path, node.target, item)]
             going = _turn(program, frame, going, node.body, ended, outcomes)
             if not going:
                 break
+        program.budget.prefers = prefers
         if skipped is not None:
             going.append(skipped)
         for path in going:

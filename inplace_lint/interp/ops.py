@@ -236,7 +236,7 @@ def rg_of(call: Call) -> Three:
 
 def _saves(call: Call, fact: SaveFact) -> list[Save]:
     """Give what the node keeps by one entry: nothing when its guard fails or it keeps a private copy."""
-    if fact.copy or call.state.modes.grad is False or _casts(call):
+    if fact.copy or call.state.modes.grad is False or call.state.modes.packed or _casts(call):
         return []
     verdict = holds(fact.condition, call.binding)
     if verdict is False:
@@ -278,8 +278,10 @@ def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
 
 
 def save_outputs(call: Call, node: int, value: Value) -> None:
-    """Add the results that the op keeps to its node."""
+    """Add the results that the op keeps to its node; hooks that pack what is saved keep what they make of it."""
     state = call.state
+    if state.modes.packed:
+        return
     outputs = value.items if isinstance(value, Tuple) else (value,)
     saves = list(state.nodes[node].saves)
     for fact in call.binding.op.saves:

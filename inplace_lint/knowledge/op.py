@@ -128,16 +128,7 @@ def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
                 for part, entry in row.get("state", {}).items()
             ),
             becomes=tuple(Becoming(entry["op"], _condition(entry)) for entry in row.get("becomes", ())),
-            writes=tuple(
-                WriteFact(
-                    entry["to"],
-                    entry["counted"],
-                    frozenset(entry.get("checks", ())),
-                    _condition(entry),
-                    entry.get("moves", ""),
-                )
-                for entry in row.get("writes", ())
-            ),
+            writes=tuple(_write(entry) for entry in row.get("writes", ())),
             saves=tuple(
                 SaveFact(
                     entry["of"], _condition(entry), bool(entry.get("copy")), entry.get("checked", True) is not False
@@ -183,6 +174,11 @@ def _literal(text: str) -> object:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError):
         return text.strip()
+
+
+def _write(entry: Mapping[str, Any]) -> WriteFact:
+    checks = frozenset(entry.get("checks", ()))
+    return WriteFact(entry["to"], entry["counted"], checks, _condition(entry), entry.get("moves", ""))
 
 
 def _return(entry: Mapping[str, Any]) -> ReturnFact:

@@ -9,6 +9,8 @@ from inplace_lint.rules.refused import refused
 
 def judge(event: Event) -> Draft | None:
     """Speak of a write that the framework refuses because a custom function made the view."""
+    if isinstance(event, Refused) and event.check == "dirty":
+        return refused(event, "is marked as dirty by the custom function, but not returned by it", "return it")
     if not isinstance(event, Refused) or event.check != "custom_view":
         return None
     return refused(

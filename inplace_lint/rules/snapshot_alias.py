@@ -10,6 +10,7 @@ _SAYS = {
     "container": "{what} is overwritten after it was put into a container, and read from there as if it were not",
     "detached": "{what} is overwritten, and with it the detached tensor that was put away: it is no copy",
     "average": "{what} is averaged with itself: what was put away is no copy",
+    "state": "{what} changes the parameters, and with them the state that was put away: `state_dict` is no copy",
     "repeated": "{what} is overwritten, but all items of the list are this one tensor",
     "default": "{what} is the default of a parameter: it is made once, and the write stays for all later calls",
 }
@@ -17,9 +18,20 @@ _CURES = {
     "container": "put a `clone()` into the container, or do not write in place",
     "detached": "put `detach().clone()` away",
     "average": "put `detach().clone()` away",
+    "state": "put a copy away: `copy.deepcopy(model.state_dict())`",
     "repeated": "make the list with a comprehension: `[... for _ in range(n)]`",
     "default": "use `None` as the default and make the tensor in the function",
 }
+
+
+def _written(event: Snapshot) -> str:
+    """Spell what is written, or the call that writes the parameters."""
+    method = event.write.op.rpartition(".")[2]
+    return (
+        f"`{event.write.symbol}.{method}()`"
+        if event.how == "state" and event.write.symbol
+        else named(event.write.symbol)
+    )
 
 
 def judge(event: Event) -> Draft | None:
@@ -34,7 +46,7 @@ def judge(event: Event) -> Draft | None:
         marks.append(Mark(Role.ALIAS, event.read.site.place, "read here"))
     return Draft(
         place=primary(write),
-        message=_SAYS[event.how].format(what=named(write.symbol)),
+        message=_SAYS[event.how].format(what=_written(event)),
         label="this makes it write in place" if write.flag is not None and write.module else "written here",
         related=tuple(marks),
         write=write,

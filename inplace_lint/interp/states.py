@@ -1,0 +1,113 @@
+"""
+States of modules: `state_dict` shares the memory of the module, `load_state_dict` writes it.
+
+    best = model.state_dict()        # no copy: the next step changes it as well
+    opt.step()
+    model.load_state_dict(best)      # copies the parameters onto themselves
+
+    target.load_state_dict(online.state_dict())   # a counted write of all parameters of `target`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.domain.heap import DictObject, Tensor, View, Write
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Ref, Value
+from inplace_lint.event import Snapshot, Touch
+from inplace_lint.interp import conditions, registry
+from inplace_lint.interp.act import Act, Results
+from inplace_lint.interp.frame import text_of
+
+
+def _state_dict(act: Act) -> Results:
+    """Give a dict of detached views of all parameters and buffers; unknown for a module that is not known."""
+    module, state = act.positional(0), act.state
+    if state.instance(module) is None:
+        return [(state, act.unknown("sequence"))]
+    place = act.frame.site(act.at).place
+    items: dict[object, Value] = {}
+    for name, ref in _all(state, module):
+        tensor = state.tensor(ref)
+        assert tensor is not None
+        items[name] = alias = state.new(_alias(tensor, ref))
+        state.attach(("state of", alias.id), Const((state.clock, place)))
+    return [(state, state.new(DictObject(items, exact=bool(items))))]
+
+
+def _all(state: State, module: Value) -> list[tuple[str, Ref]]:
+    return [*registry.leaves(state, module, param=True), *registry.leaves(state, module, param=False)]
+
+
+def _alias(tensor: Tensor, ref: Ref) -> Tensor:
+    return Tensor(
+        tensor.storage,
+        rg=False,
+        leaf=True,
+        base=ref,
+        view=View.DETACH,
+        dtype=tensor.dtype,
+        framework=tensor.framework,
+        doubt=tensor.doubt,
+    )
+
+
+def _load_state_dict(act: Act) -> Results:
+    """Write all parameters and buffers of a module, or rebind them where it is told to assign."""
+    module, state = act.positional(0), act.state
+    given = state.object(act.positional(1))
+    if conditions.truth(state, act.arguments.named("assign") or NONE) is not False:
+        return [(state, act.unknown())]
+    symbol = text_of(act.arguments.exprs.get(0))
+    touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, param=True, dropped=True)
+    owned = _all(state, module)
+    counted = act.program.default().framework.counts_steps
+    if isinstance(given, DictObject):
+        _check_own(act, given, owned, touch)
+    for _, ref in owned:
+        tensor = state.tensor(ref)
+        assert tensor is not None
+        state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
+    return [(state, act.unknown())]
+
+
+def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]], read: Touch) -> None:
+    """Report a state that is loaded back after what it shares its memory with was written."""
+    state = act.state
+    for name, ref in owned:
+        kept, tensor = given.items.get(name), state.tensor(ref)
+        known = state.bindings.get(("state of", kept.id)) if isinstance(kept, Ref) else None
+        alias = None if kept is None else state.tensor(kept)
+        if alias is None or tensor is None or alias.storage != tensor.storage or not isinstance(known, Const):
+            continue
+        assert isinstance(known.value, tuple)
+        clock, place = known.value
+        for write in state.storages[tensor.storage].writes:
+            if write.clock > clock:
+                assumptions = state.assumptions | write.assumptions | write.doubt
+                framework = act.program.default().framework.name
+                state.report(Snapshot(framework, "state", write.touch, place, read, assumptions))
+                return
+
+
+def _reset_parameters(act: Act) -> Results:
+    """Write all parameters and buffers of a module that has such a method."""
+    module, state = act.positional(0), act.state
+    touch = Touch(
+        act.form.name, act.frame.site(act.at), symbol=text_of(act.arguments.exprs.get(0)), param=True, dropped=True
+    )
+    instance = state.instance(module)
+    for name, value in () if instance is None else instance.attrs.items():
+        tensor = state.tensor(value)
+        stats = not act.form.name.endswith("reset_running_stats") or name.startswith("running_")
+        if tensor is not None and isinstance(value, Ref) and stats:
+            state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor.doubt, tensor=value))
+    return [(state, NONE)]
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "state_dict": _state_dict,
+    "load_state_dict": _load_state_dict,
+    "reset_parameters": _reset_parameters,
+}
