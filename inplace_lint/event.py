@@ -108,6 +108,15 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Ignored:
+    """A write that has no effect where the function is compiled as a whole: only what a statement binds is kept."""
+
+    framework: str
+    write: Touch
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
     """
     A gradient flows past `write`, which changed a value while nothing was recorded.
@@ -121,4 +130,4 @@ class Lost:
     assumptions: frozenset[str]
 
 
-Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost
+Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost | Ignored

@@ -47,6 +47,7 @@ class Modes:
     grad: bool | None = True
     inference: bool = False
     packed: bool = False
+    script: bool = False
     autocast: bool = False
 
 

@@ -200,6 +200,17 @@ def _decorator(act: Act) -> Results:
     return [(act.state, first if first != NONE else act.unknown("callable"))]
 
 
+def _script(act: Act) -> Results:
+    """Give back the function that is compiled; with the whole of it in one graph, a mode that holds inside of it."""
+    if act.value("function") != NONE:
+        return [(act.state, act.value("function"))]
+    if conditions.truth(act.state, act.arguments.named("full_graph") or NONE) is not True:
+        return [(act.state, act.unknown("callable"))]
+    ref = act.state.new(Instance(Dotted(act.form.name), {}))
+    act.state.attach(("mode", ref.id), Const("script"))
+    return [(act.state, ref)]
+
+
 def _parameter(act: Act) -> Results:
     """Make a leaf on the memory of the tensor that is passed."""
     return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=True))]
@@ -358,6 +369,7 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     "itself": _itself,
     "unknown_value": _unknown_value,
     "decorator": _decorator,
+    "script": _script,
     "parameter": _parameter,
     "buffer": _buffer,
     "variable": _variable,

@@ -70,6 +70,8 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
         return replace(modes, grad=modes.grad if side is None else side)
     if name == "inference" and side is not False:
         return replace(modes, grad=False, inference=True)
+    if name == "script":
+        return replace(modes, script=True)
     if name == "packed":
         return replace(modes, packed=True)
     if name == "autocast":

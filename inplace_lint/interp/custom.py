@@ -13,11 +13,12 @@ from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
-from inplace_lint.event import Refused, Touch
+from inplace_lint.event import Refused, Site, Touch
 from inplace_lint.interp import attributes, calls, tensors
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Place
 
 _CONTEXT = "FunctionCtx"
 
@@ -72,7 +73,7 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
         changed = replace(tensor, rg=rg, leaf=False, nodes=(node,), why=why, made=made)
         returned = any(ref == other for other, _ in given) and not (isinstance(dirty, Tuple) and ref in dirty.items)
         if returned and not act.program.default().framework.checks_custom:
-            _write_returned(act, state, ref, tensor)
+            _write_returned(act, state, cls, ref, tensor)
             state.put(ref, changed)
         elif returned:
             # Returning an input unchanged gives a view of it that may not be written.
@@ -82,11 +83,22 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
     return value
 
 
-def _write_returned(act: Act, state: State, ref: Ref, tensor: Tensor) -> None:
+def _write_returned(act: Act, state: State, cls: ClassValue, ref: Ref, tensor: Tensor) -> None:
     """Write an input that is returned as it is, where the framework takes that for a write in place."""
     framework = act.program.default().framework.name
-    expr = next(iter(act.arguments.exprs.get(key) for key in (1,)), None)
-    touch = Touch(act.form.name, act.frame.site(act.at), "out0", text_of(expr))
+    forward = attributes.lookup(act.program, state, cls, "forward")
+    assert isinstance(forward, Closure)
+    caller, function = act.frame.site(act.at), forward.function
+    names = {param.name for param in function.params}
+    spelled = [
+        (node.at, node.value.id)
+        for node in function.body
+        if isinstance(node, ir.Return) and isinstance(node.value, ir.Name) and node.value.id in names
+    ]
+    touch = Touch(act.form.name, caller, "out0", text_of(act.arguments.exprs.get(1)))
+    if spelled:
+        at, name = spelled[-1]
+        touch = replace(touch, site=Site(Place(function.slice, at), caller), symbol=name)
     if tensor.leaf and tensor.rg and state.modes.grad is not False:
         state.report(Refused(framework, "leaf", touch, None, state.assumptions))
         return

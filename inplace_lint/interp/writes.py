@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
-from inplace_lint.event import Refused
+from inplace_lint.event import Ignored, Refused
 from inplace_lint.interp import ops, overlap, results, snapshots
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
@@ -37,6 +37,10 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
         check = refused_by(call, fact, tensor)
         if check is not None:
             report(call, fact.to, ref, tensor, *check)
+            return [(state, ref)]
+        if state.modes.script and call.spelled == "call" and call.frame.dropped == call.at:
+            touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
+            state.report(Ignored(call.facts.framework.name, touch, state.assumptions | call.doubt))
             return [(state, ref)]
     # What the call itself overwrites behind the counter is kept, as running statistics are, but not for its value.
     hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}

@@ -18,6 +18,7 @@ from inplace_lint.rules import (
     out_with_grad,
     overlapping_write,
     parameter_write_before_backward,
+    script_write,
     shape_or_dtype_write,
     snapshot_alias,
     unsupported_inplace,
@@ -45,4 +46,5 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL304", "snapshot-alias", snapshot_alias.judge),
     Rule("IPL305", "lost-gradient", lost_gradient.judge),
     Rule("IPL307", "grad-alias", grad_alias.judge),
+    Rule("IPL401", "script-write", script_write.judge),
 )
