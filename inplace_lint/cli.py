@@ -206,7 +206,7 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         _put(Path(place), job_summary(report), "a")
-    is_for_people = settings.output_format in {"full", "concise"}
+    is_for_people = settings.output_format in {"full", "concise", "grouped"}
     if is_for_people:
         text += summary(outcome.findings, len(outcome.troubles), color=color) + "\n"
     if settings.statistics:

@@ -23,7 +23,20 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover
     import tomli as tomllib
 
-FORMATS = ("full", "concise", "json", "github")
+FORMATS = (
+    "full",
+    "concise",
+    "grouped",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "azure",
+    "rdjson",
+    "pylint",
+)
 COLORS = ("auto", "always", "never")
 _MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 _NAMES = (".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")

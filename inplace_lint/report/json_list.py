@@ -17,6 +17,11 @@ def render(report: Report) -> str:
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
 
 
+def lines(report: Report) -> str:
+    """Give one object a line, nothing when nothing was found."""
+    return "".join(json.dumps(_row(finding, report), ensure_ascii=False) + "\n" for finding in report.findings)
+
+
 def _row(finding: Finding, report: Report) -> dict[str, Any]:
     span = finding.span
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from inplace_lint.report import concise, full, github, json_list
+from inplace_lint.report import concise, full, github, gitlab, json_list, junit, plain, rdjson, sarif
 from inplace_lint.report.model import Report
 
 REPORTERS: Mapping[str, Callable[[Report], str]] = {
@@ -12,4 +12,12 @@ REPORTERS: Mapping[str, Callable[[Report], str]] = {
     "concise": concise.render,
     "json": json_list.render,
     "github": github.render,
+    "grouped": plain.grouped,
+    "json-lines": json_list.lines,
+    "sarif": sarif.render,
+    "gitlab": gitlab.render,
+    "junit": junit.render,
+    "azure": plain.azure,
+    "rdjson": rdjson.render,
+    "pylint": plain.pylint,
 }

@@ -57,7 +57,8 @@ def test_version_and_help(lint):
             ("--output-format", "jsn", "."),
             (
                 "error: Invalid value for '--output-format': "
-                "'jsn' is not one of full, concise, json, github, did you mean 'json'?"
+                "'jsn' is not one of full, concise, grouped, json, json-lines, sarif, github, gitlab, junit, azure, "
+                "rdjson, pylint, did you mean 'json'?"
             ),
         ),
         (

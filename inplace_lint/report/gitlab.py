@@ -1,0 +1,32 @@
+"""Code Quality reports of GitLab, which shows them in merge requests."""
+
+from __future__ import annotations
+
+import json
+
+from inplace_lint.finding import Severity
+from inplace_lint.report.model import Report
+from inplace_lint.report.rows import fingerprints, relative
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def render(report: Report) -> str:
+    """Give a list of objects, `[]` when nothing was found."""
+    rows = [
+        {
+            "description": finding.message,
+            "check_name": finding.name,
+            "fingerprint": key,
+            "severity": _SEVERITIES[finding.severity],
+            "location": {
+                "path": relative(finding.span.path),
+                "positions": {
+                    "begin": {"line": finding.span.line, "column": finding.span.column + 1},
+                    "end": {"line": finding.span.end_line, "column": finding.span.end_column + 1},
+                },
+            },
+        }
+        for finding, key in fingerprints(report)
+    ]
+    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,39 @@
+"""Diagnostics of reviewdog, which comments on pull requests of many hosts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from inplace_lint.finding import Severity
+from inplace_lint.report.model import Report
+from inplace_lint.report.rows import relative
+from inplace_lint.span import Span
+
+_SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
+
+
+def render(report: Report) -> str:
+    """Give one object with all diagnostics."""
+    diagnostics = [
+        {
+            "message": one.message,
+            "location": _location(one.span),
+            "severity": _SEVERITIES[one.severity],
+            "code": {"value": one.code},
+            "related_locations": [{"message": item.message, "location": _location(item.span)} for item in one.related],
+        }
+        for one in report.findings
+    ]
+    whole = {"source": {"name": "inplace-lint"}, "severity": "WARNING", "diagnostics": diagnostics}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _location(span: Span) -> dict[str, Any]:
+    return {
+        "path": relative(span.path),
+        "range": {
+            "start": {"line": span.line, "column": span.column + 1},
+            "end": {"line": span.end_line, "column": span.end_column + 1},
+        },
+    }

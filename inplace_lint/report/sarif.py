@@ -1,0 +1,108 @@
+"""
+SARIF 2.1.0, for code scanning: one run, relative URIs, columns in code points.
+
+The places where a value was saved and where backward needs it are linked from the message, and stand in a code flow:
+save, write, backward.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from inplace_lint import __version__
+from inplace_lint.finding import Finding, Role, Severity
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.report.model import Report
+from inplace_lint.report.rows import fingerprints, uri
+from inplace_lint.span import Span
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_ORDER = (Role.SAVE, Role.ALIAS, Role.WRITE, Role.BACKWARD)
+
+
+def render(report: Report) -> str:
+    """Give the log."""
+    rules = {finding.code: finding for finding in report.findings}
+    codes = sorted(rules)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "inplace-lint",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_rule(rules[code]) for code in codes],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"SRCROOT": {"description": {"text": "the folder that the tool was run in"}}},
+        "results": [_result(finding, key, codes.index(finding.code)) for finding, key in fingerprints(report)],
+    }
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(finding: Finding) -> dict[str, Any]:
+    path = rules_dir() / f"{finding.name}.md"
+    text = path.read_text(encoding="utf-8") if path.is_file() else f"# {finding.name}\n"
+    does = next((part for part in text.split("\n## ") if part.startswith("What it does")), finding.name)
+    short = " ".join(does.partition("\n")[2].split()) or finding.name
+    return {
+        "id": finding.code,
+        "name": finding.name,
+        "shortDescription": {"text": short.partition(". ")[0].rstrip(".") + "."},
+        "fullDescription": {"text": short},
+        "help": {"text": short, "markdown": text},
+        "properties": {"tags": [finding.framework] if finding.framework else []},
+    }
+
+
+def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
+    related = [
+        {"id": number, **_location(item.span, item.message)} for number, item in enumerate(finding.related, start=1)
+    ]
+    links = "".join(f" [{_plain(item.message)}]({number})." for number, item in enumerate(finding.related, start=1))
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": f"{_plain(finding.message)}.{links}"},
+        "locations": [_location(finding.span)],
+        "partialFingerprints": {"inplaceLint/v1": fingerprint},
+        "properties": {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)},
+    }
+    if related:
+        result["relatedLocations"] = related
+        result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding)}]}]
+    return result
+
+
+def _flow(finding: Finding) -> Sequence[dict[str, Any]]:
+    """Give the save, the write and the backward, in the order in which they run."""
+    steps = [(item.role, item.span, item.message) for item in finding.related]
+    if all(role is not Role.WRITE for role, _, _ in steps):
+        steps.append((Role.WRITE, finding.span, finding.label))
+    steps.sort(key=lambda step: _ORDER.index(step[0]))
+    return [{"location": _location(span, message)} for _, span, message in steps]
+
+
+def _location(span: Span, message: str = "") -> dict[str, Any]:
+    location: dict[str, Any] = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(span.path), "uriBaseId": "SRCROOT"},
+            "region": {
+                "startLine": span.line,
+                "startColumn": span.column + 1,
+                "endLine": span.end_line,
+                "endColumn": span.end_column + 1,
+            },
+        }
+    }
+    return {**location, "message": {"text": message}} if message else location
+
+
+def _plain(text: str) -> str:
+    """Escape what SARIF takes for a link."""
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
