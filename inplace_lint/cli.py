@@ -169,10 +169,11 @@ def _known() -> list[Known]:
     from inplace_lint.rules import RULES
     from inplace_lint.selection import Known
     from inplace_lint.session import SYNTAX_CODE, SYNTAX_NAME
+    from inplace_lint.suppress import UNUSED_CODE, UNUSED_NAME
 
     known = [Known(item.code, item.name) for item in RULES]
     if all(item.code != SYNTAX_CODE for item in known):
-        known.append(Known(SYNTAX_CODE, SYNTAX_NAME))
+        known.extend((Known(UNUSED_CODE, UNUSED_NAME), Known(SYNTAX_CODE, SYNTAX_NAME)))
     return known
 
 

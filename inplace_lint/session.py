@@ -301,15 +301,27 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
     by_path: dict[str, list[Finding]] = {}
     for finding in found:
         by_path.setdefault(finding.span.path, []).append(finding)
-    for path, findings in by_path.items():
+    told = {line.partition(": ")[0] for line in outcome.troubles}
+    for path in dict.fromkeys([*by_path, *(path for path, data in texts.items() if suppress.OURS.search(data))]):
         codes = plan.codes_of(Path(path))
-        chosen = [finding for finding in findings if finding.code in codes]
+        chosen = [finding for finding in by_path.get(path, ()) if finding.code in codes]
+        data = texts[path] if path in texts else files.read(Path(path))
+        if path in texts and path not in told and suppress.UNUSED_CODE in codes and suppress.OURS.search(data):
+            names, every = _names_of(codes)
+            yield from suppress.unused(chosen, files.decode(data), outcome.statements, path, names, every=every)
         if not chosen:
             continue
-        data = texts[path] if path in texts else files.read(Path(path))
         left = suppress.unsuppressed(chosen, files.decode(data), outcome.statements)
         outcome.counters["findings_suppressed"] += len(chosen) - len(left)
         yield from left
+
+
+def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], bool]:
+    """Give the codes of the rules that apply by their names, and whether these are all rules."""
+    from inplace_lint.rules import RULES  # noqa: PLC0415 - rarely needed
+
+    names = {rule.name: rule.code for rule in RULES if rule.code in codes}
+    return names, len(names) == len(RULES)
 
 
 def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:

@@ -11,9 +11,9 @@ import io
 import re
 import tokenize
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
-from inplace_lint.finding import Finding
+from inplace_lint.finding import Certainty, Finding, Severity
 from inplace_lint.span import Span
 
 _NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<list>[A-Za-z][\w-]*(?:[\s,]+[A-Za-z][\w-]*)*))?", re.IGNORECASE)
@@ -21,11 +21,20 @@ _IGNORE = re.compile(r"#\s*inplace-lint:\s*ignore(?:\[(?P<list>[^\]]*)\])?", re.
 _CODE = re.compile(r"[A-Z]+[0-9]+$")
 
 
-class Suppression(NamedTuple):
-    """A comment that silences; no selectors silence every rule."""
+UNUSED_CODE = "IPL901"
+UNUSED_NAME = "unused-suppression"
+OURS = re.compile(rb"noqa[^\n]*(?:IPL|-)|inplace-lint:", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A comment that silences; no selectors silence every rule. `ours`: it names us, and no other tool reads it."""
 
     line: int
     selectors: tuple[str, ...]
+    ours: bool = field(default=False, compare=False)
+    column: int = field(default=0, compare=False)
+    end_column: int = field(default=0, compare=False)
 
 
 def suppressions(source: str) -> tuple[Suppression, ...]:
@@ -37,7 +46,7 @@ def suppressions(source: str) -> tuple[Suppression, ...]:
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.COMMENT:
-                found.extend(_of_comment(token.string, token.start[0]))
+                found.extend(_of_comment(token.string, *token.start))
     except (tokenize.TokenError, SyntaxError):
         pass  # the comments before the place that this Python's tokenizer refuses still count
     return tuple(found)
@@ -57,15 +66,66 @@ def unsuppressed(
     )
 
 
-def _of_comment(comment: str, line: int) -> list[Suppression]:
+def unused(
+    findings: Sequence[Finding],
+    source: str,
+    statements: Mapping[Span, tuple[int, int]],
+    path: str,
+    codes: Mapping[str, str],
+    *,
+    every: bool,
+) -> list[Finding]:
+    """
+    Give a finding for each comment that names rules that apply, but silences nothing; `codes` are theirs by name.
+
+    A comment of ours that names none is told only where `every` rule applies.
+    """
+    found = []
+    for comment in suppressions(source):
+        words = [word for word in comment.selectors if word.upper() in codes.values() or word.lower() in codes]
+        if not words and not (every and comment.ours and not comment.selectors):
+            continue
+        idle = [
+            word
+            for word in words or [""]
+            if not any(
+                _is_silenced(
+                    finding,
+                    (replace(comment, selectors=(word,) if word else ()),),
+                    statements.get(finding.span, (finding.span.line, finding.span.end_line)),
+                )
+                for finding in findings
+            )
+        ]
+        if idle:
+            found.append(_unused_finding(comment, idle, path))
+    return found
+
+
+def _unused_finding(comment: Suppression, idle: Sequence[str], path: str) -> Finding:
+    what = ", ".join(f"`{word}`" for word in idle if word) or "this comment"
+    return Finding(
+        code=UNUSED_CODE,
+        name=UNUSED_NAME,
+        severity=Severity.WARNING,
+        certainty=Certainty.ALWAYS,
+        message=f"{what} {'silence' if len(idle) > 1 else 'silences'} nothing here",
+        span=Span(path, comment.line, comment.column, comment.line, comment.end_column),
+        label="unused",
+        help="remove it",
+    )
+
+
+def _of_comment(comment: str, line: int, column: int) -> list[Suppression]:
     found = []
     if (match := _NOQA.search(comment)) is not None:
         codes = _codes(re.split(r"[\s,]+", match["list"] or ""))
         if codes or not match["list"]:  # a list of anything else silences nothing
-            found.append(Suppression(line, codes))
+            found.append(Suppression(line, codes, False, column + match.start(), column + match.end()))
     if (match := _IGNORE.search(comment)) is not None:
         words = re.split(r"[\s,]+", (match["list"] or "").strip())
-        found.append(Suppression(line, tuple(word for word in words if word)))
+        selectors = tuple(word for word in words if word)
+        found.append(Suppression(line, selectors, True, column + match.start(), column + match.end()))
     return found
 
 

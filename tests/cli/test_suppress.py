@@ -64,3 +64,36 @@ def test_only_the_named_rule_is_silenced_by_code_or_name():
 
 def test_lines_are_counted_as_in_the_file_with_windows_line_ends():
     assert suppressions("a = 1\r\n\r\nx += 1  # noqa\r\n") == (Suppression(3, ()),)
+
+
+UNUSED = """\
+import torch
+
+w = torch.ones(2, requires_grad=True)
+w += 1  # noqa: IPL201
+w = w + 1  # noqa: IPL201, E501
+w = w + 1  # noqa: E501
+w = w + 1  # noqa
+w = w + 1  # inplace-lint: ignore[leaf-write] because
+w = w + 1  # inplace-lint: ignore
+text = "# noqa: IPL201"
+v = torch.ones(2, requires_grad=True)
+v *= 2  # inplace-lint: ignore[leaf-write, IPL101] reason
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        ((), [5, 8, 9, 12]),
+        (("--ignore", "IPL901"), []),
+        (("--ignore", "unused-suppression"), []),
+        (("--ignore", "IPL2"), [12]),
+        (("--ignore", "IPL1"), [5, 8]),
+    ],
+)
+def test_a_comment_that_silences_nothing_is_told(lint, folder, words, lines):
+    (folder / "a.py").write_text(UNUSED)
+    ran = lint("--output-format", "pylint", *words, "a.py")
+    assert [line.split(":")[1] for line in ran.out.splitlines()] == [str(line) for line in lines]
+    assert all("[IPL901]" in line for line in ran.out.splitlines())

@@ -1,0 +1,50 @@
+"""The hook, run by a real pre-commit in a scratch repository that installs it from this checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PASSED_OVER = (".git", ".*cache*", "__pycache__", ".venv", "venv", "dist", "build", ".benchmarks")
+BUGGY = "import torch\n\nw = torch.ones(2, requires_grad=True)\nw += 1\n"
+
+
+def git(folder: Path, *words: str) -> str:
+    named = ("-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "init.defaultBranch=main")
+    ran = subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
+
+
+def repository(folder: Path) -> str:
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "start", "--no-verify")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def hook(folder: Path, home: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(home), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "pre_commit", "run", "--all-files", "--color", "never"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_hook_stops_a_bug_and_lets_clean_code_pass(tmp_path: Path) -> None:
+    tool, user = tmp_path / "tool", tmp_path / "user"
+    shutil.copytree(ROOT, tool, ignore=shutil.ignore_patterns(*PASSED_OVER))
+    revision = repository(tool)
+    user.mkdir()
+    (user / "net.py").write_text(BUGGY, encoding="utf-8")
+    config = f"repos:\n- repo: {tool.as_posix()}\n  rev: {revision}\n  hooks:\n  - id: inplace-lint\n"
+    (user / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
+    repository(user)
+    ran = hook(user, tmp_path / "home")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "error[IPL201] leaf-write" in ran.stdout
+    assert "net.py:4:1" in ran.stdout
+    (user / "net.py").write_text(BUGGY.replace("w += 1", "w = w + 1"), encoding="utf-8")
+    ran = hook(user, tmp_path / "home")
+    assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr
