@@ -81,6 +81,7 @@ def _backward(act: Act) -> Results:
     state = act.state
     roots = [tensor for _, tensor in tensors.tensors_in(state, act.positional(0))]
     retain = _keeps(act)
+    state.attach(("trains",), Const(True))
     tape.backward(state, act.program.default().framework.name, roots, act.frame.site(act.at), retain=retain)
     return [(state, NONE)]
 

@@ -20,8 +20,9 @@ def run_for(program: Program, frame: Frame, state: State, node: ir.For) -> state
         going = [after]
         prefers = program.budget.prefers
         for turn, item in enumerate(items.items, 1):
-            # With one path left, the last turn goes another way than those before: what they kept meets what it writes.
-            program.budget.prefers = prefers if turn < len(items.items) or turn <= UNKNOWN_TURNS else not prefers
+            if UNKNOWN_TURNS < turn == len(items.items) and ("trains",) in going[0].bindings:
+                # The last turn of a training goes another way than those before: what they kept meets what it writes.
+                program.budget.prefers = not prefers
             going = [bound for path in going for bound in targets.assign(program, frame, path, node.target, item)]
             going = _turn(program, frame, going, node.body, ended, outcomes)
             if not going:
