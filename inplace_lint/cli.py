@@ -180,7 +180,7 @@ def _known() -> list[Known]:
 def _run(
     paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings
 ) -> tuple[Outcome, dict[str, bytes]]:
-    from inplace_lint import files, session, sources
+    from inplace_lint import files, notebook, session, sources
 
     plan = session.Plan(settings, scope.settings_of, scope.codes_of, _progress() if sys.stderr.isatty() else None)
     if paths != (Path("-"),):
@@ -189,9 +189,13 @@ def _run(
     data = sys.stdin.buffer.read()
     own = scope.settings_of(path)
     name, root = (files.shown(path), sources.root_of(path)) if stdin_filename != "-" else ("-", "")
+    outcome = session.Outcome()
+    if path.suffix == notebook.SUFFIX:
+        book = outcome.notebooks[name] = notebook.parse(name, data)
+        data = book.source.encode("utf-8", "surrogatepass")
     task = session.Task(name, data, own.torch_version, own.paddle_version, root)
     tasks = [task] if files.mentions(data, session.framework_names()) else []
-    return session.check_all(tasks, plan, session.Outcome()), {task.path: data}
+    return session.check_all(tasks, plan, outcome), {task.path: data}
 
 
 def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes]) -> None:
@@ -203,6 +207,8 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
 
     color = _wants_color(settings.color, is_file=output_file is not None)
     width = _PLAIN_WIDTH if output_file is not None else _width()
+    for book in outcome.notebooks.values():
+        texts |= book.texts()
     report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):

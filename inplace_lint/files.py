@@ -172,7 +172,8 @@ def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
 
 
 def _is_source(name: str) -> bool:
-    return name.endswith(".py") and not name.startswith(".#")  # `.#` is a lock file of Emacs, a link to nothing
+    # `.#` is a lock file of Emacs, a link to nothing
+    return name.endswith((".py", ".ipynb")) and not name.startswith(".#")
 
 
 def _look_at(search: _Search, entry: os.DirEntry[str], path: Path) -> None:

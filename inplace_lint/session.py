@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from inplace_lint import cache, files, pool, sources, suppress
+from inplace_lint import cache, files, notebook, pool, sources, suppress
 from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
 from inplace_lint.finding import Certainty, Finding, Severity
@@ -67,6 +67,7 @@ class Outcome:
     What a run found, in the order of paths and places.
 
     `troubles` has one line for each file that could not be checked. `seconds` adds up the stages over all processes.
+    Findings in `notebooks` stand at the places of their cells.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -74,6 +75,7 @@ class Outcome:
     statements: dict[Span, tuple[int, int]] = field(default_factory=dict)
     counters: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
+    notebooks: dict[str, notebook.Notebook] = field(default_factory=dict)
 
 
 class Plan(NamedTuple):
@@ -177,9 +179,13 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
         outcome.counters["files"] += 1
         if not files.mentions(data, names):
             continue
-        if path.suffix == ".ipynb":
-            outcome.troubles.append(f"{shown}: notebooks cannot be checked yet")
-            continue
+        if path.suffix == notebook.SUFFIX:
+            try:
+                book = outcome.notebooks[shown] = notebook.parse(shown, data)
+            except UnreadableError as error:
+                outcome.troubles.append(f"{shown}: {error}")
+                continue
+            data = book.source.encode("utf-8", "surrogatepass")
         settings = plan.settings_of(path)
         tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version, sources.root_of(path)))
     outcome.counters["files_with_framework"] += len(tasks)
@@ -276,7 +282,9 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
             if counts and _touches(finding, texts) and (key not in best or _rank(finding) < _rank(best[key])):
                 best[key] = finding
-    outcome.findings = tuple(sorted(_kept(best.values(), texts, plan, outcome), key=lambda one: (one.span, one.code)))
+    kept = sorted(_kept(best.values(), texts, plan, outcome), key=lambda one: (one.span, one.code))
+    books = outcome.notebooks
+    outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.troubles.sort()
 
 
@@ -302,11 +310,12 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
     for finding in found:
         by_path.setdefault(finding.span.path, []).append(finding)
     told = {line.partition(": ")[0] for line in outcome.troubles}
-    for path in dict.fromkeys([*by_path, *(path for path, data in texts.items() if suppress.OURS.search(data))]):
+    commented = {path for path, data in texts.items() if path not in told and suppress.OURS.search(data)}
+    for path in dict.fromkeys([*by_path, *sorted(commented)]):
         codes = plan.codes_of(Path(path))
         chosen = [finding for finding in by_path.get(path, ()) if finding.code in codes]
         data = texts[path] if path in texts else files.read(Path(path))
-        if path in texts and path not in told and suppress.UNUSED_CODE in codes and suppress.OURS.search(data):
+        if path in commented and suppress.UNUSED_CODE in codes:
             names, every = _names_of(codes)
             yield from suppress.unused(chosen, files.decode(data), outcome.statements, path, names, every=every)
         if not chosen:

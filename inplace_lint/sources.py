@@ -160,7 +160,8 @@ class Graph:
     def _files(self) -> list[str]:
         if self._listed is None:
             listed = files.find([Path(self.root)], self._exclude).files[:_MOST_FILES]
-            self._listed = sorted({*(files.shown(path) for path in listed), *self._texts})
+            names = (files.shown(path) for path in listed if path.suffix == ".py")
+            self._listed = sorted({*names, *self._texts})
         return self._listed
 
     def state(self, path: str) -> bytes:

@@ -19,6 +19,7 @@ LAYERS = (
     ("session",),
     ("sources",),
     ("report", "fix", "live", "scope", "pool", "cache", "files", "suppress"),
+    ("notebook",),
     ("selection",),
     ("config",),
     ("rules",),

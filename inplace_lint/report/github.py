@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from inplace_lint.finding import Finding, Severity
+from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 
 SHOWN = 10
@@ -51,7 +52,7 @@ def _command(finding: Finding) -> str:
     span = finding.span
     properties = {
         "title": f"inplace-lint ({finding.code})",
-        "file": span.path,
+        "file": file_of(span),
         "line": str(span.line),
         "col": str(span.column + 1),
         "endLine": str(span.end_line),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from inplace_lint.finding import Severity
+from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import fingerprints, relative
 
@@ -20,7 +21,7 @@ def render(report: Report) -> str:
             "fingerprint": key,
             "severity": _SEVERITIES[finding.severity],
             "location": {
-                "path": relative(finding.span.path),
+                "path": relative(file_of(finding.span)),
                 "positions": {
                     "begin": {"line": finding.span.line, "column": finding.span.column + 1},
                     "end": {"line": finding.span.end_line, "column": finding.span.end_column + 1},

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.finding import Finding, Related
+from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 from inplace_lint.span import Span
 
@@ -61,4 +62,4 @@ def _related(item: Related) -> dict[str, Any]:
 
 
 def _filename(span: Span) -> str:
-    return str(Path(span.path).absolute())
+    return str(Path(file_of(span)).absolute())

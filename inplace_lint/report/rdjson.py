@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from inplace_lint.finding import Severity
+from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import relative
 from inplace_lint.span import Span
@@ -31,7 +32,7 @@ def render(report: Report) -> str:
 
 def _location(span: Span) -> dict[str, Any]:
     return {
-        "path": relative(span.path),
+        "path": relative(file_of(span)),
         "range": {
             "start": {"line": span.line, "column": span.column + 1},
             "end": {"line": span.end_line, "column": span.end_column + 1},

@@ -14,6 +14,7 @@ from typing import Any
 from inplace_lint import __version__
 from inplace_lint.finding import Finding, Role, Severity
 from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import fingerprints, uri
 from inplace_lint.span import Span
@@ -91,7 +92,7 @@ def _flow(finding: Finding) -> Sequence[dict[str, Any]]:
 def _location(span: Span, message: str = "") -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": uri(span.path), "uriBaseId": "SRCROOT"},
+            "artifactLocation": {"uri": uri(file_of(span)), "uriBaseId": "SRCROOT"},
             "region": {
                 "startLine": span.line,
                 "startColumn": span.column + 1,

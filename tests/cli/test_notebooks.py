@@ -1,0 +1,106 @@
+"""Notebooks: one module of all code cells, magics blanked, places told by cell."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+
+from inplace_lint.errors import UnreadableError
+from inplace_lint.notebook import blanked, parse
+
+CELLS = [
+    ("markdown", ["# Training\n", "x += 1"]),
+    ("code", ["%matplotlib inline\n", "!pip install timm\n", "import torch\n", "files = !ls"]),
+    ("code", "%%bash\necho x += 1\n"),
+    ("code", ["%%time\n", "w = torch.rand(3, requires_grad=True)\n", "y = w.exp()\n", "if files:\n", "    !ls\n"]),
+    ("code", ["y?\n", "# in place\n", "y += 1\n", "y.sum().backward()"]),
+]
+
+
+def book(cells=CELLS, **metadata) -> bytes:
+    rows = [{"cell_type": kind, "source": source, "metadata": {}, "outputs": []} for kind, source in cells]
+    return json.dumps({"cells": rows, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+@pytest.fixture
+def notebook(folder):
+    (folder / "train.ipynb").write_bytes(book())
+    return "train.ipynb"
+
+
+def test_a_finding_names_its_cell(lint, notebook):
+    ran = lint("--output-format", "concise", ".")
+    assert ran.out.splitlines()[0].startswith("train.ipynb:cell 5:3:1: error[IPL101] `y` is overwritten")
+    assert ran.status == 1
+
+
+def test_the_frame_shows_both_cells(lint, notebook):
+    out = lint(notebook).out
+    assert "--> train.ipynb:cell 5:3:1" in out
+    assert "3 | y += 1" in out
+    assert "train.ipynb:cell 4:3" in out
+    assert "3 | y = w.exp()" in out
+
+
+def test_json_has_the_cell_and_the_file(lint, notebook, folder):
+    (row,) = json.loads(lint("--output-format", "json", notebook).out)
+    assert (row["cell"], row["location"]) == (5, {"row": 3, "column": 1})
+    assert row["filename"] == str(folder / "train.ipynb")
+
+
+@pytest.mark.parametrize("name", ["github", "sarif", "gitlab", "rdjson"])
+def test_other_formats_name_the_file(lint, notebook, name):
+    out = lint("--output-format", name, notebook).out
+    assert "train.ipynb" in out
+    assert "file=train.ipynb:cell" not in out
+    assert '"train.ipynb:cell' not in out
+
+
+def test_a_comment_silences_in_its_cell(lint, folder):
+    cells = [(kind, "".join(source).replace("y += 1", "y += 1  # noqa: IPL101")) for kind, source in CELLS]
+    (folder / "train.ipynb").write_bytes(book(cells))
+    assert lint(".").status == 0
+
+
+def test_a_syntax_error_is_a_finding_of_its_cell(lint, folder):
+    (folder / "train.ipynb").write_bytes(book([("code", "import torch\n"), ("code", "\nx = (\n")]))
+    assert lint("--output-format", "concise", ".").out.startswith("train.ipynb:cell 2:")
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b'{"cells": 3}', b'{"cells": [{"cell_type": "code"}]}', b"\xff\xfe"])
+def test_what_is_no_notebook_is_one_line_and_ends_nothing(lint, folder, buggy, data):
+    (folder / "bad.ipynb").write_bytes(data + b" torch")
+    (folder / "a.py").write_text(buggy)
+    ran = lint("--output-format", "concise", ".")
+    assert (ran.status, ran.err) == (2, "bad.ipynb: not a notebook of format 4\n")
+    assert "a.py:5:1: error[IPL101]" in ran.out
+
+
+def test_other_languages_have_no_code():
+    assert parse("r.ipynb", book(kernelspec={"language": "R"})).source == ""
+    with pytest.raises(UnreadableError):
+        parse("r.ipynb", b"3")
+
+
+@pytest.mark.parametrize(
+    ("text", "blank"),
+    [
+        ("x = 3\ny = x % 2", "x = 3\ny = x % 2"),
+        ("%time x = 3", "pass"),
+        ("x = %time 3", "x = None"),
+        ("a, b = !ls *.py", "a, b = None"),
+        ("if x:\n    !ls", "if x:\n    pass"),
+        ("torch.relu??", "pass"),
+        ("?torch.relu", "pass"),
+        ("%%html\n<b>x += 1</b>", "\n"),
+        ("%%capture out\nx += 1", "pass\nx += 1"),
+        ("y = (10\n  % 3)\nz = x != 3", "y = (10\n  % 3)\nz = x != 3"),
+        ('t = """\n%s\n"""', 't = """\n%s\n"""'),
+        ("!ls\nz = x != 3", "pass\nz = x != 3"),
+    ],
+)
+def test_what_only_ipython_reads_is_blanked(text, blank):
+    assert blanked(text) == blank
+    ast.parse(blanked(text))
