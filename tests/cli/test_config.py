@@ -72,8 +72,10 @@ paddle-version = "3.3"
         ("jobs = 0", "{file}:3: 'jobs' must be a whole number from 1, not 0"),
         (
             'output-format = "jsn"',
-            "{file}:3: 'output-format' must be one of full, concise, grouped, json, json-lines, sarif, github, gitlab, "
-            "junit, azure, rdjson, pylint, not 'jsn', did you mean 'json'?",
+            (
+                "{file}:3: 'output-format' must be one of full, concise, grouped, json, json-lines, sarif, github, "
+                "gitlab, junit, azure, rdjson, pylint, not 'jsn', did you mean 'json'?"
+            ),
         ),
         ('torch-version = "new"', "{file}:3: 'torch-version' must be a version such as '2.13.0', not 'new'"),
         ('select = ["IPL1O1"]', "{file}: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
