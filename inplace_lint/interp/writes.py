@@ -110,6 +110,8 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
             return "cast", frozenset()
         if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
             return "cast", frozenset()
+    if "resize" in fact.checks and tensor.rg:
+        return "resize", frozenset()
     if "broadcast" in fact.checks and _brings_axes(call, fact, tensor):
         return "shape", frozenset()
     if "overlap" in fact.checks and tensor.view is View.EXPANDED:

@@ -12,7 +12,17 @@ from inplace_lint.outline.kinds import Kinds, kind_of
 
 _WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
 _WRITING_CALLS = frozenset(
-    {"backward", "step", "load_state_dict", "autograd", "increment", "set_value", "assign", "clear_grad"}
+    {
+        "backward",
+        "step",
+        "load_state_dict",
+        "autograd",
+        "increment",
+        "set_value",
+        "assign",
+        "clear_grad",
+        "inference_mode",
+    }
 )
 _NOT_WRITES = frozenset({"requires_grad_"})
 INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
