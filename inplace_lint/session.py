@@ -169,6 +169,7 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
     started = time.perf_counter()
     names = framework_names()
     tasks: list[Task] = []
+    roots: dict[Path, str] = {}
     for path in paths:
         shown = files.shown(path)
         try:
@@ -187,7 +188,9 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
                 continue
             data = book.source.encode("utf-8", "surrogatepass")
         settings = plan.settings_of(path)
-        tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version, sources.root_of(path)))
+        if path.parent not in roots:
+            roots[path.parent] = sources.root_of(path)
+        tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version, roots[path.parent]))
     outcome.counters["files_with_framework"] += len(tasks)
     _spend(outcome, {"read": time.perf_counter() - started})
     return tasks
@@ -310,7 +313,7 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
     for finding in found:
         by_path.setdefault(finding.span.path, []).append(finding)
     told = {line.partition(": ")[0] for line in outcome.troubles}
-    commented = {path for path, data in texts.items() if path not in told and suppress.OURS.search(data)}
+    commented = {path for path, data in texts.items() if path not in told and suppress.may_name_us(data)}
     for path in dict.fromkeys([*by_path, *sorted(commented)]):
         codes = plan.codes_of(Path(path))
         chosen = [finding for finding in by_path.get(path, ()) if finding.code in codes]

@@ -31,6 +31,9 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _COMMENT = re.compile(rb"#[^\n]*")
+_DEFINITION = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
 _MOST_FILES = 20_000
 _MOST_CALLERS = 16
 _DEEPEST = 6
@@ -68,7 +71,7 @@ class Graph:
         self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._homes: dict[tuple[str, str], str] = {}
         self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
-        self._frameworks = tuple(frameworks)
+        self._definitions: dict[str, frozenset[str]] = {}
         self._packages: dict[str, str] = {}
         self._listed: list[str] | None = None
         self._callers: dict[str, tuple[str, ...]] = {}
@@ -121,12 +124,7 @@ class Graph:
 
     def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
         """Choose of those that import something from a file those that import what leads to a write: of each some."""
-        from inplace_lint.outline import outline  # noqa: PLC0415 - only where there are many callers
-
-        try:
-            leading = outline.leading(outline.outline(path, files.decode(self.text(path)), self._frameworks))
-        except (SyntaxError, UnreadableError):
-            return list(users)
+        leading = _leading_names(self.text(path).decode("utf-8", "replace"))
         of_each = [[user for user in users if name in names[user]] for name in sorted({*leading, "", "*"})]
         return [user for turn in itertools.zip_longest(*of_each) for user in turn if user is not None]
 
@@ -229,19 +227,48 @@ class Graph:
             self._homes[key] = inner or self._exporter(path, name, depth) or path
         return self._homes[key]
 
+    def _defined(self, path: str) -> frozenset[str]:
+        """List the functions and classes that a file defines at its top."""
+        if path not in self._definitions:
+            text = self.text(path).decode("utf-8", "replace")
+            self._definitions[path] = frozenset(match[1] for match in _DEFINITION.finditer(text))
+        return self._definitions[path]
+
     def _exporter(self, path: str, name: str, depth: int) -> str | None:
         if depth == _DEEPEST or not name:
             return None
         for target, names in self._statements(path):
             if name in names:
                 return self._home(target, name, depth + 1)
-        defines = re.compile(rf"^(?:class|def|async def)[ \t]+{re.escape(name)}\b".encode(), re.MULTILINE)
         for target, names in self._statements(path):
             if "*" in names:
                 home = self._home(target, name, depth + 1)
-                if defines.search(self.text(home)):
+                if name in self._defined(home):
                     return home
         return None
+
+
+def _leading_names(text: str) -> set[str]:
+    """
+    Give the names of a file that may write, or use a name of it that does, by what their text looks like.
+
+    It only chooses among many callers, so that no file has to be parsed for it.
+    """
+    found: set[str] = set()
+    words: dict[str, set[str]] = {}
+    starts = [*_DEFINITION.finditer(text)]
+    for match, following in itertools.zip_longest(starts, starts[1:]):
+        end = len(text) if following is None else following.start()
+        block = text[match.end() : end]
+        words.setdefault(match[1], set()).update(_WORD.findall(block))
+        if _HINT.search(block):
+            found.add(match[1])
+    grew = True
+    while grew:
+        more = {name for name in words if name not in found and words[name] & found}
+        found |= more
+        grew = bool(more)
+    return found
 
 
 def _shared(one: str, other: str) -> int:

@@ -133,19 +133,6 @@ def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> O
     return Outline(path, digest(source), mentions(source, roots), (item,), source.count("\n") + 1, imports)
 
 
-def leading(outline: Outline) -> set[str]:
-    """Give the names of a file that write, or read a name of it that does."""
-    named = {item.name: item for item in outline.items if item.name}
-    reads = {name: set(item.reads).union(*(method.reads for method in item.methods)) for name, item in named.items()}
-    found = {name for name, item in named.items() if item.writes or any(method.writes for method in item.methods)}
-    grew = True
-    while grew:
-        more = {name for name in named if name not in found and reads[name] & found}
-        found |= more
-        grew = bool(more)
-    return found
-
-
 def digest(source: str) -> str:
     """Give a digest of a file's content."""
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()

@@ -132,3 +132,27 @@ def test_imports_that_lead_nowhere_are_unknown_and_no_error(lint, folder, other)
     (folder / "model.py").write_text(MODEL)
     ran = lint("check", "model.py", "--no-cache")
     assert (ran.status, ran.err) == (0, "")
+
+
+def test_of_many_callers_those_count_that_use_what_writes(folder, lint):
+    (folder / "shared.py").write_text(
+        "from torch import nn\n\nLIMIT = 3\n\n\ndef plain(x):\n    return x\n\n\n"
+        "class Add(nn.Module):\n    def forward(self, x):\n        x += 1\n        return x\n"
+    )
+    for number in range(20):
+        (folder / f"a{number:02}.py").write_text(
+            "import torch\nfrom shared import plain\n\nprint(plain(torch.ones(2)))\n"
+        )
+    (folder / "z.py").write_text(
+        "import torch\nfrom shared import Add\n\n"
+        "w = torch.ones(2, requires_grad=True)\ny = w.exp()\nAdd()(y).sum().backward()\n"
+    )
+    ran = lint("--output-format", "concise", "shared.py")
+    assert "shared.py:12:9: error[IPL101]" in ran.out
+
+
+def test_a_file_of_constants_may_have_many_callers(folder, lint):
+    (folder / "shared.py").write_text("import torch\n\nLIMIT = 3\n")
+    for number in range(20):
+        (folder / f"a{number:02}.py").write_text("import torch\nfrom shared import LIMIT\n\nprint(torch.ones(LIMIT))\n")
+    assert lint(".") == (0, "All checks passed!\n", "")
