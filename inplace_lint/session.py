@@ -317,13 +317,14 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
     for path in dict.fromkeys([*by_path, *sorted(commented)]):
         codes = plan.codes_of(Path(path))
         chosen = [finding for finding in by_path.get(path, ()) if finding.code in codes]
-        data = texts[path] if path in texts else files.read(Path(path))
-        if path in commented and suppress.UNUSED_CODE in codes:
-            names, every = _names_of(codes)
-            yield from suppress.unused(chosen, files.decode(data), outcome.statements, path, names, every=every)
-        if not chosen:
+        tells_unused = path in commented and suppress.UNUSED_CODE in codes
+        if not chosen and not tells_unused:
             continue
-        left = suppress.unsuppressed(chosen, files.decode(data), outcome.statements)
+        source = files.decode(texts[path] if path in texts else files.read(Path(path)))
+        if tells_unused:
+            names, every = _names_of(codes)
+            yield from suppress.unused(chosen, source, outcome.statements, path, names, every=every)
+        left = suppress.unsuppressed(chosen, source, outcome.statements)
         outcome.counters["findings_suppressed"] += len(chosen) - len(left)
         yield from left
 

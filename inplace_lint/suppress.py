@@ -64,11 +64,7 @@ def unsuppressed(
     comments = suppressions(source)
     if not comments:
         return tuple(findings)
-    return tuple(
-        finding
-        for finding in findings
-        if not _is_silenced(finding, comments, statements.get(finding.span, (finding.span.line, finding.span.end_line)))
-    )
+    return tuple(finding for finding in findings if not _is_silenced(finding, comments, statements))
 
 
 def unused(
@@ -90,18 +86,11 @@ def unused(
         words = [word for word in comment.selectors if word.upper() in codes.values() or word.lower() in codes]
         if not words and not (every and comment.ours and not comment.selectors):
             continue
-        idle = [
-            word
-            for word in words or [""]
-            if not any(
-                _is_silenced(
-                    finding,
-                    (replace(comment, selectors=(word,) if word else ()),),
-                    statements.get(finding.span, (finding.span.line, finding.span.end_line)),
-                )
-                for finding in findings
-            )
-        ]
+        idle = []
+        for word in words or [""]:
+            alone = replace(comment, selectors=(word,) if word else ())
+            if not any(_is_silenced(finding, (alone,), statements) for finding in findings):
+                idle.append(word)
         if idle:
             found.append(_unused_finding(comment, idle, path))
     return found
@@ -139,7 +128,8 @@ def _codes(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for word in words if _CODE.match(word.upper()) or "-" in word)
 
 
-def _is_silenced(finding: Finding, comments: Sequence[Suppression], lines: tuple[int, int]) -> bool:
+def _is_silenced(finding: Finding, comments: Sequence[Suppression], statements: Mapping[Span, tuple[int, int]]) -> bool:
+    lines = statements.get(finding.span, (finding.span.line, finding.span.end_line))
     for comment in comments:
         if lines[0] <= comment.line <= lines[1] and (
             not comment.selectors or any(_names(selector, finding) for selector in comment.selectors)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from inplace_lint.domain.heap import Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Value
-from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.event import Touch
+from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.op import Op
 
@@ -37,6 +40,15 @@ class Act:
         """Give the object that the method was called on."""
         first = self.positional(0)
         return first if isinstance(first, Ref) else None
+
+    def write(self, state: State, refs: Iterable[Ref], *, counted: bool) -> None:
+        """Write tensors, as parameters of what the method was called on; none of the framework's checks is made."""
+        symbol = text_of(self.arguments.exprs.get(0))
+        touch = Touch(self.form.name, self.frame.site(self.at), symbol=symbol, param=True, dropped=True)
+        for ref in refs:
+            tensor = state.tensor(ref)
+            if tensor is not None:
+                state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
 
     def unknown(self, kind: str = "") -> Value:
         """Give a result of which nothing is known."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Write
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.event import Snapshot, Touch
@@ -75,15 +75,11 @@ def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
     instance = state.instance(optimizer) if optimizer is not None else None
     if instance is None:
         return
-    symbol = text_of(act.arguments.exprs.get(0))
     fused = conditions.truth(state, instance.attrs.get("<fused>", NONE)) is True
     counted = act.program.default().framework.counts_steps and not fused
-    site = act.frame.site(act.at)
-    for ref in _tensors(state, instance.attrs.get("<owned>", NONE), 0):
-        tensor = state.tensor(ref)
-        if tensor is not None and state.bindings.get(("graded", ref.id)) == Const(True):
-            touch = Touch(act.form.name, site, symbol=symbol, param=True, dropped=True)
-            state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
+    owned = list(_tensors(state, instance.attrs.get("<owned>", NONE), 0))
+    graded = (ref for ref in owned if state.bindings.get(("graded", ref.id)) == Const(True))
+    act.write(state, graded, counted=counted)
 
 
 def _zero(act: Act) -> Results:

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inplace_lint.domain.heap import DictObject, Tensor, View, Write
+from inplace_lint.domain.heap import DictObject, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Snapshot, Touch
 from inplace_lint.interp import conditions, registry
 from inplace_lint.interp.act import Act, Results
-from inplace_lint.interp.frame import text_of
 
 
 def _state_dict(act: Act) -> Results:
@@ -59,22 +58,18 @@ def _load_state_dict(act: Act) -> Results:
     given = state.object(act.positional(1))
     if conditions.truth(state, act.arguments.named("assign") or NONE) is not False:
         return [(state, act.unknown())]
-    symbol = text_of(act.arguments.exprs.get(0))
-    touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, param=True, dropped=True)
     owned = _all(state, module)
     counted = act.program.default().framework.counts_steps
     if isinstance(given, DictObject):
-        _check_own(act, given, owned, touch)
-    for _, ref in owned:
-        tensor = state.tensor(ref)
-        assert tensor is not None
-        state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
+        _check_own(act, given, owned)
+    act.write(state, (ref for _, ref in owned), counted=counted)
     return [(state, act.unknown())]
 
 
-def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]], read: Touch) -> None:
+def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]]) -> None:
     """Report a state that is loaded back after what it shares its memory with was written."""
     state = act.state
+    read = Touch(act.form.name, act.frame.site(act.at))
     for name, ref in owned:
         kept, tensor = given.items.get(name), state.tensor(ref)
         known = state.bindings.get(("state of", kept.id)) if isinstance(kept, Ref) else None
@@ -94,15 +89,11 @@ def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]], read: 
 def _reset_parameters(act: Act) -> Results:
     """Write all parameters and buffers of a module that has such a method."""
     module, state = act.positional(0), act.state
-    touch = Touch(
-        act.form.name, act.frame.site(act.at), symbol=text_of(act.arguments.exprs.get(0)), param=True, dropped=True
-    )
     instance = state.instance(module)
-    for name, value in () if instance is None else instance.attrs.items():
-        tensor = state.tensor(value)
-        stats = not act.form.name.endswith("reset_running_stats") or name.startswith("running_")
-        if tensor is not None and isinstance(value, Ref) and stats:
-            state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor.doubt, tensor=value))
+    attributes = {} if instance is None else instance.attrs
+    only = "running_" if act.form.name.endswith("reset_running_stats") else ""
+    kept = (value for name, value in attributes.items() if isinstance(value, Ref) and name.startswith(only))
+    act.write(state, kept, counted=True)
     return [(state, NONE)]
 
 
