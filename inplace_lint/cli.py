@@ -10,33 +10,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from inplace_lint import __version__
-from inplace_lint.config import COLORS, FORMATS, nearest, version
+from inplace_lint import __version__, terminal
+from inplace_lint.config import COLORS, FORMATS, nearest
 from inplace_lint.errors import InplaceLintError
+from inplace_lint.options import OneOf, by_pattern, framework_version, known_rules, nearest_option, rule_names, split
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from inplace_lint.config import Settings
     from inplace_lint.scope import Scope
     from inplace_lint.selection import Known
     from inplace_lint.session import Outcome
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+_COMPLETION = "_INPLACE_LINT_COMPLETE"
 _OWN_OPTIONS = {"--version", "--help", "-h"}
-_PLAIN_WIDTH = 120
-_PATIENCE_SECONDS = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give its exit status; the words of errors are on stderr by then."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if words and words[0] not in _OWN_OPTIONS and words[0] not in program.commands:
-        words.insert(0, "check")
+    words = with_command(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a C locale must not end a run over a name in Chinese
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = program.main(words, prog_name="inplace-lint", standalone_mode=False)
         sys.stdout.flush()
     except click.NoSuchOption as error:
-        return _fail(f"no such option {error.option_name!r}{_nearest_option(error)}")
+        return _fail(f"no such option {error.option_name!r}{nearest_option(error)}")
     except click.ClickException as error:
         return _fail(error.format_message())
     except InplaceLintError as error:
@@ -59,29 +59,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status if isinstance(status, int) else CLEAN
 
 
-class _OneOf(click.Choice[str]):
-    """A choice whose error names the nearest right word."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in self.choices:
-            self.fail(
-                f"{value!r} is not one of {', '.join(self.choices)}{nearest(str(value), self.choices)}", param, ctx
-            )
-        return str(value)
+def with_command(words: Sequence[str]) -> list[str]:
+    """Give the words of a command line with `check` before them if they name no command."""
+    named = not words or words[0] in _OWN_OPTIONS or words[0] in program.commands
+    return [*words] if named else ["check", *words]
 
 
-def _split(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+class _Program(click.Group):
+    """The commands; for a shell that completes words, those of `check` count where no command is named."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Give the context of the words before the one that is completed."""
+        if extra.get("resilient_parsing"):
+            args = with_command(args)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Give commands, our own options, and the options of the default command."""
+        return [*super().shell_complete(ctx, incomplete), *check.shell_complete(ctx, incomplete)]
 
 
-def _version(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    try:
-        return value if value is None else version(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param=parameter) from error
-
-
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def program(context: click.Context) -> int | None:
@@ -98,38 +98,63 @@ def program(context: click.Context) -> int | None:
 
 @program.command(short_help="Check files and folders (the default command).")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--select", multiple=True, callback=_split, help="Rules to apply: code, prefix, name or ALL.")
-@click.option("--extend-select", multiple=True, callback=_split, help="Rules to apply besides those selected.")
-@click.option("--ignore", multiple=True, callback=_split, help="Rules to leave out.")
-@click.option("--exclude", multiple=True, callback=_split, help="Files and folders to pass over, as in .gitignore.")
-@click.option("--output-format", type=_OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
+@click.option(
+    "--select",
+    multiple=True,
+    callback=split,
+    shell_complete=rule_names,
+    help="Rules to apply: code, prefix, name or ALL.",
+)
+@click.option(
+    "--extend-select",
+    multiple=True,
+    callback=split,
+    shell_complete=rule_names,
+    help="Rules to apply besides those selected.",
+)
+@click.option("--ignore", multiple=True, callback=split, shell_complete=rule_names, help="Rules to leave out.")
+@click.option(
+    "--per-file-ignores",
+    multiple=True,
+    callback=by_pattern,
+    metavar="PATTERN:CODE[,CODE]",
+    help="Rules to leave out in files.",
+)
+@click.option("--exclude", multiple=True, callback=split, help="Files and folders to pass over, as in .gitignore.")
+@click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
 @click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
 @click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was understood.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes; default one for each CPU.")
-@click.option("--torch-version", callback=_version, metavar="VERSION", help="Check for this version of torch.")
-@click.option("--paddle-version", callback=_version, metavar="VERSION", help="Check for this version of Paddle.")
+@click.option("--torch-version", callback=framework_version, metavar="VERSION", help="Check for this version of torch.")
+@click.option(
+    "--paddle-version", callback=framework_version, metavar="VERSION", help="Check for this version of Paddle."
+)
+@click.option(
+    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a key of one."
+)
+@click.option("--isolated", is_flag=True, help="Read no configuration files.")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked.")
+@click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
-@click.option("--color", type=_OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, **options: Any) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
-    from inplace_lint.scope import Scope
-    from inplace_lint.selection import codes_of
-
-    known = _known()
-    for key in ("select", "extend_select", "ignore"):
-        for selector in options[key]:
-            codes_of(selector, known, f"--{key.replace('_', '-')}")
-    chosen = {key: value for key, value in options.items() if key != "no_cache"}
-    scope = Scope(chosen, known)
+    paths = paths or (Path(),)
+    known = known_rules()
+    shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
+    no_cache = options.pop("no_cache")
+    scope = _scope(known, options)
+    if any(shows.values()):
+        return _show(paths, stdin_filename, scope, known, **shows)
     settings = scope.settings_of(Path.cwd())
-    if options["no_cache"]:
+    if no_cache:
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
-    outcome, texts = _run(paths or (Path(),), stdin_filename, scope, settings)
+    outcome, texts = _run(paths, stdin_filename, scope, settings)
     _write(outcome, settings, output_file, texts)
     for line in outcome.troubles:
         click.echo(line, err=True)
@@ -137,14 +162,14 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 
 
 @program.command(short_help="Show the page of a rule.")
-@click.argument("name", required=False, metavar="[CODE|NAME]")
+@click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=rule_names)
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
-@click.option("--color", type=_OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
+@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
 def rule(name: str | None, *, every: bool, color: str) -> int:
     """Show the page of a rule, or list the rules there are."""
     from inplace_lint.knowledge.locate import rules_dir
 
-    known = _known()
+    known = known_rules()
     if name is None and not every:
         for item in known:
             click.echo(f"{item.code}  {item.name}")
@@ -164,17 +189,73 @@ def rule(name: str | None, *, every: bool, color: str) -> int:
     return CLEAN
 
 
-def _known() -> list[Known]:
-    """Give the rules there are, that for files that do not parse included."""
-    from inplace_lint.rules import RULES
-    from inplace_lint.selection import Known
-    from inplace_lint.session import SYNTAX_CODE, SYNTAX_NAME
-    from inplace_lint.suppress import UNUSED_CODE, UNUSED_NAME
+def _scope(known: list[Known], options: dict[str, Any]) -> Scope:
+    """Give the settings by folder that options ask for; a wrong selector or configuration in them ends here."""
+    from inplace_lint.config import settings_at, settings_of_text
+    from inplace_lint.scope import Scope
+    from inplace_lint.selection import codes_of, validated
 
-    known = [Known(item.code, item.name) for item in RULES]
-    if all(item.code != SYNTAX_CODE for item in known):
-        known.extend((Known(UNUSED_CODE, UNUSED_NAME), Known(SYNTAX_CODE, SYNTAX_NAME)))
-    return known
+    isolated, configs = options.pop("isolated"), options.pop("configs")
+    lists = {f"--{key.replace('_', '-')}": options[key] for key in ("select", "extend_select", "ignore")}
+    for where, selectors in (
+        *lists.items(),
+        *(("--per-file-ignores", of) for of in options["per_file_ignores"].values()),
+    ):
+        for selector in selectors:
+            codes_of(selector, known, where)
+    named: Settings | None = None
+    inline: dict[str, Any] = {}
+    for text in configs:
+        if Path(text).is_file() or "=" not in text:
+            if named is not None or isolated:
+                msg = f"--config {text}: {'--isolated reads no file' if isolated else 'one file can be named'}"
+                raise click.UsageError(msg)
+            named = validated(settings_at(Path(text)), known)
+        else:
+            inline.update(settings_of_text(text, "--config"))
+    validated(_plain_settings(inline), known)
+    return Scope(options, known, inline, named, isolated)
+
+
+def _plain_settings(values: Mapping[str, Any]) -> Settings:
+    from inplace_lint.config import Settings
+
+    return Settings(root=Path.cwd(), origins=dict.fromkeys(values, Path("--config")), **values)
+
+
+def _show(
+    paths: tuple[Path, ...],
+    stdin_filename: str,
+    scope: Scope,
+    known: list[Known],
+    *,
+    show_files: bool,
+    show_settings: bool,
+) -> int:
+    from inplace_lint import show
+
+    given = tuple(Path(stdin_filename) if path == Path("-") else path for path in paths)
+    troubles: tuple[str, ...] = ()
+    if show_files:
+        text, troubles = show.file_list(given, scope)
+        click.echo(text, nl=False)
+    if show_settings:
+        click.echo(show.settings_text(given[0], scope, known), nl=False)
+    for line in troubles:
+        click.echo(line, err=True)
+    return FAILED if troubles else CLEAN
+
+
+@program.command(short_help="Print what makes a shell complete our options.")
+@click.argument("shell", type=OneOf(("bash", "zsh", "fish")), metavar="bash|zsh|fish")
+def completion(shell: str) -> int:
+    """Print a script for the shell to read at its start, for instance `inplace-lint completion bash >> ~/.bashrc`."""
+    from click.shell_completion import get_completion_class
+
+    known = get_completion_class(shell)
+    assert known is not None, "click knows these three"
+    click.echo(known(program, {}, "inplace-lint", _COMPLETION).source())
+    return CLEAN
 
 
 def _run(
@@ -182,7 +263,9 @@ def _run(
 ) -> tuple[Outcome, dict[str, bytes]]:
     from inplace_lint import files, notebook, session, sources
 
-    plan = session.Plan(settings, scope.settings_of, scope.codes_of, _progress() if sys.stderr.isatty() else None)
+    plan = session.Plan(
+        settings, scope.settings_of, scope.codes_of, terminal.progress() if sys.stderr.isatty() else None
+    )
     if paths != (Path("-"),):
         return session.run(paths, scope.excludes(paths), plan), {}
     path = Path(stdin_filename)
@@ -205,11 +288,12 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
     from inplace_lint.report.reporters import REPORTERS
     from inplace_lint.report.summary import statistics, summary
 
-    color = _wants_color(settings.color, is_file=output_file is not None)
-    width = _PLAIN_WIDTH if output_file is not None else _width()
+    color = terminal.wants_color(settings.color, is_file=output_file is not None)
+    width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
     for book in outcome.notebooks.values():
         texts |= book.texts()
-    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color)
+    links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
+    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         _put(Path(place), job_summary(report), "a")
@@ -248,48 +332,13 @@ def _status(outcome: Outcome, *, exit_zero: bool) -> int:
 
 def _show_pages(texts: Sequence[str], color: str) -> None:
     text = "\n".join(texts)
-    if not _wants_color(color, is_file=False):
+    if not terminal.wants_color(color, is_file=False):
         click.echo(text, nl=False)
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
     Console(force_terminal=True).print(Markdown(text))
-
-
-def _wants_color(choice: str, *, is_file: bool) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    if is_file or os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns
-
-
-def _progress() -> Callable[[int, int], None]:
-    """Give what counts files on the terminal, once a run has taken a while, and leaves no trace of itself."""
-    import time
-
-    started = time.monotonic()
-
-    def tell(done: int, total: int) -> None:
-        if time.monotonic() - started > _PATIENCE_SECONDS:
-            text = f"checked {done} of {total} files" if done < total else ""
-            click.echo(f"\r{text:<40}\r", err=True, nl=False)
-
-    return tell
-
-
-def _nearest_option(error: click.NoSuchOption) -> str:
-    parameters = error.ctx.command.params if error.ctx is not None else []
-    return nearest(error.option_name, [name for item in parameters for name in item.opts if name.startswith("--")])
 
 
 def _fail(message: str) -> int:

@@ -47,11 +47,13 @@ class Settings:
     """
     The wishes of a user for the files below `root`.
 
-    `source` is the file they stand in, `select` is empty where nobody chose. `jobs` 0 means one for each CPU.
+    `source` is the file they stand in, `origins` the file of each key that it took from others. `select` is empty where
+    nobody chose. `jobs` 0 means one for each CPU.
     """
 
     root: Path
     source: Path | None = None
+    origins: Mapping[str, Path] = field(default_factory=dict)
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -81,6 +83,37 @@ def settings_in(folder: Path) -> Settings | None:
     return None
 
 
+def settings_at(path: Path) -> Settings:
+    """
+    Give the settings that stand in a file that was named; patterns in it count from the current folder.
+
+    Raises: `ConfigError` naming the file and key at fault, or saying that it has no table of ours.
+    """
+    table = _table(path)
+    if table is None:
+        msg = f"{path}: has no table [tool.inplace-lint]"
+        raise ConfigError(msg)
+    return replace(_settings(path, table), root=Path.cwd())
+
+
+def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
+    """
+    Give the fields of `Settings` that `KEY = VALUE` sets, the value in the syntax of TOML.
+
+    Raises: `ConfigError` naming `where`, and the key and value at fault.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        msg = f"{where}: {text!r} is neither a file nor KEY=VALUE with a value as in TOML: {error}"
+        raise ConfigError(msg) from error
+    values = _values(table, lambda _key: where)
+    if "extend" in values:
+        msg = f"{where}: 'extend' counts in a file only"
+        raise ConfigError(msg)
+    return values
+
+
 def project_root(folder: Path) -> Path:
     """Give the nearest folder at or above this one that looks like the root of a project, else the folder itself."""
     return marked_root(folder) or folder
@@ -94,7 +127,7 @@ def marked_root(folder: Path, *, own: bool = False) -> Path | None:
 
 def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
     """Give the settings with what stood on the command line put over them; `ignore` adds to the file's."""
-    given = {key: value for key, value in chosen.items() if value not in (None, (), False)}
+    given = {key: value for key, value in chosen.items() if value not in (None, (), {}, False)}
     for key in ("ignore", "extend_select"):
         if key in given:
             given[key] = (*getattr(settings, key), *given[key])
@@ -129,19 +162,46 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     return table
 
 
-def _settings(path: Path, table: Mapping[str, Any]) -> Settings:
+def _settings(path: Path, table: Mapping[str, Any], above: tuple[Path, ...] = ()) -> Settings:
+    """Give the settings of a table over those of the file that it extends; `above` are the files that led here."""
+    values = dict(_values(table, lambda key: _where(path, key)))
+    start = Settings(root=path.parent)
+    if extends := values.pop("extend", ""):
+        start = _extended(path, (path.parent / Path(extends).expanduser()).resolve(), (*above, path.resolve()))
+    for key in _ADDING & values.keys():
+        values[key] = (*getattr(start, key), *values[key])
+    origins = {**start.origins, **dict.fromkeys(values, path)}
+    return replace(start, root=path.parent, source=path, origins=origins, **values)
+
+
+def _extended(path: Path, target: Path, above: tuple[Path, ...]) -> Settings:
+    where = _where(path, "extend")
+    if target in above:
+        msg = f"{where}: 'extend' leads back to {target}"
+        raise ConfigError(msg)
+    if not target.is_file():
+        msg = f"{where}: 'extend' names {target}, which is no file"
+        raise ConfigError(msg)
+    table = _table(target)
+    if table is None:
+        msg = f"{where}: 'extend' names {target}, which has no table [tool.inplace-lint]"
+        raise ConfigError(msg)
+    return _settings(target, table, above)
+
+
+def _values(table: Mapping[str, Any], where: Callable[[str], str]) -> Mapping[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         parse = _KEYS.get(key)
         if parse is None:
-            msg = f"{_where(path, key)}: unknown key {key!r}{nearest(key, _KEYS)}"
+            msg = f"{where(key)}: unknown key {key!r}{nearest(key, _KEYS)}"
             raise ConfigError(msg)
         try:
             values[key.replace("-", "_")] = parse(value)
         except ValueError as error:
-            msg = f"{_where(path, key)}: {key!r} {error}"
+            msg = f"{where(key)}: {key!r} {error}"
             raise ConfigError(msg) from error
-    return Settings(root=path.parent, source=path, **values)
+    return values
 
 
 def _where(path: Path, key: str) -> str:
@@ -219,7 +279,9 @@ def _kind(value: object) -> str:
     return names.get(type(value), f"a {type(value).__name__}")
 
 
+_ADDING = frozenset({"extend_select"})
 _KEYS: Mapping[str, Callable[[object], Any]] = {
+    "extend": _text,
     "select": _texts,
     "extend-select": _texts,
     "ignore": _texts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,16 @@ class Scope:
     """
     Settings by folder, each configuration read once.
 
-    `chosen` is what stood on the command line. A wrong configuration raises `ConfigError` when its folder is first met.
+    `chosen` is what stood in options of the command line, `inline` what stood there as keys of the configuration:
+    options count before these, and these before files. `named` is the one file to read instead of looking for some;
+    `isolated`: no file is read. A wrong configuration raises `ConfigError` when its folder is first met.
     """
 
     chosen: Mapping[str, Any]
     known: Sequence[Known]
+    inline: Mapping[str, Any] = field(default_factory=dict)
+    named: Settings | None = None
+    isolated: bool = False
     _files: dict[Path, Settings | None] = field(default_factory=dict)
     _settings: dict[Path, Settings] = field(default_factory=dict)
     _codes: dict[Path, frozenset[str]] = field(default_factory=dict)
@@ -31,7 +36,7 @@ class Scope:
         folder = folder if folder.is_dir() else folder.parent
         if folder not in self._settings:
             mine = self._nearest(folder) or Settings(root=project_root(folder))
-            self._settings[folder] = overridden(mine, self.chosen)
+            self._settings[folder] = overridden(replace(mine, **self.inline), self.chosen)
         return self._settings[folder]
 
     def codes_of(self, path: Path) -> frozenset[str]:
@@ -40,8 +45,10 @@ class Scope:
         if settings.root not in self._codes:
             self._codes[settings.root] = selected(settings, self.known)
         codes = self._codes[settings.root]
+        given = self.chosen.get("per_file_ignores") or "per_file_ignores" in self.inline
+        root = Path.cwd() if given else settings.root
         for pattern, selectors in settings.per_file_ignores.items():
-            if _matches(pattern, path, settings.root):
+            if _matches(pattern, path, root):
                 codes -= frozenset().union(*(codes_of(selector, self.known, pattern) for selector in selectors))
         return codes
 
@@ -50,13 +57,16 @@ class Scope:
         patterns: dict[Path, tuple[str, ...]] = {}
         for path in paths:
             settings = self._nearest(path.absolute())
-            if settings is not None:
+            if settings is not None and "exclude" not in self.inline:
                 patterns[settings.root] = settings.exclude
         here = Path.cwd()
-        patterns[here] = (*patterns.get(here, ()), *self.chosen.get("exclude", ()))
+        given = (*self.inline.get("exclude", ()), *self.chosen.get("exclude", ()))
+        patterns[here] = (*patterns.get(here, ()), *given)
         return patterns
 
     def _nearest(self, folder: Path) -> Settings | None:
+        if self.isolated or self.named is not None:
+            return self.named
         if folder not in self._files:
             mine = settings_in(folder)
             if mine is not None:

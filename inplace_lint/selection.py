@@ -52,8 +52,9 @@ def validated(settings: Settings, known: Sequence[Known]) -> Settings:
         *lists.items(),
         *(("per-file-ignores", some) for some in settings.per_file_ignores.values()),
     ):
+        where = settings.origins.get(key.replace("-", "_"), settings.source)
         for selector in selectors:
-            codes_of(selector, known, f"{settings.source}: '{key}'")
+            codes_of(selector, known, f"{where}: '{key}'")
     return settings
 
 

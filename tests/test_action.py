@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,3 +93,15 @@ def test_the_hook_runs_the_command_that_the_package_installs():
     assert hook["entry"].split() == ["inplace-lint", "check"]
     assert hook["language"] == "python"
     assert "inplace-lint = " in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_nothing_in_the_action_is_open_to_injection():
+    program = Path(sysconfig.get_path("scripts")) / "zizmor"
+    ran = subprocess.run(
+        [str(program), "--offline", "--no-progress", "--pedantic", "--strict-collection", "action.yml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, "No findings to report. Good job!\n"), ran.stdout + ran.stderr

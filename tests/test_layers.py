@@ -16,7 +16,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("session",),
+    ("options",),
+    ("session", "show", "terminal"),
     ("sources",),
     ("report", "fix", "live", "scope", "pool", "cache", "files", "suppress"),
     ("notebook",),

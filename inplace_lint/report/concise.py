@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from inplace_lint.finding import Finding
 from inplace_lint.report.model import Report
-from inplace_lint.report.paint import SEVERITY, Ink, paint
+from inplace_lint.report.paint import Ink, level, paint
 
 
 def render(report: Report) -> str:
     """Give `path:row:column: severity[CODE] message` for each finding; columns from 1."""
-    return "".join(f"{_line(finding, color=report.color)}\n" for finding in report.findings)
+    return "".join(f"{_line(finding, report)}\n" for finding in report.findings)
 
 
-def _line(finding: Finding, *, color: bool) -> str:
-    span = finding.span
+def _line(finding: Finding, report: Report) -> str:
+    span, color = finding.span, report.color
     colon = paint(":", Ink.FRAME, color=color)
     place = f"{paint(span.path, Ink.BOLD, color=color)}{colon}{span.line}{colon}{span.column + 1}{colon}"
-    level = paint(f"{finding.severity.value}[{finding.code}]", SEVERITY[finding.severity], color=color)
-    return f"{place} {level} {finding.message}"
+    return f"{place} {level(finding, color=color, address=report.page_of(finding))} {finding.message}"

@@ -8,7 +8,7 @@ from inplace_lint.finding import Finding
 from inplace_lint.report.cells import width_of, wrapped
 from inplace_lint.report.frame import Mark, snippet
 from inplace_lint.report.model import Report
-from inplace_lint.report.paint import SEVERITY, Ink, paint
+from inplace_lint.report.paint import SEVERITY, Ink, level, paint
 from inplace_lint.span import Span
 
 
@@ -34,10 +34,9 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
 
 
 def _header(finding: Finding, report: Report) -> Iterator[str]:
-    level = f"{finding.severity.value}[{finding.code}]"
     words = f"{finding.name}: {finding.message}"
-    first, *rest = wrapped(words, report.width - width_of(level) - 1, report.width - 2)
-    painted = paint(level, SEVERITY[finding.severity], color=report.color)
+    first, *rest = wrapped(words, report.width - width_of(level(finding, color=False)) - 1, report.width - 2)
+    painted = level(finding, color=report.color, address=report.page_of(finding))
     yield f"{painted} {paint(first, Ink.BOLD, color=report.color)}"
     for line in rest:
         yield f"  {paint(line, Ink.BOLD, color=report.color)}"

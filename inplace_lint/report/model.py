@@ -15,7 +15,8 @@ class Report:
     The input of a reporter.
 
     `lines_of` gives the lines of a file by the path that a span carries, without their ends; none when it cannot be
-    read. `statements` has the first and last line where a comment silences the finding at a span.
+    read. `statements` has the first and last line where a comment silences the finding at a span. `pages` gives the
+    address of the page of a rule by its name, for terminals that show links; empty where it has none.
     Units: `width` in terminal cells.
     """
 
@@ -24,3 +25,8 @@ class Report:
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
     width: int = 120
     color: bool = False
+    pages: Callable[[str], str] | None = None
+
+    def page_of(self, finding: Finding) -> str:
+        """Give the address of the page that explains a finding; empty where no link is to be shown."""
+        return self.pages(finding.name) if self.pages is not None else ""

@@ -1,0 +1,79 @@
+"""Options of the command line: how their values are read, completed and corrected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from inplace_lint.config import nearest, version
+
+if TYPE_CHECKING:
+    from inplace_lint.selection import Known
+
+
+class OneOf(click.Choice[str]):
+    """A choice whose error names the nearest right word."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Give the word, or end with the nearest right one."""
+        if value not in self.choices:
+            words = f"{', '.join(self.choices)}{nearest(str(value), self.choices)}"
+            self.fail(f"{value!r} is not one of {words}", param, ctx)
+        return str(value)
+
+
+def known_rules() -> list[Known]:
+    """Give the rules there are, that for files that do not parse included."""
+    from inplace_lint.rules import RULES
+    from inplace_lint.selection import Known
+    from inplace_lint.session import SYNTAX_CODE, SYNTAX_NAME
+    from inplace_lint.suppress import UNUSED_CODE, UNUSED_NAME
+
+    known = [Known(item.code, item.name) for item in RULES]
+    if all(item.code != SYNTAX_CODE for item in known):
+        known.extend((Known(UNUSED_CODE, UNUSED_NAME), Known(SYNTAX_CODE, SYNTAX_NAME)))
+    return known
+
+
+def rule_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete codes and names of rules; of a list only its last word is open."""
+    done, comma, word = incomplete.rpartition(",")
+    names = [name for rule_ in known_rules() for name in (rule_.code, rule_.name)]
+    return [f"{done}{comma}{name}" for name in names if name.lower().startswith(word.lower())]
+
+
+def split(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Read words that commas separate, of all uses of an option."""
+    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def by_pattern(
+    _context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """Read `PATTERN:CODE,CODE,PATTERN:CODE`: a word without a colon is one more code of the pattern before it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for value in values:
+        pattern = ""
+        for word in value.split(","):
+            before, colon, code = word.rpartition(":")
+            pattern = before.strip() if colon else pattern
+            if not pattern or not code.strip():
+                msg = f"{value!r} is not PATTERN:CODE[,CODE]"
+                raise click.BadParameter(msg, param=parameter)
+            found[pattern] = (*found.get(pattern, ()), code.strip())
+    return found
+
+
+def framework_version(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Read the version of a framework."""
+    try:
+        return value if value is None else version(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from error
+
+
+def nearest_option(error: click.NoSuchOption) -> str:
+    """Give `, did you mean '--x'?` for the option closest to a wrong one, or nothing when none is close."""
+    parameters = error.ctx.command.params if error.ctx is not None else []
+    return nearest(error.option_name, [name for item in parameters for name in item.opts if name.startswith("--")])

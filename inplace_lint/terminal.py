@@ -1,0 +1,73 @@
+"""What the terminal can show: colours, links, how wide it is, and the count of files while a run lasts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+PLAIN_WIDTH = 120
+_PATIENCE_SECONDS = 1.0
+_LINKING_PROGRAMS = frozenset({"Hyper", "iTerm.app", "terminology", "WezTerm", "vscode", "ghostty", "rio", "Tabby"})
+_LINKING_MARKS = ("DOMTERM", "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID")
+_FIRST_VTE = 5000
+
+
+def wants_color(choice: str, *, is_file: bool) -> bool:
+    """Say whether output is coloured, for a choice of auto, always or never."""
+    if choice != "auto":
+        return choice == "always"
+    if is_file or os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def shows_links(environment: Mapping[str, str] = os.environ) -> bool:
+    """
+    Say whether stdout is a terminal that is known to show links (OSC 8).
+
+    `FORCE_HYPERLINK` decides where it is set.
+    Source: the list of terminals of the `supports-hyperlinks` crate, which cargo and Ruff use.
+    """
+    forced = environment.get("FORCE_HYPERLINK")
+    if forced is not None:
+        return forced.strip() not in {"", "0"}
+    if not sys.stdout.isatty():
+        return False
+    vte = environment.get("VTE_VERSION", "")
+    return (
+        any(environment.get(mark) for mark in _LINKING_MARKS)
+        or (vte.isdigit() and int(vte) >= _FIRST_VTE)
+        or environment.get("TERM_PROGRAM") in _LINKING_PROGRAMS
+        or environment.get("TERM") in {"xterm-kitty", "alacritty", "alacritty-direct", "xterm-ghostty"}
+    )
+
+
+def page_address(name: str) -> str:
+    """Give the address of the page of a rule in this installation; empty for a rule without one."""
+    from inplace_lint.knowledge.locate import rules_dir  # noqa: PLC0415 - only a terminal with links needs it
+
+    page = rules_dir() / f"{name}.md"
+    return page.resolve().as_uri() if page.is_file() else ""
+
+
+def width() -> int:
+    """Give how wide the terminal is, in cells; that of plain text where there is none."""
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
+
+
+def progress() -> Callable[[int, int], None]:
+    """Give what counts files on the terminal, once a run has taken a while, and leaves no trace of itself."""
+    started = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        if time.monotonic() - started > _PATIENCE_SECONDS:
+            text = f"checked {done} of {total} files" if done < total else ""
+            sys.stderr.write(f"\r{text:<40}\r")
+            sys.stderr.flush()
+
+    return tell

@@ -1,0 +1,203 @@
+"""Options that say where settings come from, and those that show what a run would do."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from inplace_lint import terminal
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ERROR = "error[IPL101]"
+
+
+@pytest.fixture
+def tree(folder, buggy, clean):
+    """Give a folder with two faulty files and a clean one."""
+    for name, text in (("a.py", buggy), ("tests/b.py", buggy), ("c.py", clean)):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def found(ran) -> list[str]:
+    return [line.partition(":")[0] for line in ran.out.splitlines() if ERROR in line]
+
+
+@pytest.mark.parametrize(
+    ("value", "files"),
+    [
+        ("tests/*:IPL101", ["a.py"]),
+        ("tests/*:IPL3,IPL101", ["a.py"]),
+        ("tests/*:modified-after-save,a.py:IPL1", []),
+        ("tests/*:IPL3", ["a.py", "tests/b.py"]),
+    ],
+)
+def test_rules_are_ignored_in_files_by_pattern(lint, tree, value, files):
+    assert found(lint("--output-format=concise", "--per-file-ignores", value, ".")) == files
+
+
+@pytest.mark.parametrize("value", ["tests/*", ":IPL101", "a.py:", "a.py:IPL101,,"])
+def test_a_pattern_without_a_rule_is_refused(lint, tree, value):
+    ran = lint("--per-file-ignores", value, ".")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.endswith(f"{value!r} is not PATTERN:CODE[,CODE]\n")
+
+
+def test_a_wrong_rule_in_it_is_named(lint, tree):
+    ran = lint("--per-file-ignores", "a.py:IPL1O1", ".")
+    assert (ran.status, ran.err) == (
+        2,
+        "error: --per-file-ignores: unknown rule 'IPL1O1', did you mean 'IPL101'?\n",
+    )
+
+
+def test_isolated_reads_no_configuration(lint, tree):
+    (tree / "inplace-lint.toml").write_text('ignore = ["IPL1"]\n')
+    assert found(lint("--output-format=concise", ".")) == []
+    assert found(lint("--output-format=concise", "--isolated", ".")) == ["a.py", "tests/b.py"]
+
+
+def test_a_named_configuration_is_the_only_one(lint, tree):
+    (tree / "inplace-lint.toml").write_text('ignore = ["IPL1"]\n')
+    (tree / "ci").mkdir()
+    (tree / "ci/lint.toml").write_text('exclude = ["tests/"]\noutput-format = "concise"\n')
+    assert found(lint("--config", "ci/lint.toml", ".")) == ["a.py"]
+
+
+def test_a_key_of_the_configuration_counts_before_files_and_after_options(lint, tree):
+    (tree / "inplace-lint.toml").write_text('output-format = "grouped"\nexclude = ["c.py"]\n')
+    words = ("--config", 'output-format = "concise"', "--config", 'exclude = ["tests"]')
+    assert found(lint(*words, ".")) == ["a.py"]
+    assert lint(*words, "--output-format=pylint", ".").out.startswith("a.py:5: [IPL101] ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--config", "selct=['IPL1']"), "--config: unknown key 'selct', did you mean 'select'?"),
+        (("--config", "select='IPL1'"), "--config: 'select' must be a list of strings, not a string"),
+        (("--config", "select=['IPL1O1']"), "--config: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
+        (("--config", "extend='a.toml'"), "--config: 'extend' counts in a file only"),
+        (("--config", "none.toml"), "none.toml: No such file or directory"),
+        (("--config", "pyproject.toml"), "pyproject.toml: has no table [tool.inplace-lint]"),
+        (("--isolated", "--config", "pyproject.toml"), "--config pyproject.toml: --isolated reads no file"),
+        (("--config", "ok.toml", "--config", "ok.toml"), "--config ok.toml: one file can be named"),
+    ],
+)
+def test_a_wrong_configuration_on_the_command_line_is_named(lint, tree, words, message):
+    (tree / "ok.toml").write_text("jobs = 1\n")
+    assert lint(*words, ".") == (2, "", f"error: {message}\n")
+
+
+def test_text_that_is_neither_a_file_nor_a_key_says_so(lint, tree):
+    ran = lint("--config", "jobs=", ".")
+    assert ran.status == 2
+    assert ran.err.startswith("error: --config: 'jobs=' is neither a file nor KEY=VALUE")
+
+
+def test_a_configuration_extends_another(lint, tree):
+    (tree / "base.toml").write_text('output-format = "concise"\nignore = ["IPL1"]\nextend-select = ["IPL3"]\n')
+    (tree / "inplace-lint.toml").write_text('extend = "base.toml"\nignore = []\nextend-select = ["IPL2"]\n')
+    assert found(lint(".")) == ["a.py", "tests/b.py"]
+    shown = tomllib.loads(lint("--show-settings", ".").out)
+    assert (shown["ignore"], shown["extend-select"]) == ([], ["IPL3", "IPL2"])
+
+
+@pytest.mark.parametrize(
+    ("base", "message"),
+    [
+        (None, "inplace-lint.toml:1: 'extend' names {folder}/base.toml, which is no file"),
+        ('extend = "inplace-lint.toml"', "base.toml:1: 'extend' leads back to {folder}/inplace-lint.toml"),
+        ('select = ["IPL1O1"]', "base.toml: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
+        ("jbs = 1", "base.toml:1: unknown key 'jbs', did you mean 'jobs'?"),
+    ],
+)
+def test_what_is_wrong_with_an_extended_configuration_is_named(lint, tree, base, message):
+    (tree / "inplace-lint.toml").write_text('extend = "base.toml"\n')
+    if base is not None:
+        (tree / "base.toml").write_text(base + "\n")
+    ran = lint(".")
+    assert (ran.status, ran.err) == (2, f"error: {tree}/{message.format(folder=tree)}\n")
+
+
+def test_show_files_lists_what_would_be_checked(lint, tree):
+    (tree / ".gitignore").write_text("c.py\n")
+    assert lint("--show-files", ".") == (0, "a.py\ntests/b.py\n", "")
+    assert lint("--show-files", "--exclude", "tests", ".", "none.py") == (
+        2,
+        "a.py\n",
+        "none.py: no such file or directory\n",
+    )
+
+
+def test_show_settings_is_toml_that_gives_the_same_settings(lint, tree):
+    text = 'select = ["IPL1"]\njobs = 2\n[per-file-ignores]\n"tests/*" = ["IPL102"]\n'
+    (tree / "inplace-lint.toml").write_text(text)
+    ran = lint("--show-settings", "tests/b.py")
+    assert ran.status == 0
+    assert ran.out.startswith("# Settings for tests/b.py, from inplace-lint.toml\n")
+    assert tomllib.loads(ran.out).items() >= tomllib.loads(text).items()
+    assert "#   IPL101  modified-after-save" in ran.out
+    assert "#   IPL102" not in ran.out
+    (tree / "inplace-lint.toml").write_text(ran.out)
+    again = lint("--show-settings", "tests/b.py")
+    assert again.out == ran.out
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("inplace-lint --sel", {"--select"}),
+        ("inplace-lint check --output-format js", {"json", "json-lines"}),
+        ("inplace-lint src/ --st", {"--statistics", "--stdin-filename"}),
+        ("inplace-lint --select IPL101,IPL10", {"IPL101,IPL101", "IPL101,IPL102", "IPL101,IPL103"}),
+        ("inplace-lint rul", {"rule"}),
+        ("inplace-lint rule leaf-", {"leaf-write", "leaf-view-write"}),
+    ],
+)
+def test_a_shell_completes_words(lint, line, words):
+    place = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    ran = lint(_INPLACE_LINT_COMPLETE="bash_complete", **place)
+    assert {word.partition(",")[2] for word in ran.out.split()} == words
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_variable_that_turns_it_on(lint, shell):
+    ran = lint("completion", shell)
+    assert ran.status == 0
+    assert f"_INPLACE_LINT_COMPLETE={shell}_complete" in ran.out
+
+
+def test_codes_are_links_to_pages_where_the_terminal_shows_links(lint, tree):
+    ran = lint("--color=always", "a.py", FORCE_HYPERLINK="1")
+    start, _, rest = ran.out.partition("\x1b]8;;file://")
+    address, _, text = rest.partition("\x1b\\")
+    assert start.startswith("\x1b[1;31merror[")
+    assert address.endswith("/modified-after-save.md")
+    assert text.startswith("\x1b[1;31mIPL101\x1b[0m\x1b]8;;\x1b\\")
+    assert "\x1b]8" not in lint("--color=always", "a.py", FORCE_HYPERLINK="0").out
+    assert "\x1b]8" not in lint("--color=always", "a.py").out  # a pipe shows none
+    assert "\x1b" not in lint("--color=never", "a.py", FORCE_HYPERLINK="1").out
+
+
+@pytest.mark.parametrize(
+    ("environment", "shows"),
+    [
+        ({}, False),
+        ({"TERM": "xterm-256color"}, False),
+        ({"VTE_VERSION": "7600"}, True),
+        ({"VTE_VERSION": "4205"}, False),
+        ({"TERM_PROGRAM": "vscode"}, True),
+        ({"WT_SESSION": "1"}, True),
+        ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, False),
+    ],
+)
+def test_terminals_that_show_links_are_known(monkeypatch, environment, shows):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert terminal.shows_links(environment) is shows

@@ -1,0 +1,111 @@
+"""What a real terminal shows: the output is typed into tmux, and the screen is read back cell by cell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from inplace_lint.report.cells import width_of
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """\
+import torch
+import torch.nn.functional as F
+
+
+class 残差(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3, padding=1)
+
+    def forward(self, 输入):
+        特征 = F.relu(self.conv(输入))
+        特征 += self.conv(输入)  # 残差连接：这里把激活函数保存的结果改写了
+        return 特征.sum()
+"""
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+
+
+def screen(folder: Path, width: int, *words: str, **environment: str) -> tuple[str, str]:
+    """Run the command in a terminal of that width; give what it shows, as text and with its colours."""
+    name = f"lint{uuid.uuid4().hex}"
+    tmux = ["tmux", "-L", name, "-u", "-f", os.devnull]
+    given = {"PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", **environment}
+    settings = " ".join(f"{key}={shlex.quote(value)}" for key, value in given.items())
+    unset = "env -u NO_COLOR -u FORCE_COLOR -u COLUMNS -u LINES"
+    command = f"{unset} {settings} {sys.executable} -m inplace_lint {shlex.join(words)}"
+    start = [*tmux, "new-session", "-d", "-x", str(width), "-y", "60", f"{command}; echo END; sleep 60"]
+    subprocess.run(start, cwd=folder, check=True)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            text = captured(tmux)
+            if "END" in text:
+                return text.partition("END")[0], captured(tmux, "-e").partition("END")[0]
+            assert time.monotonic() < deadline, text
+            time.sleep(0.1)
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False, capture_output=True)
+
+
+def captured(tmux: list[str], *options: str) -> str:
+    done = subprocess.run([*tmux, "capture-pane", "-p", *options], check=True, capture_output=True, encoding="utf-8")
+    return done.stdout
+
+
+@pytest.fixture
+def model(folder):
+    (folder / "网络.py").write_text(PROGRAM, encoding="utf-8")
+    return folder
+
+
+@needs_tmux
+@pytest.mark.parametrize("width", [80, 200])
+def test_marks_stand_under_what_they_mark(model, width):
+    text, _ = screen(model, width, "--no-cache", ".")
+    lines = text.splitlines()
+    assert lines[0].startswith("error[IPL101] modified-after-save: `特征` is overwritten")
+    for source, mark in (("F.relu(", "saved here"), ("特征 += ", "written here")):
+        at = next(number for number, line in enumerate(lines) if source in line)
+        before = lines[at].partition(source)[0]
+        below = lines[at + 1]
+        sign = "^" if "written" in mark else "-"
+        assert width_of(below.partition(sign)[0]) == width_of(before)
+        assert any(mark in line for line in lines[at + 1 : at + 4])
+    assert "Found 1 error in 1 file." in lines
+    assert max(width_of(line) for line in lines) <= width
+
+
+@needs_tmux
+def test_a_narrow_terminal_breaks_lines_between_words_and_a_wide_one_does_not(model):
+    narrow, _ = screen(model, 80, "--no-cache", ".")
+    wide, _ = screen(model, 200, "--no-cache", ".")
+    assert len(narrow.rstrip().splitlines()) > len(wide.rstrip().splitlines())
+    assert " ".join(narrow.split()).count("backward of `relu` needs its old value") == 1
+    assert "backward of `relu` needs its old value\n" in wide
+
+
+@needs_tmux
+def test_colours_are_those_of_a_terminal_and_go_with_no_color(model):
+    text, coloured = screen(model, 80, "--no-cache", ".")
+    assert "\x1b[1m\x1b[31merror[IPL101]" in coloured
+    plain, uncoloured = screen(model, 80, "--no-cache", ".", NO_COLOR="1")
+    assert plain == text
+    assert "\x1b[" not in uncoloured
+
+
+@needs_tmux
+def test_progress_leaves_nothing_on_the_screen(model):
+    for number in range(3):
+        (model / f"m{number}.py").write_text(PROGRAM.replace("残差", f"残差{number}"), encoding="utf-8")
+    text, _ = screen(model, 80, "--no-cache", "--output-format=concise", ".")
+    assert "checked" not in text
+    assert len([line for line in text.splitlines() if "IPL101" in line]) == 4
