@@ -263,20 +263,18 @@ def _run(
 ) -> tuple[Outcome, dict[str, bytes]]:
     from inplace_lint import files, notebook, session, sources
 
-    plan = session.Plan(
-        settings, scope.settings_of, scope.codes_of, terminal.progress() if sys.stderr.isatty() else None
-    )
+    progress = terminal.progress() if sys.stderr.isatty() else None
+    plan = session.Plan(settings, scope.settings_of, scope.codes_of, progress, scope.opinions_of)
     if paths != (Path("-"),):
         return session.run(paths, scope.excludes(paths), plan), {}
     path = Path(stdin_filename)
     data = sys.stdin.buffer.read()
-    own = scope.settings_of(path)
     name, root = (files.shown(path), sources.root_of(path)) if stdin_filename != "-" else ("-", "")
     outcome = session.Outcome()
     if path.suffix == notebook.SUFFIX:
         book = outcome.notebooks[name] = notebook.parse(name, data)
         data = book.source.encode("utf-8", "surrogatepass")
-    task = session.Task(name, data, own.torch_version, own.paddle_version, root)
+    task = session.task_of(name, data, path, root, plan)
     tasks = [task] if files.mentions(data, session.framework_names()) else []
     return session.check_all(tasks, plan, outcome), {task.path: data}
 

@@ -130,4 +130,28 @@ class Lost:
     assumptions: frozenset[str]
 
 
-Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost | Ignored
+@dataclass(frozen=True, slots=True)
+class Escaped:
+    """
+    `write` changed a tensor that the function was passed as `argument`.
+
+    `read` is the access of a caller that then sees the change, where one is known.
+    """
+
+    framework: str
+    write: Touch
+    argument: str
+    read: Touch | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """A write in the call of a module, whatever comes of it."""
+
+    framework: str
+    write: Touch
+    assumptions: frozenset[str]
+
+
+Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost | Ignored | Escaped | Performed

@@ -30,7 +30,7 @@ def known_rules() -> list[Known]:
     from inplace_lint.session import SYNTAX_CODE, SYNTAX_NAME
     from inplace_lint.suppress import UNUSED_CODE, UNUSED_NAME
 
-    known = [Known(item.code, item.name) for item in RULES]
+    known = [Known(item.code, item.name, item.default, item.opinion) for item in RULES]
     if all(item.code != SYNTAX_CODE for item in known):
         known.extend((Known(UNUSED_CODE, UNUSED_NAME), Known(SYNTAX_CODE, SYNTAX_NAME)))
     return known

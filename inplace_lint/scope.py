@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.config import Settings, overridden, project_root, settings_in
-from inplace_lint.selection import Known, codes_of, selected, validated
+from inplace_lint.selection import Known, asked_for, codes_of, selected, validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,10 @@ class Scope:
             if _matches(pattern, path, root):
                 codes -= frozenset().union(*(codes_of(selector, self.known, pattern) for selector in selectors))
         return codes
+
+    def opinions_of(self, path: Path) -> frozenset[str]:
+        """Give the codes of the rules whose opinions are told of a file, besides its faults."""
+        return asked_for(self.settings_of(path), self.known) & self.codes_of(path)
 
     def excludes(self, paths: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
         """Give the patterns to leave out, by the folder that they count from."""

@@ -12,11 +12,12 @@ EXACT = 100
 
 
 class Known(NamedTuple):
-    """What selection needs to know of a rule: its code, its name, and whether it applies unasked."""
+    """What selection needs to know of a rule: its code and name, whether it applies unasked, and may tell opinions."""
 
     code: str
     name: str
     default: bool = True
+    opinion: bool = False
 
 
 def codes_of(selector: str, known: Sequence[Known], where: str) -> frozenset[str]:
@@ -74,6 +75,14 @@ def selected(settings: Settings, known: Sequence[Known]) -> frozenset[str]:
         for code in codes_of(selector, known, "ignore"):
             off[code] = max(off.get(code, 0), _specificity(selector))
     return frozenset(code for code, weight in on.items() if off.get(code, -1) < weight)
+
+
+def asked_for(settings: Settings, known: Sequence[Known]) -> frozenset[str]:
+    """Give the codes of the rules that tell opinions and were selected, by whatever selector."""
+    named = frozenset[str]().union(
+        *(codes_of(selector, known, "select") for selector in (*settings.select, *settings.extend_select))
+    )
+    return named & {rule.code for rule in known if rule.opinion}
 
 
 def _specificity(selector: str) -> int:

@@ -37,7 +37,8 @@ class Task(NamedTuple):
     """
     One file whose roots are run: the path that findings carry, its bytes, and the settings that results depend on.
 
-    `root` is the folder that its imports are looked up in at most. `reported`: what stands in it is shown.
+    `root` is the folder that its imports are looked up in at most. `opinions`: what is no fault is told as well.
+    `reported`: what stands in it is shown.
     `around` is a digest of the other files that results depend on, `finds_in` are the files whose findings count.
     """
 
@@ -46,6 +47,7 @@ class Task(NamedTuple):
     torch_version: str | None = None
     paddle_version: str | None = None
     root: str = ""
+    opinions: bool = False
     reported: bool = True
     around: bytes = b""
     finds_in: frozenset[str] = frozenset()
@@ -79,12 +81,17 @@ class Outcome:
 
 
 class Plan(NamedTuple):
-    """What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path."""
+    """
+    What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path.
+
+    `opinions_of` gives those of them that may tell what is no fault.
+    """
 
     settings: Settings
     settings_of: Callable[[Path], Settings]
     codes_of: Callable[[Path], frozenset[str]]
     progress: Callable[[int, int], None] | None = None
+    opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -139,7 +146,10 @@ def _check_one(task: Task) -> Checked:
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
         result = check_file(
-            task.path, source, Options(versions), sources.project(task.root, framework_names()) if task.root else None
+            task.path,
+            source,
+            Options(versions, task.opinions),
+            sources.project(task.root, framework_names()) if task.root else None,
         )
     except UnreadableError as error:
         return _failed(str(error))
@@ -187,13 +197,19 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
                 outcome.troubles.append(f"{shown}: {error}")
                 continue
             data = book.source.encode("utf-8", "surrogatepass")
-        settings = plan.settings_of(path)
         if path.parent not in roots:
             roots[path.parent] = sources.root_of(path)
-        tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version, roots[path.parent]))
+        tasks.append(task_of(shown, data, path, roots[path.parent], plan))
     outcome.counters["files_with_framework"] += len(tasks)
     _spend(outcome, {"read": time.perf_counter() - started})
     return tasks
+
+
+def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, reported: bool = True) -> Task:
+    """Give the task of checking a text that stands, or would stand, at a path."""
+    settings = plan.settings_of(path)
+    opinions = bool(plan.opinions_of(path))
+    return Task(name, data, settings.torch_version, settings.paddle_version, root, opinions, reported)
 
 
 def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
@@ -206,8 +222,7 @@ def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: 
         for name in sorted({name for path in mine for name in graph.callers(path)} - mine.keys()):
             data = graph.text(name)
             if files.mentions(data, names):
-                own = plan.settings_of(Path(name))
-                mine[name] = Task(name, data, own.torch_version, own.paddle_version, root, reported=False)
+                mine[name] = task_of(name, data, Path(name), root, plan, reported=False)
         for path, task in mine.items():
             below = graph.below(path)
             finds = frozenset(name for name in below if path in graph.callers(name))
@@ -225,10 +240,10 @@ def _cache(settings: Settings) -> Callable[[Task], cache.Cache] | None:
     made: dict[tuple[str | None, ...], cache.Cache] = {}
 
     def store(task: Task) -> cache.Cache:
-        versions = (task.torch_version, task.paddle_version)
-        if versions not in made:
-            made[versions] = cache.Cache(folder, cache.context_of(facts, versions))
-        return made[versions]
+        wishes = (task.torch_version, task.paddle_version, "opinions" if task.opinions else None)
+        if wishes not in made:
+            made[wishes] = cache.Cache(folder, cache.context_of(facts, wishes))
+        return made[wishes]
 
     return store
 
@@ -312,11 +327,16 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
     by_path: dict[str, list[Finding]] = {}
     for finding in found:
         by_path.setdefault(finding.span.path, []).append(finding)
-    told = {line.partition(": ")[0] for line in outcome.troubles}
-    commented = {path for path, data in texts.items() if path not in told and suppress.may_name_us(data)}
+    unread = {line.partition(": ")[0] for line in outcome.troubles}
+    commented = {path for path, data in texts.items() if path not in unread and suppress.may_name_us(data)}
     for path in dict.fromkeys([*by_path, *sorted(commented)]):
         codes = plan.codes_of(Path(path))
-        chosen = [finding for finding in by_path.get(path, ()) if finding.code in codes]
+        told = plan.opinions_of(Path(path))
+        chosen = [
+            finding
+            for finding in by_path.get(path, ())
+            if finding.code in codes and (finding.severity is not Severity.INFO or finding.code in told)
+        ]
         tells_unused = path in commented and suppress.UNUSED_CODE in codes
         if not chosen and not tells_unused:
             continue

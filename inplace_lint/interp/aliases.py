@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.event import Clobbered, Refused
-from inplace_lint.interp import snapshots
+from inplace_lint.interp import escapes, snapshots
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
             )
             state.report(event)
             return
+        if write.clock > bound and write.tensor == ref:
+            escapes.check_read(call, part, expr, tensor, write)
 
 
 def _report_poisoned(call: Call, tensor: Tensor, write: Write) -> None:

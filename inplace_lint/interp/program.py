@@ -23,11 +23,16 @@ from inplace_lint.span import Slice
 
 @dataclass(slots=True)
 class Program:
-    """A file under analysis, with the `project` that it may import from, and the facts that it is judged by."""
+    """
+    A file under analysis, with the `project` that it may import from, and the facts that it is judged by.
+
+    `opinions`: what is no fault is looked for as well.
+    """
 
     main: Module
     facts: Mapping[str, Facts]
     project: Project = field(default_factory=alone)
+    opinions: bool = False
     budget: Budget = field(default_factory=Budget)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[tuple[str, str]] = field(default_factory=set)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Ignored, Refused
-from inplace_lint.interp import ops, overlap, results, snapshots
+from inplace_lint.interp import escapes, ops, overlap, results, snapshots
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -53,6 +53,7 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     for fact, ref, tensor in targets:
         snapshots.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
         _bump(call, fact, ref, tensor)
+        escapes.check_write(call, fact.to, tensor)
     for ref in tracked:
         if binding.op.history != "keep_old" and state.modes.grad is not False:
             _new_history(call, ref, rg, node)

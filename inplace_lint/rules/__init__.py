@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from inplace_lint.rules import (
+    caller_tensor_write,
     clobbered_alias,
     custom_function_write,
     grad_alias,
     hooked_inplace,
     inference_tensor,
     inplace_activation_after_save,
+    inplace_in_forward,
     leaf_view_write,
     leaf_write,
     lost_gradient,
@@ -43,8 +45,10 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL212", "unsupported-inplace", unsupported_inplace.judge),
     Rule("IPL301", "clobbered-alias", clobbered_alias.judge),
     Rule("IPL302", "untracked-write", untracked_write.judge),
+    Rule("IPL303", "caller-tensor-write", caller_tensor_write.judge, opinion=True),
     Rule("IPL304", "snapshot-alias", snapshot_alias.judge),
     Rule("IPL305", "lost-gradient", lost_gradient.judge),
     Rule("IPL307", "grad-alias", grad_alias.judge),
     Rule("IPL401", "script-write", script_write.judge),
+    Rule("IPL501", "inplace-in-forward", inplace_in_forward.judge, default=False, opinion=True),
 )

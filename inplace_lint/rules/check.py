@@ -33,9 +33,14 @@ _LOST = "IPL305"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user can say about the code under analysis as a whole: for which `versions` of frameworks it is meant."""
+    """
+    What a user can say about the code under analysis as a whole: for which `versions` of frameworks it is meant.
+
+    `opinions`: what is no fault is told as well, as info.
+    """
 
     versions: tuple[tuple[str, str], ...] = ()
+    opinions: bool = False
 
     def version(self, framework: str) -> str | None:
         """Give the version of a framework that the code is meant for; None for the newest that is known."""
@@ -100,7 +105,7 @@ def check_file(path: str, source: str, options: Options, project: Project | None
     if not used:
         return FileResult(seconds=clock.seconds)
     project = project or alone()
-    program = Program(read or Module(path, source, outlined), used, project)
+    program = Program(read or Module(path, source, outlined), used, project, options.opinions)
     before = project.lower_seconds()
     found = with_room(lambda: roots.run_all(program))
     clock.lap("interpret")
@@ -168,7 +173,7 @@ def _say(found: roots.Found) -> Iterable[Said]:
             certainty = (
                 Certainty.UNKNOWN if not sure else Certainty.ALWAYS if found.paths == found.of else Certainty.SOMETIMES
             )
-            severity = draft.worst if sure else Severity.WARNING
+            severity = draft.worst if sure or draft.worst is Severity.INFO else Severity.WARNING
             yield Said(rule, draft, severity, certainty)
 
 

@@ -37,11 +37,17 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code and name, fixed for ever, and what it says of an event, if it speaks of it at all."""
+    """
+    A rule: its code and name, fixed for ever, and what it says of an event, if it speaks of it at all.
+
+    `default` is false for one that applies only if it is selected. `opinion`: it may say what is no fault.
+    """
 
     code: str
     name: str
     judge: Callable[[Event], Draft | None]
+    default: bool = True
+    opinion: bool = False
 
 
 def short(op: str) -> str:

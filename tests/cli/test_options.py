@@ -201,3 +201,33 @@ def test_codes_are_links_to_pages_where_the_terminal_shows_links(lint, tree):
 def test_terminals_that_show_links_are_known(monkeypatch, environment, shows):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     assert terminal.shows_links(environment) is shows
+
+
+OPINIONS = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        x += 1
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "codes"),
+    [
+        ((), set()),
+        (("--select", "IPL501"), {"IPL501"}),
+        (("--extend-select", "IPL3"), {"IPL303"}),
+        (("--select", "ALL"), {"IPL303", "IPL501"}),
+        (("--select", "ALL", "--ignore", "IPL303"), {"IPL501"}),
+        (("--select", "ALL", "--per-file-ignores", "*.py:IPL501"), {"IPL303"}),
+    ],
+)
+def test_opinions_are_told_to_who_asks_and_never_fail_a_run(lint, folder, words, codes):
+    (folder / "a.py").write_text(OPINIONS)
+    for _ in range(2):  # the second is answered by the cache
+        ran = lint(*words, "--output-format=concise", ".")
+        assert ran.status == 0
+        assert {line.split("[")[1][:6] for line in ran.out.splitlines() if "info[" in line} == codes

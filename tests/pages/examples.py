@@ -6,6 +6,7 @@ An example is a fenced block of Python that holds one whole program. Its info st
 
     # error: IPL101            a finding of that severity and code on this line
     # warning: IPL301          likewise
+    # info: IPL501             likewise, where opinions are asked for
     # missed: IPL101           there should be one, and there is none yet
     # false-positive: IPL101   there is one, and there should not be
 """
@@ -22,8 +23,8 @@ RULE_PAGES = tuple(sorted((ROOT / "rules").glob("*.md")))
 SEMANTICS_PAGES = tuple(sorted((ROOT / "tests" / "semantics").glob("*.md")))
 
 _FENCE = re.compile(r"^```(\S*)[ \t]*(.*)$")
-_EXPECTATION = re.compile(r"# (error|warning|missed|false-positive): (IPL\d{3}(?:, IPL\d{3})*)(?= #|$| \()")
-_MENTION = re.compile(r"# ?(error|warning|missed|false-positive)\b")
+_EXPECTATION = re.compile(r"# (error|warning|info|missed|false-positive): (IPL\d{3}(?:, IPL\d{3})*)(?= #|$| \()")
+_MENTION = re.compile(r"# ?(error|warning|info|missed|false-positive)\b")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(torch|paddle)\b", re.MULTILINE)
 _BEHAVIOUR = re.compile(r"^(?:(runs)|(silent)|raises: (\S.*))$")
 _TALKS_OF_WRITES = re.compile(r"in-?place|leaf Variable", re.IGNORECASE)

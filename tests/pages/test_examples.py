@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from inplace_lint.finding import Severity
+from inplace_lint.rules import RULES
 from inplace_lint.rules.check import Options, check_file
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
 from tests.pages.real import Real
 
 EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))
+UNASKED = {f"{rule.name}.md": {rule.code} for rule in RULES if not rule.default}
 
 
 def _parameter(example: Example):
@@ -22,10 +24,11 @@ def _parameter(example: Example):
 
 @pytest.mark.parametrize("example", [pytest.param(example, id=example.name) for example in EXAMPLES])
 def test_the_analyzer_finds_what_the_comments_say(example: Example) -> None:
-    result = check_file(f"{example.page}.py", example.program, Options())
-    counted = [finding for finding in result.findings if finding.severity is not Severity.INFO]
+    opinions = {code for _, code in example.lines_of("info")} | UNASKED.get(example.page, set())
+    result = check_file(f"{example.page}.py", example.program, Options(opinions=bool(opinions)))
+    counted = [one for one in result.findings if one.severity is not Severity.INFO or one.code in opinions]
     found = {(finding.span.line, finding.severity.value, finding.code) for finding in counted}
-    expected = {(line, kind, code) for kind in ("error", "warning") for line, code in example.lines_of(kind)}
+    expected = {(line, kind, code) for kind in ("error", "warning", "info") for line, code in example.lines_of(kind)}
     wrong = example.lines_of("false-positive")
     stated = {(line, severity, code) for line, severity, code in found if (line, code) in wrong}
     assert found - stated == expected
