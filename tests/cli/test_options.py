@@ -208,7 +208,7 @@ import torch
 
 
 class Net(torch.nn.Module):
-    def forward(self, x):
+    def forward(self, x: torch.Tensor):
         x += 1
         return x
 """
