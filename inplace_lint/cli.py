@@ -136,6 +136,7 @@ def program(context: click.Context) -> int | None:
     "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a key of one."
 )
 @click.option("--isolated", is_flag=True, help="Read no configuration files.")
+@click.option("--add-noqa", is_flag=True, help="Write `# noqa: CODE` comments that silence what is found.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
@@ -145,7 +146,7 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     paths = paths or (Path(),)
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
-    no_cache = options.pop("no_cache")
+    no_cache, add_noqa = options.pop("no_cache"), options.pop("add_noqa")
     scope = _scope(known, options)
     if any(shows.values()):
         return _show(paths, stdin_filename, scope, known, **shows)
@@ -154,7 +155,12 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
+    if add_noqa and paths == (Path("-"),):
+        msg = "--add-noqa writes into files, and `-` is none"
+        raise click.UsageError(msg)
     outcome, texts = _run(paths, stdin_filename, scope, settings)
+    if add_noqa:
+        return _add_noqa(outcome)
     _write(outcome, settings, output_file, texts)
     for line in outcome.troubles:
         click.echo(line, err=True)
@@ -308,6 +314,16 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
         sys.stdout.write(text)
     else:
         _put(output_file, text, "w")
+
+
+def _add_noqa(outcome: Outcome) -> int:
+    from inplace_lint.adopt import add_comments
+
+    added, troubles = add_comments(outcome)
+    click.echo(f"Added {added} noqa comment{'' if added == 1 else 's'}.")
+    for line in sorted((*outcome.troubles, *troubles)):
+        click.echo(line, err=True)
+    return FAILED if outcome.troubles or troubles else CLEAN
 
 
 def _put(path: Path, text: str, mode: str) -> None:

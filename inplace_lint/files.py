@@ -8,10 +8,13 @@ loop of links ends nothing. What `.gitignore` files, `exclude` and the usual lis
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import re
+import shutil
 import stat
+import tempfile
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -130,7 +133,7 @@ def decode(data: bytes) -> str:
         msg = "holds null bytes: not Python source"
         raise UnreadableError(msg)
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding = _encoding(data)
     except SyntaxError as error:
         reason = str(error.msg)
         if "unknown encoding" in reason:
@@ -145,6 +148,53 @@ def decode(data: bytes) -> str:
     except (LookupError, UnicodeError) as error:
         msg = f"the encoding {encoding!r} of its cookie is none for text"
         raise UnreadableError(msg) from error
+
+
+def _encoding(data: bytes) -> str:
+    """Give the encoding that the first two lines name; a carriage return alone ends a line too, as Python has it."""
+    head = b"\n".join(re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2])
+    return tokenize.detect_encoding(io.BytesIO(head).readline)[0]
+
+
+def encode(text: str, like: bytes) -> bytes:
+    """
+    Give the bytes of a text as those of a file are: its encoding and byte order mark, the line ends of the text.
+
+    Raises: `UnreadableError` for text that the encoding does not know.
+    """
+    encoding = _encoding(like)
+    try:
+        data = text.encode("utf-8" if encoding == "utf-8-sig" else encoding)
+    except UnicodeEncodeError as error:
+        msg = f"{error.object[error.start : error.end]!r} cannot be written in {encoding}"
+        raise UnreadableError(msg) from error
+    return codecs.BOM_UTF8 + data if like.startswith(codecs.BOM_UTF8) else data
+
+
+def replace_text(path: Path, text: str, before: bytes) -> None:
+    """
+    Put a new text into a file at once, or leave the file as it was; mode, encoding and links stay.
+
+    Raises: `UnreadableError` when the file no longer holds the bytes from `before`, or cannot be written.
+    """
+    place = Path(os.path.realpath(path))
+    data = encode(text, before)
+    if read(place) != before:
+        msg = "was changed meanwhile, and is left as it is"
+        raise UnreadableError(msg)
+    try:
+        if not os.access(place, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=".inplace-lint-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            shutil.copymode(place, name)
+            Path(name).replace(place)
+        finally:
+            Path(name).unlink(missing_ok=True)  # it is gone already, unless something failed
+    except OSError as error:
+        raise UnreadableError(_reason(error)) from error
 
 
 def mentions(data: bytes, names: Sequence[str]) -> bool:

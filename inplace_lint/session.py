@@ -350,11 +350,11 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
 
 
 def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], bool]:
-    """Give the codes of the rules that apply by their names, and whether these are all rules."""
+    """Give the codes of the rules that apply by their names, and whether these are all that apply unasked."""
     from inplace_lint.rules import RULES  # noqa: PLC0415 - rarely needed
 
     names = {rule.name: rule.code for rule in RULES if rule.code in codes}
-    return names, len(names) == len(RULES)
+    return names, all(rule.code in codes for rule in RULES if rule.default)
 
 
 def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:

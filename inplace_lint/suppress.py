@@ -49,7 +49,7 @@ def suppressions(source: str) -> tuple[Suppression, ...]:
         return ()
     found: list[Suppression] = []
     try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        for token in tokenize.generate_tokens(io.StringIO(source, newline=None).readline):
             if token.type == tokenize.COMMENT:
                 found.extend(_of_comment(token.string, *token.start))
     except (tokenize.TokenError, SyntaxError):
