@@ -189,8 +189,6 @@ def rule(name: str | None, *, every: bool, color: str) -> int:
         raise click.UsageError(msg)
     pages = [rules_dir() / f"{item.name}.md" for item in wanted]
     texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
-    if name is not None and not texts:
-        texts = [f"# {wanted[0].name} ({wanted[0].code})\n\nThis rule has no page of its own.\n"]
     _show_pages(texts, color)
     return CLEAN
 

@@ -74,3 +74,28 @@ def test_a_tree_that_mentions_no_framework_does_without_libcst(model):
 def test_libcst_matchers_are_never_imported():
     program = "import sys, inplace_lint.rules.check\nassert 'libcst.matchers' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_a_second_run_parses_nothing(model):
+    program = """\
+import sys
+parsed = []
+def hook(event, arguments):
+    if event == "compile" and isinstance(arguments[0], str | bytes):
+        parsed.append(arguments[0])
+from inplace_lint.cli import main
+sys.addaudithook(hook)
+main(["check", "."])
+text = [one if isinstance(one, str) else one.decode() for one in parsed]
+print("PARSED", sum("import torch" in one for one in text))
+"""
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    counts = [
+        subprocess.run(command, cwd=model, env=environment, capture_output=True, text=True, check=True)
+        .stdout.splitlines()[-1]
+        .split()[1]
+        for _ in range(2)
+    ]
+    assert counts[0] != "0"
+    assert counts[1] == "0"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from inplace_lint.options import known_rules
 from inplace_lint.rules import RULES
-from tests.pages.examples import RULE_PAGES, PageError, examples_of
+from tests.pages.examples import ROOT, RULE_PAGES, PageError, examples_of
 
 HEADINGS = (
     "What it does",
@@ -38,6 +39,8 @@ def _section(page: Path, heading: str) -> tuple[int, int]:
 
 def test_each_rule_has_a_page_and_each_page_a_rule() -> None:
     assert {page.stem for page in RULE_PAGES} == set(CODES)
+    pages = {page.stem: page.read_text(encoding="utf-8").splitlines()[0] for page in (ROOT / "rules").glob("*.md")}
+    assert pages == {rule.name: f"# {rule.name} ({rule.code})" for rule in known_rules()}
 
 
 @pytest.mark.parametrize("page", PAGES)
