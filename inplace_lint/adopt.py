@@ -1,17 +1,79 @@
-"""Beginning with a clean slate: what is found today is silenced by comments in the files themselves."""
+"""
+What a team needs to begin: comments or a baseline for what is found today, and only what a branch changed.
+
+A baseline is looked for where the command runs if an option names it, and beside the configuration if that does.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
-from inplace_lint import files, notebook, silence
-from inplace_lint.errors import UnreadableError
+from inplace_lint import baseline, files, notebook, silence, since
+from inplace_lint.config import Settings
+from inplace_lint.errors import InplaceLintError, UnreadableError
 from inplace_lint.finding import Finding
+from inplace_lint.options import Wishes
 from inplace_lint.session import SYNTAX_CODE, Outcome
 from inplace_lint.suppress import UNUSED_CODE
 
 _NOT_SILENCED = frozenset({SYNTAX_CODE, UNUSED_CODE})
+
+
+def adopt(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, wishes: Wishes) -> str | None:
+    """
+    Take out of an outcome what is not to be told, or write what was asked for; then give the word about that.
+
+    Raises: `InplaceLintError` for a baseline that cannot be read or written, or where git cannot say what changed.
+    """
+    if wishes.add_noqa:
+        added, troubles = add_comments(outcome)
+        outcome.troubles = sorted((*outcome.troubles, *troubles))
+        return f"Added {_number(added, 'noqa comment')}."
+    texts = {**texts, **{path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}}
+    place = _place(settings)
+    if wishes.write_baseline:
+        return _write_baseline(outcome, texts, Path(wishes.write_baseline))
+    if wishes.prune_baseline:
+        return _prune(outcome, texts, place)
+    if place is not None:
+        applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)
+        outcome.findings, outcome.known = applied.left, applied.known
+        outcome.notes.extend(baseline.told(applied.stale, files.shown(place)))
+    if wishes.since:
+        changed = since.changed_lines(wishes.since)
+        outcome.findings = tuple(one for one in outcome.findings if since.in_changed_lines(one, changed))
+    return None
+
+
+def _place(settings: Settings) -> Path | None:
+    return settings.root / settings.baseline if settings.baseline else None
+
+
+def _write_baseline(outcome: Outcome, texts: Mapping[str, bytes], place: Path) -> str:
+    found = baseline.entries_of(outcome.findings, place.parent, texts)
+    known = baseline.read(place) if place.exists() else Counter[baseline.Key]()
+    entries = baseline.merged(known, found, place.parent, outcome)
+    baseline.write(place, entries)
+    return f"Wrote {_number(entries.total(), 'finding')} to {files.shown(place)}."
+
+
+def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None) -> str:
+    if place is None:
+        msg = "--prune-baseline: there is no baseline; name it with --baseline"
+        raise InplaceLintError(msg)
+    known = baseline.read(place)
+    found = baseline.entries_of(outcome.findings, place.parent, texts)
+    entries = baseline.pruned(known, found, place.parent, outcome)
+    baseline.write(place, entries)
+    gone = known.total() - entries.total()
+    return f"Took {_number(gone, 'finding')} out of {files.shown(place)}."
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def add_comments(outcome: Outcome) -> tuple[int, list[str]]:

@@ -19,7 +19,17 @@ import click
 from inplace_lint import __version__, terminal
 from inplace_lint.config import COLORS, FORMATS, nearest
 from inplace_lint.errors import InplaceLintError
-from inplace_lint.options import OneOf, by_pattern, framework_version, known_rules, nearest_option, rule_names, split
+from inplace_lint.options import (
+    OneOf,
+    Wishes,
+    by_pattern,
+    framework_version,
+    from_here,
+    known_rules,
+    nearest_option,
+    rule_names,
+    split,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -136,6 +146,10 @@ def program(context: click.Context) -> int | None:
     "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a key of one."
 )
 @click.option("--isolated", is_flag=True, help="Read no configuration files.")
+@click.option("--baseline", metavar="FILE", callback=from_here, help="Let stand what this file lists.")
+@click.option("--write-baseline", metavar="FILE", help="List what is found in this file.")
+@click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what matches nothing any more.")
+@click.option("--since", metavar="REF", help="Tell only what stands in lines that changed since this branch left REF.")
 @click.option("--add-noqa", is_flag=True, help="Write `# noqa: CODE` comments that silence what is found.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
@@ -146,7 +160,8 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     paths = paths or (Path(),)
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
-    no_cache, add_noqa = options.pop("no_cache"), options.pop("add_noqa")
+    no_cache = options.pop("no_cache")
+    wishes = Wishes(**{key: options.pop(key) for key in Wishes._fields})
     scope = _scope(known, options)
     if any(shows.values()):
         return _show(paths, stdin_filename, scope, known, **shows)
@@ -155,16 +170,19 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
-    if add_noqa and paths == (Path("-"),):
-        msg = "--add-noqa writes into files, and `-` is none"
+    if wishes.writes and paths == (Path("-"),):
+        msg = f"{wishes.writes} goes by files, and `-` is none"
         raise click.UsageError(msg)
     outcome, texts = _run(paths, stdin_filename, scope, settings)
-    if add_noqa:
-        return _add_noqa(outcome)
+    if wishes.writes or settings.baseline or wishes.since:
+        from inplace_lint import adopt
+
+        done = adopt.adopt(outcome, texts, settings, wishes)
+        if done is not None:
+            click.echo(done)
+            return _told(outcome, exit_zero=True)
     _write(outcome, settings, output_file, texts)
-    for line in outcome.troubles:
-        click.echo(line, err=True)
-    return _status(outcome, exit_zero=settings.exit_zero)
+    return _told(outcome, exit_zero=settings.exit_zero)
 
 
 @program.command(short_help="Show the page of a rule.")
@@ -301,7 +319,7 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
         _put(Path(place), job_summary(report), "a")
     is_for_people = settings.output_format in {"full", "concise", "grouped"}
     if is_for_people:
-        text += summary(outcome.findings, len(outcome.troubles), color=color) + "\n"
+        text += summary(outcome.findings, len(outcome.troubles), color=color, known=outcome.known) + "\n"
     if settings.statistics:
         numbers = statistics(outcome.findings, outcome.counters, outcome.seconds)
         if is_for_people:
@@ -314,16 +332,6 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
         _put(output_file, text, "w")
 
 
-def _add_noqa(outcome: Outcome) -> int:
-    from inplace_lint.adopt import add_comments
-
-    added, troubles = add_comments(outcome)
-    click.echo(f"Added {added} noqa comment{'' if added == 1 else 's'}.")
-    for line in sorted((*outcome.troubles, *troubles)):
-        click.echo(line, err=True)
-    return FAILED if outcome.troubles or troubles else CLEAN
-
-
 def _put(path: Path, text: str, mode: str) -> None:
     try:
         with path.open(mode, encoding="utf-8") as file:
@@ -333,9 +341,12 @@ def _put(path: Path, text: str, mode: str) -> None:
         raise InplaceLintError(msg) from error
 
 
-def _status(outcome: Outcome, *, exit_zero: bool) -> int:
+def _told(outcome: Outcome, *, exit_zero: bool) -> int:
+    """Tell what could not be checked, and give the exit status."""
     from inplace_lint.finding import Severity
 
+    for line in (*outcome.troubles, *outcome.notes):
+        click.echo(line, err=True)
     if outcome.troubles:
         return FAILED
     counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)

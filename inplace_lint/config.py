@@ -64,6 +64,7 @@ class Settings:
     jobs: int = 0
     cache: bool = True
     cache_dir: str = ""
+    baseline: str = ""
     exit_zero: bool = False
     statistics: bool = False
     torch_version: str | None = None
@@ -292,6 +293,7 @@ _KEYS: Mapping[str, Callable[[object], Any]] = {
     "jobs": _count,
     "cache": _truth,
     "cache-dir": _text,
+    "baseline": _text,
     "exit-zero": _truth,
     "statistics": _truth,
     "torch-version": version,

@@ -26,6 +26,7 @@ from inplace_lint.errors import UnreadableError
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+_NEW_MODE = 0o666
 SKIPPED = frozenset(
     (  # noqa: SIM905 - sixty lines otherwise
         ".bzr .direnv .eggs .git .git-rewrite .hg .inplace_lint_cache .ipynb_checkpoints .mypy_cache .nox .pants.d "
@@ -182,19 +183,38 @@ def replace_text(path: Path, text: str, before: bytes) -> None:
     if read(place) != before:
         msg = "was changed meanwhile, and is left as it is"
         raise UnreadableError(msg)
+    put(place, data)
+
+
+def put(path: Path, data: bytes) -> None:
+    """
+    Make a file hold these bytes, at once or not at all; the mode of one that is there stays, and a link stays one.
+
+    Raises: `UnreadableError` with the reason of the system.
+    """
+    place = Path(os.path.realpath(path))
     try:
-        if not os.access(place, os.W_OK):
+        if place.exists() and not os.access(place, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         handle, name = tempfile.mkstemp(dir=place.parent, prefix=".inplace-lint-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            shutil.copymode(place, name)
+            if place.exists():
+                shutil.copymode(place, name)
+            else:
+                Path(name).chmod(_NEW_MODE & ~_umask())
             Path(name).replace(place)
         finally:
             Path(name).unlink(missing_ok=True)  # it is gone already, unless something failed
     except OSError as error:
         raise UnreadableError(_reason(error)) from error
+
+
+def _umask() -> int:
+    now = os.umask(0)
+    os.umask(now)
+    return now
 
 
 def mentions(data: bytes, names: Sequence[str]) -> bool:

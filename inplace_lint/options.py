@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -10,6 +11,25 @@ from inplace_lint.config import nearest, version
 
 if TYPE_CHECKING:
     from inplace_lint.selection import Known
+
+
+class Wishes(NamedTuple):
+    """What is to become of the findings of a run besides being shown."""
+
+    write_baseline: str | None = None
+    prune_baseline: bool = False
+    since: str | None = None
+    add_noqa: bool = False
+
+    @property
+    def writes(self) -> str:
+        """Name the option that writes something; empty for none."""
+        options = {
+            "--add-noqa": self.add_noqa,
+            "--write-baseline": self.write_baseline,
+            "--prune-baseline": self.prune_baseline,
+        }
+        return next((name for name, chosen in options.items() if chosen), "")
 
 
 class OneOf(click.Choice[str]):
@@ -41,6 +61,11 @@ def rule_names(_context: click.Context, _parameter: click.Parameter, incomplete:
     done, comma, word = incomplete.rpartition(",")
     names = [name for rule_ in known_rules() for name in (rule_.code, rule_.name)]
     return [f"{done}{comma}{name}" for name in names if name.lower().startswith(word.lower())]
+
+
+def from_here(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Read a path that counts from the current folder, where a path in a configuration counts from that file."""
+    return None if value is None else str(Path(value).absolute())
 
 
 def split(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

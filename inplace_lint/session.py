@@ -69,7 +69,8 @@ class Outcome:
     What a run found, in the order of paths and places.
 
     `troubles` has one line for each file that could not be checked. `seconds` adds up the stages over all processes.
-    Findings in `notebooks` stand at the places of their cells.
+    Findings in `notebooks` stand at the places of their cells. `files` are those that were looked at.
+    `known` counts findings that are let stand, `notes` are lines for the user that are no fault of a file.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -78,6 +79,9 @@ class Outcome:
     counters: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
     notebooks: dict[str, notebook.Notebook] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+    known: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 class Plan(NamedTuple):
@@ -188,6 +192,7 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
             outcome.troubles.append(f"{shown}: {error}")
             continue
         outcome.counters["files"] += 1
+        outcome.files.add(shown)
         if not files.mentions(data, names):
             continue
         if path.suffix == notebook.SUFFIX:

@@ -16,8 +16,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("options",),
-    ("adopt", "show", "terminal"),
+    ("terminal", "show"),
+    ("adopt",),
+    ("options", "baseline", "since"),
     ("session",),
     ("sources",),
     ("report", "fix", "live", "scope", "pool", "cache", "files", "suppress", "silence"),

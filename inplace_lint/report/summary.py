@@ -13,8 +13,12 @@ _WITHOUT = "calls_without_fact:"
 _CUT = "roots_cut_by_"
 
 
-def summary(findings: Sequence[Finding], troubles: int, *, color: bool) -> str:
-    """Give one sentence: what was found in how many files, and how many files were not checked."""
+def summary(findings: Sequence[Finding], troubles: int, *, color: bool, known: int = 0) -> str:
+    """Give a line: what was found in how many files, how many were not checked, and how many findings are known."""
+    return _found(findings, troubles, color=color) + (f" ({known} more in the baseline)" if known else "")
+
+
+def _found(findings: Sequence[Finding], troubles: int, *, color: bool) -> str:
     unchecked = f"{_number(troubles, 'file')} could not be checked" if troubles else ""
     if not findings:
         return f"Found nothing, but {unchecked}." if troubles else paint("All checks passed!", Ink.GOOD, color=color)

@@ -98,4 +98,4 @@ def test_a_file_that_cannot_be_written_is_named_and_stays(lint, folder):
 
 def test_standard_input_is_no_file(lint):
     ran = lint("--add-noqa", "-", stdin=b"import torch\n")
-    assert (ran.status, ran.err) == (2, "error: --add-noqa writes into files, and `-` is none\n")
+    assert (ran.status, ran.err) == (2, "error: --add-noqa goes by files, and `-` is none\n")
