@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
+_NO_LISTS: dict[str, tuple[str, ...]] = {"select": (), "extend_select": (), "ignore": ()}
 _OWN_OPTIONS = {"--version", "--help", "-h"}
 
 
@@ -207,8 +208,41 @@ def rule(name: str | None, *, every: bool, color: str) -> int:
         raise click.UsageError(msg)
     pages = [rules_dir() / f"{item.name}.md" for item in wanted]
     texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
-    _show_pages(texts, color)
+    terminal.show_pages(texts, color)
     return CLEAN
+
+
+@program.command(short_help="Say what a pasted traceback means.")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
+def explain(paths: tuple[Path, ...], color: str) -> int:
+    """Read a traceback of torch or paddle from standard input and say what it means; of PATHS show what fits it."""
+    from dataclasses import replace
+
+    from inplace_lint.explain import candidates, told
+    from inplace_lint.explain import explain as read
+
+    if sys.stdin.isatty():
+        click.echo("paste the traceback, then press Ctrl-D", err=True)
+    explained = read(sys.stdin.buffer.read().decode("utf-8", "replace"))
+    if explained is None:
+        return _fail("no error of torch or paddle about in-place operations stands in this text")
+    for line in told(explained):
+        click.echo(line)
+    if not paths:
+        return CLEAN
+    scope = _scope(
+        known_rules(), {"color": color, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
+    )
+    settings = scope.settings_of(Path.cwd())
+    outcome, texts = _run(paths, "-", scope, settings)
+    outcome.findings = candidates(explained, outcome.findings)
+    click.echo()
+    if outcome.findings:
+        _write(outcome, replace(settings, output_format="full", statistics=False), None, texts)
+    else:
+        click.echo("No finding in these paths fits.")
+    return _told(outcome, exit_zero=True)
 
 
 def _scope(known: list[Known], options: dict[str, Any]) -> Scope:
@@ -351,17 +385,6 @@ def _told(outcome: Outcome, *, exit_zero: bool) -> int:
         return FAILED
     counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
     return FOUND if counts and not exit_zero else CLEAN
-
-
-def _show_pages(texts: Sequence[str], color: str) -> None:
-    text = "\n".join(texts)
-    if not terminal.wants_color(color, is_file=False):
-        click.echo(text, nl=False)
-        return
-    from rich.console import Console
-    from rich.markdown import Markdown
-
-    Console(force_terminal=True).print(Markdown(text))
 
 
 def _fail(message: str) -> int:

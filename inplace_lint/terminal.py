@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 PLAIN_WIDTH = 120
 _PATIENCE_SECONDS = 1.0
@@ -71,3 +71,15 @@ def progress() -> Callable[[int, int], None]:
             sys.stderr.flush()
 
     return tell
+
+
+def show_pages(texts: Sequence[str], color: str) -> None:
+    """Show pages in Markdown, laid out where colours are wanted."""
+    text = "\n".join(texts)
+    if not wants_color(color, is_file=False):
+        sys.stdout.write(text)
+        return
+    from rich.console import Console  # noqa: PLC0415 - `--version` does without rich
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    Console(force_terminal=True).print(Markdown(text))

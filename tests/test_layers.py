@@ -18,7 +18,7 @@ LAYERS = (
     ("cli",),
     ("terminal", "show"),
     ("adopt",),
-    ("options", "baseline", "since"),
+    ("options", "baseline", "since", "explain"),
     ("session",),
     ("sources",),
     ("report", "fix", "live", "scope", "pool", "cache", "files", "suppress", "silence"),

@@ -1,0 +1,112 @@
+"""Tracebacks of the real frameworks, explained."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+RESIDUAL = """\
+import torch
+import torch.nn.functional as F
+
+x = torch.ones(2, 3, requires_grad=True)
+y = F.relu(x * 2)
+y += 1
+y += 1
+{}
+y.sum().backward()
+"""
+TORCH = {
+    "x = torch.ones(2, requires_grad=True)\nx += 1": ("IPL201", "leaf-write"),
+    "x = torch.ones(2, requires_grad=True)\nx[0] = 1": ("IPL201", "leaf-write"),
+    "a, b = torch.ones(2, 2, requires_grad=True).mul(2).unbind()\na += 1": ("IPL203", "multi-view-write"),
+    "x = torch.ones(1).expand(3)\nx += 1": ("IPL206", "overlapping-write"),
+    "x = torch.ones(2, dtype=torch.long)\nx += 0.5": ("IPL207", "shape-or-dtype-write"),
+    "x = torch.ones(2)\nx += torch.ones(3, 2)": ("IPL207", "shape-or-dtype-write"),
+    "x = torch.ones(2, requires_grad=True)\ntorch.exp(x, out=torch.empty(2))": ("IPL208", "out-with-grad"),
+    "with torch.inference_mode():\n    x = torch.ones(2)\nx += 1": ("IPL205", "inference-tensor-write"),
+}
+
+
+def traceback_of(folder, source: str, name: str = "train.py") -> str:
+    (folder / name).write_text(source)
+    ran = subprocess.run([sys.executable, name], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1, ran.stderr
+    return ran.stderr
+
+
+def explained(lint, text: str, *paths: str):
+    return lint("explain", *paths, stdin=text.encode())
+
+
+def test_a_stale_save_is_told_in_plain_words(lint, folder):
+    ran = explained(lint, traceback_of(folder, RESIDUAL.format("")))
+    assert ran.status == 0
+    assert ran.out == (
+        "PyTorch kept the result of `Relu`, of shape [2, 3], during the forward pass, "
+        "because backward needs its value.\n"
+        "After that it was written in place 2 times, and the value is gone.\n"
+        "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one.\n"
+        f"raised at: {folder / 'train.py'}:9, in <module>\n"
+        "Rules about it: IPL101, IPL102, IPL103 (`inplace-lint rule IPL101`).\n"
+    )
+
+
+def test_of_a_project_the_lines_that_fit_are_named(lint, folder):
+    text = traceback_of(folder, RESIDUAL.format(""))
+    (folder / "other.py").write_text(RESIDUAL.format("").replace("F.relu", "torch.exp"))
+    ran = explained(lint, text, ".")
+    assert ran.status == 0
+    assert "5 | y = F.relu(x * 2)\n" in ran.out
+    assert "6 | y += 1\n" in ran.out
+    assert "other.py" not in ran.out  # that one is about `exp`
+
+
+def test_files_of_the_traceback_come_first(lint, folder):
+    (folder / "a.py").write_text(RESIDUAL.format(""))
+    ran = explained(lint, traceback_of(folder, RESIDUAL.format("")), ".")
+    assert ran.out.index("train.py:6") < ran.out.index("a.py:6")
+
+
+def test_anomaly_mode_names_the_line_that_kept_it(lint, folder):
+    source = RESIDUAL.format("").replace("\nx = ", "\ntorch.autograd.set_detect_anomaly(True)\nx = ", 1)
+    ran = explained(lint, traceback_of(folder, source))
+    assert f"kept by: {folder / 'train.py'}:6, in <module>\n" in ran.out
+    assert f"raised at: {folder / 'train.py'}:10, in <module>\n" in ran.out
+
+
+@pytest.mark.parametrize("program", TORCH)
+def test_a_refused_write_is_told_with_its_rule(lint, folder, program):
+    code, name = TORCH[program]
+    ran = explained(lint, traceback_of(folder, f"import torch\n{program}\n"))
+    assert ran.out.startswith(f"PyTorch refused an in-place write ({name}): ")
+    assert f"Rules about it: {code} (`inplace-lint rule {code}`).\n" in ran.out
+
+
+@pytest.mark.paddle
+def test_paddle_is_understood(lint, folder):
+    source = (
+        "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\ny = x.exp()\ny.add_(x)\ny.sum().backward()\n"
+    )
+    ran = explained(lint, traceback_of(folder, source), "train.py")
+    assert ran.out.startswith("Paddle kept a tensor during the forward pass")
+    assert "5 | y.add_(x)\n" in ran.out
+    source = "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\nx.add_(x)\n"
+    ran = explained(lint, traceback_of(folder, source))
+    assert "Rules about it: IPL201" in ran.out
+
+
+def test_another_error_is_not_ours(lint):
+    assert explained(lint, "Traceback (most recent call last):\nValueError: no\n") == (
+        2,
+        "",
+        "error: no error of torch or paddle about in-place operations stands in this text\n",
+    )
+
+
+def test_a_clean_project_says_that_nothing_fits(lint, folder, clean):
+    text = traceback_of(folder, RESIDUAL.format(""), "t.py")
+    (folder / "c.py").write_text(clean)
+    assert explained(lint, text, "c.py").out.endswith("\n\nNo finding in these paths fits.\n")
