@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Ignored, Refused
-from inplace_lint.interp import ops, overlap, results, snapshots
+from inplace_lint.interp import early, ops, overlap, results, snapshots
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -86,6 +86,8 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
             return "leaf_view", frozenset()
         if "leaf" not in fact.checks and tensor.rg and tensor.leaf and base is None:
             return "leaf_view", frozenset()
+    if grad and early.is_early(state, tensor) and early.is_asked(call, fact):
+        return "early_view", tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
     if grad and "multi_view" in fact.checks and refuses is not None:
         rg = ops.rg_of(call)
