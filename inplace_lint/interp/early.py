@@ -6,8 +6,8 @@ Views that were taken before their base had a history: to autograd they are leav
     right.copy_(h)    # refused: "a leaf Variable that requires grad"
 
 A recorded call that reads such a view gives it its part of the history; a write asks before that. Assigning to some of
-its rows reads it, assigning to all of it does not. Source: torch `check_inplace`, `DifferentiableViewMeta::requires_grad`
-(which asks the base), `VariableHooks::grad_fn` (which brings a view up to date) and `is_leaf` (which does not).
+its rows reads it, assigning to all of it does not. Source: torch `check_inplace`; `requires_grad` of a view, which asks
+the base; `VariableHooks::grad_fn`, which brings a view up to date; and `is_leaf`, which does not.
 """
 
 from __future__ import annotations

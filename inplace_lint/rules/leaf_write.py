@@ -14,7 +14,7 @@ def judge(event: Event) -> Draft | None:
     if event.check == "early_view":
         return refused(
             event,
-            "is a view from before its base required grad: to autograd it is still a leaf, and in-place writes to it are refused",
+            "is a view from before its base required grad: in-place writes to it are refused like those to a leaf",
             "take the view anew from its base before it is written",
         )
     if event.check != "leaf":
