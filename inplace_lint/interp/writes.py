@@ -107,6 +107,8 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
     records = call.state.modes.grad is not False
     if records and fact.to == "out" and "out_grad" in call.facts.framework.says and ops.rg_of(call):
         return "out_grad", frozenset()
+    if "operand" in fact.checks and _brings_a_number(call, fact):
+        return "operand", frozenset()
     if tensor.dtype in {"int", "bool"}:
         if "cast" in fact.checks and _brings_fractions(call, fact):
             return "cast", frozenset()
@@ -121,6 +123,12 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
     if "overlap" in fact.checks and fact.to == call.binding.op.args[0].name:
         return _overlapping(call, fact, tensor)
     return None
+
+
+def _brings_a_number(call: ops.Call, fact: WriteFact) -> bool:
+    """Say whether the second argument is a plain number where the framework asks for a tensor."""
+    value = call.binding.value(call.binding.op.args[1].name)
+    return isinstance(value, Const) and isinstance(value.value, int | float)
 
 
 def _overlapping(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
