@@ -106,6 +106,8 @@ def _inplace(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
         if result is not first or first.inplace_version == 0:
             return
         kept = _raises(lambda: _bump(result), result)
+        _, inputs = sample.inputs()
+        operand = len(inputs) > 1 and _raises(lambda: _bump(inputs[1]), call(*inputs))
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {free[0]}: {type(error).__name__}")
         return
@@ -114,7 +116,8 @@ def _inplace(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
     row |= {"same": free[1:]} if free[1:] else {}
     row |= {"args": [*(["x", "y"] if sample.tensors > 1 else ["x"]), "*args", "**kwargs"]}
     row |= {"writes": [{"to": "x", "counted": True, "checks": ["leaf"]}]}
-    row |= {"saves": [{"of": "out0"}]} if kept else {}
+    saves = [*([{"of": "y"}] if operand else []), *([{"of": "out0"}] if kept else [])]
+    row |= {"saves": saves} if saves else {}
     yield row | {"returns": [{"is": "x"}], "history": "keep_base", **_source()}
 
 

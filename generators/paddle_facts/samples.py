@@ -81,12 +81,29 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "masked_fill": (paddle.to_tensor([[True, False, True]] * 3), 0.0),
     "take_along_axis": (paddle.to_tensor([[0, 1, 2]]), 0),
     "increment": (1.0,),
+    "bernoulli": (),
+    "cauchy": (),
+    "clamp": (0.3, 0.5),
+    "fill_diagonal_tensor": (paddle.ones([3]),),
+    "index_add": (paddle.to_tensor([0]), 0, paddle.ones([1, 3])),
+    "index_fill": (paddle.to_tensor([0]), 0, 0.5),
+    "index_put": ((paddle.to_tensor([0]),), paddle.ones([1, 3])),
+    "log_normal": (),
+    "logical_not": (),
+    "masked_scatter": (paddle.to_tensor([[True, False, True]] * 3), paddle.ones([9])),
+    "multigammaln": (1,),
+    "normal": (),
+    "polygamma": (1,),
+    "put_along_axis": (paddle.to_tensor([[0]]), 0.5, 0),
+    "random": (),
+    "scatter": (paddle.to_tensor([0]), paddle.ones([1, 3])),
+    "uniform": (),
 }
 BINARY = (
     "add subtract multiply divide matmul mm bmm maximum minimum fmax fmin remainder mod floor_divide atan2 hypot pow "
     "dot inner outer mv dist kron cross equal not_equal less_than greater_than less_equal greater_equal allclose "
     "isclose logaddexp mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits "
-    "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp addmm"
+    "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp addmm div floor_mod"
 )
 SAMPLES = (
     *(Sample(name, OTHERS.get(name, ())) for name in dict.fromkeys((*UNARY.split(), *OTHERS))),

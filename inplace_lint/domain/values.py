@@ -102,6 +102,7 @@ class Closure:
     A Python function with what it remembers.
 
     `modes` are modes that a decorator enters around each call; `wrapper` is "", "static", "class" or "property".
+    `manages`: it is a generator that `contextlib.contextmanager` decorates.
     """
 
     function: Function
@@ -111,6 +112,7 @@ class Closure:
     owner: ClassValue | None = None
     modes: tuple[tuple[str, Value], ...] = ()
     wrapper: str = ""
+    manages: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,9 @@ Reads of a tensor that an earlier write changed under another name: what autogra
     return out + identity   # reads the overwritten values
 
 Only the very same object under two variables counts, or a view of what was overwritten as a whole; a write through a
-view of a buffer is what views are for. After an explicit write (`x += 1`) the written name itself may be read; after
-a hidden one (`inplace=True`) it is suspect as well.
+view of a buffer is what views are for, and one through the variable of a loop (`for p in (w, b): p -= step`) is what
+such a loop is for. After an explicit write (`x += 1`) the written name itself may be read; after a hidden one
+(`inplace=True`) it is suspect as well.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from inplace_lint.interp import escapes, snapshots
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
+    from inplace_lint.domain.state import State
     from inplace_lint.interp.ops import Call
 
 _KEEPS_VALUES = {"value"}
@@ -60,7 +62,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         _report_poisoned(call, tensor, poison)
         return
     for write in writes:
-        if write.clock > bound and _hits(write, ref, tensor) and _surprises(write, frame.env.id, expr.id):
+        if write.clock > bound and _hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id):
             event = Clobbered(
                 call.facts.framework.name,
                 write.touch,
@@ -92,10 +94,24 @@ def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
     return tensor.base is not None and write.tensor == tensor.base and write.touch.spelled in {"augmented", "call"}
 
 
-def _surprises(write: Write, env: int, name: str) -> bool:
+def turns(state: State, env: Ref, target: ir.Expr) -> None:
+    """Remember which tensors the variables of a loop are bound to in this turn."""
+    scope = state.heap[env.id]
+    for name in [target] if isinstance(target, ir.Name) else target.items if isinstance(target, ir.Sequence) else ():
+        value = scope.values.get(name.id) if isinstance(name, ir.Name) and isinstance(scope, Names) else None
+        ref = None if value is None else state.ref(value)
+        if isinstance(name, ir.Name) and ref is not None and state.tensor(ref) is not None:
+            state.attach(("turn", env.id, name.id, ref), ref)
+
+
+def _surprises(state: State, write: Write, env: int, name: str) -> bool:
     """Say whether somebody who reads `name` would not expect this write."""
-    through = {variable for owner, variable in write.names if owner == env}
+    hidden = write.touch.flag is not None and not write.touch.dropped
+    through = {
+        variable
+        for owner, variable in write.names
+        if owner == env and (hidden or ("turn", env, variable, write.tensor) not in state.bindings)
+    }
     if not through:
         return False
-    hidden = write.touch.flag is not None and not write.touch.dropped
     return name not in through or hidden

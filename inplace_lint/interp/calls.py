@@ -33,6 +33,7 @@ from inplace_lint.interp import (
     functions,
     inputs,
     iteration,
+    managers,
     modules,
     ops,
     pybuiltins,
@@ -141,6 +142,8 @@ def call(
         return call(program, frame, state, function.function, first, at)
     match function:
         case Closure():
+            if function.manages:
+                return [(state, managers.waiting(function, arguments))]
             return call_closure(program, frame, state, function, arguments, at)
         case Partial(inner, args, keywords):
             given = {name for name, _ in arguments.keywords}
@@ -211,16 +214,10 @@ def call_closure(
     program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
     """Run a function of the program; beyond the depth it is unknown."""
-    function = closure.function
-    key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
-    if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
-        program.budget.counters["calls_too_deep"] += 1
-        return unknown_call(program, frame, state, closure, arguments, at)
-    bound = functions.bind(state, closure, arguments, frame)
+    bound = _bind(program, frame, state, closure, arguments)
     if bound is None:
-        program.budget.counters["calls_that_do_not_fit"] += 1
         return unknown_call(program, frame, state, closure, arguments, at)
-    values, passed = bound
+    values, passed, key = bound
     site = frame.site(at)
     return recordings.run(
         program,
@@ -233,22 +230,63 @@ def call_closure(
     )
 
 
+Passed = dict[str, frozenset[tuple[int, str]]]
+
+
+def _bind(
+    program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments
+) -> tuple[dict[str, Value], Passed, str] | None:
+    """Give the variables that a call starts with and its key; None when it is too deep, or its arguments do not fit."""
+    function = closure.function
+    key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
+    if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
+        program.budget.counters["calls_too_deep"] += 1
+        return None
+    bound = functions.bind(state, closure, arguments, frame)
+    if bound is None:
+        program.budget.counters["calls_that_do_not_fit"] += 1
+        return None
+    return *bound, key
+
+
+def enter(
+    program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
+) -> Frame | None:
+    """Give the frame in which the body of a function would run; None where a call of it is unknown."""
+    bound = _bind(program, frame, state, closure, arguments)
+    return None if bound is None else _frame_of(program, frame, state, closure, bound[:2], frame.site(at), bound[2])
+
+
+def _frame_of(
+    program: Program,
+    frame: Frame,
+    state: State,
+    closure: Closure,
+    bound: tuple[dict[str, Value], Passed],
+    site: Site,
+    key: str,
+) -> Frame:
+    function = closure.function
+    values, passed = bound
+    program.budget.entered.add(name_of(function))
+    state.clock += 1
+    env = state.new(Names(values, dict.fromkeys(values, state.clock), closure.env))
+    receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
+    return Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
+
+
 def _inline(
     program: Program,
     frame: Frame,
     state: State,
     closure: Closure,
     values: dict[str, Value],
-    passed: dict[str, frozenset[tuple[int, str]]],
+    passed: Passed,
     site: Site,
     key: str,
 ) -> Results:
     function = closure.function
-    program.budget.entered.add(name_of(function))
-    state.clock += 1
-    env = state.new(Names(values, dict.fromkeys(values, state.clock), closure.env))
-    receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
-    inner = Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
+    inner = _frame_of(program, frame, state, closure, (values, passed), site, key)
     before = state.modes
     for mode in closure.modes:
         state.modes = contexts.entered(state, mode)
@@ -262,10 +300,11 @@ def _inline(
         spare.modes = before
         return _without_a_path(program, frame, spare, closure, values, site)
     for outcome in outcomes:
-        outcome.state.modes = before
+        if closure.modes:
+            outcome.state.modes = before
         if outcome.flow == "return" or program.budget.steps >= 0:
             program.budget.returned.add(name_of(function))
-        results.append((outcome.state, _result(outcome, function, env)))
+        results.append((outcome.state, _result(outcome, function, inner.env)))
     return results
 
 

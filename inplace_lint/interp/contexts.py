@@ -1,13 +1,14 @@
-"""`with`: contexts that set a mode of the framework, and all others, which are entered without effect."""
+"""`with`: contexts that set a mode of the framework, those of the program, and all others, which have no effect."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Value
-from inplace_lint.interp import attributes, calls, conditions, expressions, statements, targets
-from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp import conditions, expressions, managers, statements, targets
+from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 
@@ -17,34 +18,33 @@ MODE = "mode:"
 def run_with(program: Program, frame: Frame, state: State, node: ir.With) -> statements.Outcomes:
     """Run a `with` statement; the modes of before hold again after it, however it was left."""
     before = state.modes
-    going = [state]
-    for item in node.items:
-        going = [
-            bound
-            for path in going
-            for after, value in expressions.evaluate(program, frame, path, item.context)
-            for bound in _enter(program, frame, after, value, item)
-        ]
-    outcomes = [outcome for path in going for outcome in statements.execute(program, frame, path, node.body)]
+    outcomes = _run(program, frame, state, node.items, node.body)
     for outcome in outcomes:
         outcome.state.modes = before
     return statements.limited(program, outcomes)
 
 
-def _enter(program: Program, frame: Frame, state: State, value: Value, item: ir.WithItem) -> list[State]:
-    mode = mode_of(program, state, value)
-    if mode is not None:
-        state.modes = entered(state, mode)
-    if item.target is None:
-        return [state]
-    entered_value = value
-    if state.instance(value) is not None:
-        found = attributes.get(program, frame, state, value, "__enter__", 0)[:1]
-        if found and not isinstance(found[0][1], Dotted) and mode is None:
-            results = calls.call(program, frame, found[0][0], found[0][1], Arguments(), 0)
-            if results:
-                state, entered_value = results[0]
-    return targets.assign(program, frame, state, item.target, entered_value)
+def _run(
+    program: Program, frame: Frame, state: State, items: Sequence[ir.WithItem], body: Sequence[ir.Stmt]
+) -> statements.Outcomes:
+    """Enter the contexts from left to right, run what stands inside, and leave them."""
+    if not items:
+        return statements.execute(program, frame, state, body)
+    item = items[0]
+    at = item.context.at if isinstance(item.context, ir.Call) else 0
+
+    def inside(live: State, value: Value) -> statements.Outcomes:
+        states = [live] if item.target is None else targets.assign(program, frame, live, item.target, value)
+        return [outcome for path in states for outcome in _run(program, frame, path, items[1:], body)]
+
+    outcomes: statements.Outcomes = []
+    for after, value in expressions.evaluate(program, frame, state, item.context):
+        mode = mode_of(program, after, value)
+        if mode is not None:
+            after.modes = entered(after, mode)
+        managed = managers.run(program, frame, after, value, at, inside) if mode is None else None
+        outcomes.extend(inside(after, value) if managed is None else managed)
+    return outcomes
 
 
 def mode_of(program: Program, state: State, value: Value) -> tuple[str, Value] | None:

@@ -41,6 +41,9 @@ def apply(
         if isinstance(decorator, ir.Attr) and decorator.name in {"setter", "deleter"}:
             closure = replace(closure, wrapper="property")
             continue
+        if closure.function.is_generator and spells(decorator, "contextmanager"):
+            closure = replace(closure, manages=True)
+            continue
         for after, value in expressions.evaluate(program, frame, state, decorator)[:1]:
             if after is not state:
                 state.become(after)

@@ -297,9 +297,12 @@ def _named(program: Program, frame: Frame, state: State, expr: ir.NamedExpr) -> 
 
 def _yield(program: Program, frame: Frame, state: State, expr: ir.Yield) -> Results:
     if expr.value is None:
-        return [(state, NONE)]
+        return [(state, NONE)] if frame.inside is None else [(after, NONE) for after in frame.inside(state, NONE)]
     results: Results = []
     for after, value in evaluate(program, frame, state, expr.value):
+        if frame.inside is not None:
+            results.extend((done, NONE) for done in frame.inside(after, value))
+            continue
         _collect_yield(after, frame.env, value)
         results.append((after, after.symbols.sym(("sent", frame.env.id, expr.at))))
     return results

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, Value
 from inplace_lint.event import Site
 from inplace_lint.ir import nodes as ir
@@ -20,7 +21,8 @@ class Frame:
 
     `passed` says under which variables of callers the object of each parameter is known, for aliases. `stack` are the
     functions that are active, outermost first. `built`: what runs is a module that a container holds, seen from where
-    that module was constructed. `dropped` is the call whose result a statement drops.
+    that module was constructed. `dropped` is the call whose result a statement drops. `inside` runs what stands inside
+    the `with` for which a generator is a context manager: once, at its `yield`.
     """
 
     env: Ref
@@ -33,6 +35,7 @@ class Frame:
     stack: tuple[str, ...] = ()
     built: bool = False
     dropped: int = -1
+    inside: Callable[[State, Value], list[State]] | None = None
 
     def site(self, at: int) -> Site:
         """Give the site of a node that this frame executes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inplace_lint.domain.state import State
-from inplace_lint.interp import conditions, expressions, iteration, statements, targets
+from inplace_lint.interp import aliases, conditions, expressions, iteration, statements, targets
 from inplace_lint.interp.budget import UNKNOWN_TURNS
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
@@ -24,6 +24,8 @@ def run_for(program: Program, frame: Frame, state: State, node: ir.For) -> state
                 # The last turn of a training goes another way than those before: what they kept meets what it writes.
                 program.budget.prefers = not prefers
             going = [bound for path in going for bound in targets.assign(program, frame, path, node.target, item)]
+            for path in going:
+                aliases.turns(path, frame.env, node.target)
             going = _turn(program, frame, going, node.body, ended, outcomes)
             if not going:
                 break

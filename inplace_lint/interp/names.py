@@ -70,12 +70,11 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     items = module.items(name)
     for item in items:
         _run_item(program, state, path, env, item)
-    if items:
+    found = _bound(state, env, name)
+    if found is not None and not isinstance(found, Dotted):  # nobody fills a library
         for item in module.fills(name):
             _run_item(program, state, path, env, item)
-    scope = state.heap[env.id]
-    assert isinstance(scope, Names)
-    found = scope.values.get(name)
+        found = _bound(state, env, name)
     if found is not None or items:
         program.bound.append((path, name))
         return found
@@ -85,6 +84,12 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
             state.bind(env, name, found)
             return found
     return None
+
+
+def _bound(state: State, env: Ref, name: str) -> Value | None:
+    scope = state.heap[env.id]
+    assert isinstance(scope, Names)
+    return scope.values.get(name)
 
 
 def _from_star(program: Program, state: State, path: str, star: ImportFrom, name: str) -> Value | None:

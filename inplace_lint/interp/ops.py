@@ -17,7 +17,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
 from inplace_lint.event import Touch
-from inplace_lint.interp import acts, aliases, results, snapshots, tensors, writes
+from inplace_lint.interp import acts, aliases, early, results, snapshots, tensors, writes
 from inplace_lint.interp.binding import Binding, bind, default_values
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
@@ -223,7 +223,7 @@ def _differentiable(call: Call) -> list[tuple[Ref, Tensor]]:
     found: dict[Ref, Tensor] = {}
     for name in names:
         found.update(binding.tensors(name))
-    return list(found.items())
+    return list(early.catch_up(call, found).items())
 
 
 def rg_of(call: Call) -> Three:

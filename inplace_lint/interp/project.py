@@ -73,16 +73,27 @@ class Module:
                 for item in self.outline.items
                 if name not in item.binds
                 and (
-                    any(decorator.startswith(f"{name}.") for decorator in item.decorators)
-                    or (item.kind == "statement" and any(call.startswith(f"{name}.") for call in item.calls))
-                    or (item.kind == "statement" and item.writes and name in item.reads)
+                    any(self._fills_by(decorator, name) for decorator in item.decorators)
+                    or (item.kind == "statement" and any(self._fills_by(call, name) for call in item.calls))
+                    or (item.kind == "statement" and name in item.reads and (item.writes or _only_sets(item)))
                 )
             ]
         return known
 
+    def _fills_by(self, callee: str, name: str) -> bool:
+        """Say whether a call may put something into what a name is bound to: a method of it, or a function over it."""
+        if callee.startswith(f"{name}."):
+            return True
+        return any(item.kind == "function" and name in item.reads for item in self.by_name.get(callee, ()))
+
     def items(self, name: str) -> Sequence[Definition]:
         """List the top-level items that bind a name, in source order."""
         return self.by_name.get(name, ())
+
+
+def _only_sets(item: Definition) -> bool:
+    """Say whether a statement binds and calls nothing, as `REGISTRY["name"] = Class` does not."""
+    return not item.binds and not item.calls
 
 
 @dataclass(slots=True)

@@ -177,6 +177,8 @@ def _report(call: Call, how: str, touch: Touch, kept: Place | None, tensor: Tens
 def unseen(call: Call, tensor: Tensor) -> bool:
     """Say whether a write of this tensor changes values whose recorded history stays as it was."""
     state = call.state
+    if state.modes.grad is not False and call.binding.op.history == "keep_old":
+        return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
     if state.modes.grad is not False:
         # Where a write through a view gives its base no new history, the base keeps that of its old values.
         whole = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.SINGLE else None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Ignored, Refused
-from inplace_lint.interp import escapes, ops, overlap, results, snapshots
+from inplace_lint.interp import early, escapes, ops, overlap, results, snapshots
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -87,6 +87,8 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
             return "leaf_view", frozenset()
         if "leaf" not in fact.checks and tensor.rg and tensor.leaf and base is None:
             return "leaf_view", frozenset()
+    if grad and early.is_early(state, tensor) and early.is_asked(call, fact):
+        return "early_view", tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
     if grad and "multi_view" in fact.checks and refuses is not None:
         rg = ops.rg_of(call)
@@ -106,6 +108,8 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
     records = call.state.modes.grad is not False
     if records and fact.to == "out" and "out_grad" in call.facts.framework.says and ops.rg_of(call):
         return "out_grad", frozenset()
+    if "operand" in fact.checks and _brings_a_number(call, fact):
+        return "operand", frozenset()
     if tensor.dtype in {"int", "bool"}:
         if "cast" in fact.checks and _brings_fractions(call, fact):
             return "cast", frozenset()
@@ -120,6 +124,12 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
     if "overlap" in fact.checks and fact.to == call.binding.op.args[0].name:
         return _overlapping(call, fact, tensor)
     return None
+
+
+def _brings_a_number(call: ops.Call, fact: WriteFact) -> bool:
+    """Say whether the second argument is a plain number where the framework asks for a tensor."""
+    value = call.binding.value(call.binding.op.args[1].name)
+    return isinstance(value, Const) and isinstance(value.value, int | float)
 
 
 def _overlapping(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:

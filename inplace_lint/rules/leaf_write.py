@@ -9,7 +9,15 @@ from inplace_lint.rules.refused import refused
 
 def judge(event: Event) -> Draft | None:
     """Speak of a write that the framework refuses by this check."""
-    if not isinstance(event, Refused) or event.check != "leaf":
+    if not isinstance(event, Refused):
+        return None
+    if event.check == "early_view":
+        return refused(
+            event,
+            "is a view from before its base required grad: in-place writes to it are refused like those to a leaf",
+            "take the view anew from its base before it is written",
+        )
+    if event.check != "leaf":
         return None
     return refused(
         event,

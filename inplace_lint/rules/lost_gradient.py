@@ -15,11 +15,11 @@ def judge(event: Event) -> Draft | None:
     reads = (Mark(Role.ALIAS, event.read.site.place, "used here, with the history of before"),) if event.read else ()
     return Draft(
         place=primary(write),
-        message=f"{named(write.symbol)} is changed while gradients are off: its gradient is that of the old value",
+        message=f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value",
         label="written here",
         related=(*ran(write), *reads),
         write=write,
-        help="write it with gradients on, or detach the tensor if no gradient is meant to flow",
+        help="write it by a recorded call with gradients on, or detach the tensor if no gradient is meant to flow",
         worst=Severity.WARNING,
         assumptions=event.assumptions,
     )

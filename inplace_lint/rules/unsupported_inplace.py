@@ -8,8 +8,16 @@ from inplace_lint.rules.refused import refused
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of an augmented assignment that would bind a parameter to a new tensor."""
-    if not isinstance(event, Refused) or event.check != "parameter":
+    """Speak of an augmented assignment that would bind a parameter anew, and of numbers where a tensor is asked for."""
+    if not isinstance(event, Refused):
+        return None
+    if event.check == "operand":
+        return refused(
+            event,
+            "is written by a method that takes a tensor, and no plain number, as its operand",
+            "write it with `scale_`, or make a tensor of the number",
+        )
+    if event.check != "parameter":
         return None
     return refused(
         event,

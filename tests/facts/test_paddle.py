@@ -17,7 +17,8 @@ FACTS = ROOT / "rules" / "ops" / "paddle" / "hand.jsonl"
 # What a call needs besides its first tensor `h` (3 x 3, or 2 x 4 x 4 x 4 for pooling); `k` is a second tensor like `h`.
 REST = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "matmul", "mm", "maximum", "minimum"), "k"),
-    **dict.fromkeys(("add_", "subtract_", "multiply_", "mse_loss", "l1_loss", "set_value", "copy_"), "k"),
+    **dict.fromkeys(("add_", "subtract_", "sub_", "mul_", "multiply_"), "k"),
+    **dict.fromkeys(("mse_loss", "l1_loss", "set_value", "copy_"), "k"),
     **dict.fromkeys(("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"), "k"),
     **dict.fromkeys(("__truediv__", "__matmul__"), "k"),
     **dict.fromkeys(("pow", "__pow__"), "2.0"),
@@ -39,7 +40,7 @@ LISTS = frozenset({"concat", "stack"})
 # No tensor goes in, none comes out, or the call is an item or an attribute: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
-    | {"__getitem__", "__setitem__", "data", "increment", "add_n"}
+    | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_"}
 )
 
 PRELUDE = """\

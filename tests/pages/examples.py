@@ -84,6 +84,9 @@ def _examples(page: str, lines: list[str]) -> Iterator[Example]:
         if opened is None:
             continue
         start = number
+        if opened[1] != "python" and opened[1].startswith("python"):
+            msg = f"{page}:{start}: a space stands between `python` and what the framework does"
+            raise PageError(msg)
         while number < len(lines) and lines[number] != "```":
             number += 1
         if number == len(lines):

@@ -72,6 +72,7 @@ def test_bad_examples_are_found_and_fine_ones_are_not(page: Path) -> None:
     ("text", "complaint"),
     [
         ("Text:\n\n```python\nimport torch\n```\n", "none of"),
+        ("Text:\n\n```pythonruns\nimport torch\n```\n", "a space stands between"),
         ("Text:\n\n```python runs\nimport os\n```\n", "neither"),
         ("Text:\n\n```python runs\nimport torch\n", "not closed"),
         ("Text:\n\n```python runs\nimport torch  # error IPL101\n```\n", "says nothing we know"),

@@ -1,0 +1,62 @@
+"""
+Views that were taken before their base had a history: to autograd they are leaves until something reads them.
+
+    left, right = canvas[:2], canvas[2:]
+    left.copy_(h)     # the canvas has a history now, and `right` does not know
+    right.copy_(h)    # refused: "a leaf Variable that requires grad"
+
+A recorded call that reads such a view gives it its part of the history; a write asks before that. Assigning to some of
+its rows reads it, assigning to all of it does not. Source: torch `check_inplace`; `requires_grad` of a view, which asks
+the base; `VariableHooks::grad_fn`, which brings a view up to date; and `is_leaf`, which does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.heap import Tensor, View
+from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from inplace_lint.domain.state import State
+    from inplace_lint.interp.ops import Call
+    from inplace_lint.knowledge.op import WriteFact
+
+_TRACKED = {View.SINGLE, View.EXPANDED}
+
+
+def is_early(state: State, tensor: Tensor) -> bool:
+    """Say whether a view certainly has no history although its base has one by now."""
+    base = state.tensor(tensor.base) if tensor.base is not None and tensor.view in _TRACKED else None
+    return tensor.rg is False and base is not None and base.rg is True and base.leaf is False
+
+
+def is_asked(call: Call, fact: WriteFact) -> bool:
+    """Say whether a write asks the written view itself, and no part of it."""
+    if not call.facts.framework.rebases or not fact.checks & {"leaf", "leaf_view"}:
+        return False
+    return not fact.moves or _is_whole(call.binding.value("index"))
+
+
+def _is_whole(index: Value | None) -> bool:
+    if isinstance(index, SliceValue):
+        return index.lower == index.upper == index.step == NONE
+    return isinstance(index, Const) and index.value is Ellipsis
+
+
+def catch_up(call: Call, found: Mapping[Ref, Tensor]) -> dict[Ref, Tensor]:
+    """Give the tensors that a recorded call reads; the early views among them have their part of the history now."""
+    state = call.state
+    if state.modes.grad is False or not call.facts.framework.rebases:
+        return dict(found)
+    asked = [ref for fact in call.binding.op.writes if is_asked(call, fact) for ref, _ in call.binding.tensors(fact.to)]
+    current: dict[Ref, Tensor] = {}
+    for ref, tensor in found.items():
+        current[ref] = tensor
+        if ref not in asked and is_early(state, tensor):
+            current[ref] = replace(tensor, rg=True, leaf=False)
+            state.put(ref, current[ref])
+    return current
