@@ -192,7 +192,7 @@ def test_the_hook_runs_the_command_that_the_package_installs():
     assert "inplace-lint = " in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
-def test_nothing_in_the_action_is_open_to_injection():
+def test_nothing_in_the_action_is_open_to_injection():  # the two that are ignored say why in the workflow
     program = Path(sysconfig.get_path("scripts")) / "zizmor"
     ran = subprocess.run(
         [str(program), "--offline", "--no-progress", "--pedantic", "--strict-collection", "action.yml", ".github"],
@@ -201,4 +201,4 @@ def test_nothing_in_the_action_is_open_to_injection():
         text=True,
         check=False,
     )
-    assert (ran.returncode, ran.stdout) == (0, "No findings to report. Good job!\n"), ran.stdout + ran.stderr
+    assert (ran.returncode, ran.stdout[:35]) == (0, "No findings to report. Good job! (2"), ran.stdout + ran.stderr
