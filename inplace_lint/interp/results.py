@@ -93,8 +93,13 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         framework=call.facts.framework.name,
         made=call.touch("out0"),
         inference=state.modes.inference,
+        batched=state.modes.mapped and any(tensor.batched for _, tensor in _given_tensors(call)),
     )
     return state.new(tensor)
+
+
+def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
+    return [pair for name in call.binding.given for pair in call.binding.tensors(name)]
 
 
 def _given_dtype(call: Call, fact: ReturnFact, model: Tensor | None) -> str:
@@ -194,6 +199,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         rg=rg if source.rg is not False or rg else source.rg,
         leaf=False if rg else None if rg is None else True,
         nodes=source.nodes if rg is not False else (),
+        batched=source.batched,
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
         dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
@@ -226,6 +232,7 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
         made=call.touch("out0"),
         inference=source.inference and kind is not View.DATA,
         part=source.part,
+        batched=source.batched,
     )
 
 

@@ -26,6 +26,7 @@ from inplace_lint.rules import (
     snapshot_alias,
     unsupported_inplace,
     untracked_write,
+    vmap_write,
 )
 from inplace_lint.rules.draft import Rule
 
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL208", "out-with-grad", out_with_grad.judge),
     Rule("IPL209", "hooked-inplace", hooked_inplace.judge),
     Rule("IPL210", "custom-function-write", custom_function_write.judge),
+    Rule("IPL211", "vmap-write", vmap_write.judge),
     Rule("IPL212", "unsupported-inplace", unsupported_inplace.judge),
     Rule("IPL301", "clobbered-alias", clobbered_alias.judge),
     Rule("IPL302", "untracked-write", untracked_write.judge),
