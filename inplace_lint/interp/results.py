@@ -188,12 +188,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         doubt |= {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
-    if call.state.modes.grad is False:
-        made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
-        kind, rg = (made_so if kind is not View.MAYBE else kind), False
-    elif source.view in _TRACKED and kind is View.SINGLE:
-        # A view of one of several views is still one of several.
-        kind = source.view
+    kind, rg = _view_kind(call, kind, source, rg)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -215,6 +210,16 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
     )
     return state.new(tensor)
+
+
+def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
+    """Give what kind of view is made under the modes that hold, and whether it requires grad."""
+    if call.state.modes.grad is False:
+        made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
+        return (made_so if kind is not View.MAYBE else kind), False
+    # A view of one of several views is still one of several.
+    is_part = source.view in _TRACKED and kind is View.SINGLE
+    return (source.view if is_part and source.view is not None else kind), rg
 
 
 def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tensor:

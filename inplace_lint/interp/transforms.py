@@ -92,7 +92,8 @@ def _with_gradient(act: Act) -> Results:
     if act.form.args[1].kind == "plain":
         first = given[0] if given else NONE
         given = first.items if isinstance(first, Tuple) else given[:1]
-    return [(after, Tuple((value, act.unknown()))) for after, value in _run(act, given)]
+    back = Dotted(f"{act.program.default().framework.tensor}.backward")
+    return [(after, Tuple((value, Partial(back, (value,))))) for after, value in _run(act, given)]
 
 
 def _run(act: Act, given: tuple[Value, ...]) -> Results:
