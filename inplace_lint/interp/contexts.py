@@ -48,7 +48,7 @@ def _run(
 
 
 def enter_stack(program: Program, state: State, function: Value, arguments: Arguments) -> bool:
-    """Enter a mode by `stack.enter_context(mode)`, until the `with` of the stack ends; False when the call is another."""
+    """Enter a mode by `stack.enter_context(mode)`, until the `with` of the stack ends; False for another call."""
     key = state.symbols.key(function) if isinstance(function, Sym) else None
     if not (isinstance(key, tuple) and key[0] == "attr" and key[-1] == "enter_context" and arguments.positional):
         return False
