@@ -93,7 +93,7 @@ def _with_gradient(act: Act) -> Results:
         first = given[0] if given else NONE
         given = first.items if isinstance(first, Tuple) else given[:1]
     back = Dotted(f"{act.program.default().framework.tensor}.backward")
-    return [(after, Tuple((value, Partial(back, (value,))))) for after, value in _run(act, given)]
+    return [(after, Tuple((value, Partial(back, (value,), ())))) for after, value in _run(act, given)]
 
 
 def _run(act: Act, given: tuple[Value, ...]) -> Results:
