@@ -1,0 +1,262 @@
+"""
+Watching PyTorch: saves by the hooks of saved tensors, writes by a dispatch mode, refusals by their errors.
+
+Inside the hooks PyTorch's own check of versions is off, so it is made here. Where it fails that is booked and the
+program goes on, with what is in the memory now; a training that would have stopped shows its further faults as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import sys
+import threading
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+from .ledger import Ledger, Save, Write
+from .places import Places, Spot, described
+
+_STALE = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+    "is at version {now}; expected version {then} instead"
+)
+_REFUSALS = (
+    ("leaf_view", r"a view of a leaf Variable that requires grad is being used in an in-place operation"),
+    ("leaf", r"a leaf Variable that requires grad (is being|has been) used in an in-place operation"),
+    ("hooked_view", r"Output \d+ of BackwardHookFunction\w* is a view and is being modified inplace"),
+    ("multi_view_base", r"is a view and its base or another view of its base has been modified inplace"),
+    ("custom_view", r"This view was created inside a custom Function"),
+    ("multi_view", r"is the output of a function that returns multiple views"),
+    ("no_grad_view", r"A view was created in no_grad mode and is being modified inplace with grad mode enabled"),
+    ("inference_view", r"A view was created in inference mode and is being modified inplace in normal mode"),
+    ("inference", r"Inplace update to inference tensor outside InferenceMode is not allowed"),
+    ("inference_save", r"Inference tensors cannot be saved for backward"),
+    ("overlap", r"more than one element of the written-to tensor refers to a single memory location"),
+    ("operands_overlap", r"some elements of the input tensor and the written-to tensor refer to a single memory"),
+    ("cast", r"result type \w+ can't be cast to the desired output type"),
+    ("shape", r"output with shape .* doesn't match the broadcast shape"),
+    ("out_grad", r"functions with out=\.\.\. arguments don't support automatic differentiation"),
+    ("dirty", r"Some elements marked as dirty during the forward method were not returned as output"),
+    ("resize", r"cannot resize variables that require grad"),
+    ("detach_view", r"Can't detach views in-place"),
+    ("flag", r"you can only change requires_grad flags of leaf variables"),
+)
+_NOWHERE = Spot(None)
+
+
+class TorchWatch:
+    """Watches the thread that calls `start`, and those started from then on, until `stop`."""
+
+    def __init__(self, torch: Any, ledger: Ledger) -> None:
+        self.torch, self.ledger = torch, ledger
+        folder = os.path.dirname(os.path.abspath(torch.__file__))
+        self.places = Places(folder, torch.nn.Module, torch.optim.Optimizer)
+        self._pending = []  # type: List[Save]
+        self._local = threading.local()
+        self._written = {}  # type: Dict[Any, Tuple[Tuple[int, str], ...]]
+        self._undo = contextlib.ExitStack()
+
+    def start(self) -> None:
+        """Book saves and writes from here on."""
+        module, graph = self.torch.nn.Module, self.torch.autograd.graph
+        self._undo.callback(setattr, module, "__init__", module.__init__)
+        module.__init__ = self._constructing(module.__init__)
+        self._undo.callback(setattr, graph, "disable_saved_tensors_hooks", graph.disable_saved_tensors_hooks)
+        graph.disable_saved_tensors_hooks = self._disabling(graph.disable_saved_tensors_hooks)
+        if getattr(threading, "_profile_hook", None) is None:  # else a profiler is at work, and new threads are its own
+            threading.setprofile(self._in_thread)
+            self._undo.callback(threading.setprofile, None)
+        for context in self._contexts():
+            self._undo.enter_context(context)
+
+    def stop(self) -> None:
+        """Leave the framework as it was; saves made before go on to be checked as the framework checks them."""
+        self.ledger.close()
+        self._undo.close()
+
+    def _contexts(self) -> Tuple[Any, ...]:
+        return self.torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack), _mode(self.torch, self.wrote)
+
+    def _in_thread(self, *_event: Any) -> None:
+        """Watch a new thread from its first event on; what is entered here ends with the thread."""
+        sys.setprofile(None)
+        for context in self._contexts() if self.ledger.active else ():
+            context.__enter__()
+
+    def _constructing(self, original: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(original)
+        def construct(layer: Any, *args: Any, **options: Any) -> None:
+            original(layer, *args, **options)
+            if self.ledger.active:
+                self.ledger.built(layer, self.places.spot(sys._getframe(1), layers=False).where)
+
+        return construct
+
+    def _disabling(self, original: Callable[[str], Any]) -> Callable[[str], Any]:
+        """Take our hooks off where the framework runs something that no hooks may see (function transforms)."""
+
+        @contextlib.contextmanager
+        def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+            native = self.torch._C._autograd
+            top = native._top_saved_tensors_default_hooks(True)
+            is_ours = top is not None and top[0] == self.pack
+            if is_ours:
+                native._pop_saved_tensors_default_hooks()
+            try:
+                with original(error_message):
+                    yield
+            finally:
+                if is_ours:
+                    native._push_saved_tensors_default_hooks(self.pack, self.unpack)
+
+        return disable_saved_tensors_hooks
+
+    def pack(self, tensor: Any) -> Save:
+        """Book a save; what is given back is kept by the node instead of the tensor."""
+        identity = _storage(tensor) if self.ledger.active else None
+        if identity is None:
+            return Save(tensor, _version(tensor), 0, _NOWHERE, None)
+        memory = self.ledger.memory(identity)
+        save = Save(tensor, _version(tensor), self.ledger.next(), self.places.spot(sys._getframe(1)), memory)
+        memory.since, memory.newest = 0, weakref.ref(save)
+        self._pending.append(save)
+        return save
+
+    def unpack(self, save: Save) -> Any:
+        """
+        Compare versions, as the framework would, and look for writes that it does not count.
+
+        Raises: what the framework would, where nobody is listening or the write was not seen.
+        """
+        asked = getattr(self._local, "asked", None)
+        if asked is not None:
+            asked.append(save)  # `_part` reads the attributes of the node
+            return save.tensor
+        now = _version(save.tensor)
+        write = save.first(now) if now != save.version else None
+        if now != save.version and (write is None or not self.ledger.active):
+            raise RuntimeError(_STALE.format(now=now, then=save.version))
+        if write is not None:
+            self._say("stale", save, write)
+        elif self.ledger.active and not save.own:
+            write = next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
+            if write is not None:
+                self._say("untracked", save, write)
+        return save.tensor
+
+    def wrote(self, func: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+        """Book the arguments that a call is about to write, where they are memory that some save needs."""
+        written = self._written.get(func)
+        if written is None:
+            written = self._written[func] = _written(func)
+        if written and self.ledger.memories and self.ledger.active:
+            for at, name in written:
+                value = args[at] if at < len(args) else kwargs.get(name)
+                for tensor in value if isinstance(value, (list, tuple)) else (value,):
+                    if isinstance(tensor, self.torch.Tensor):
+                        self._book(func, tensor)
+        if self._pending:
+            self._pending = []
+
+    def _book(self, func: Any, tensor: Any) -> None:
+        identity = _storage(tensor)
+        memory = self.ledger.memories.get(identity) if identity is not None else None
+        newest = memory.newest() if memory is not None and memory.newest is not None else None
+        if memory is None or newest is None:
+            return
+        spot = self.places.spot(sys._getframe(1))
+        for save in self._pending:
+            if save.memory is memory and save.spot.where == spot.where:
+                save.own = True  # the op that saves it writes it as well: it is kept for its version alone
+        owner = tensor if tensor._base is None else tensor._base
+        is_parameter = bool(spot.step) or isinstance(owner, self.torch.nn.Parameter)
+        shape = (tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
+        memory.add(Write(self.ledger.next(), str(func), spot, _version(newest.tensor), shape, is_parameter))
+
+    def _overlaps(self, saved: Any, shape: Any) -> bool:
+        """Tell whether a write reached elements of what was saved."""
+        offset, size, stride, dtype = shape
+        if dtype != saved.dtype:
+            return True
+        with self.torch.utils._python_dispatch._disable_current_modes(), self.torch.no_grad():
+            return bool(self.torch._C._overlaps(saved, self.torch.as_strided(saved, size, stride, offset)))
+
+    def _say(self, kind: str, save: Save, write: Write) -> None:
+        node = self.torch._C._current_autograd_node()
+        name = node.name() if node is not None else ""
+        fields = {
+            "framework": "torch",
+            "save": self.ledger.touch(name, save.spot, writes=False, part=self._part(node, save)),
+            "write": self.ledger.touch(write.op, write.spot, writes=True, parameter=write.parameter),
+            "backward": described(self.places.spot(sys._getframe(1), layers=False).where),
+        }
+        self.ledger.say(kind, (write.spot.where, save.spot.where, name), fields)
+
+    def _part(self, node: Any, save: Save) -> str:
+        """Name what a node kept: `self.weight` of its layer, or the node's own name for it (`result`, `other`)."""
+        layer = save.spot.layer
+        if layer is not None:
+            owned = (*layer.named_parameters(recurse=False), *layer.named_buffers(recurse=False))
+            for name, value in owned:
+                if _storage(value) == _storage(save.tensor):
+                    return f"self.{name}"
+        names = [name for name in dir(node) if name.startswith("_saved_") and hasattr(node, "_raw" + name)]
+        return next((name[len("_saved_") :] for name in names if save in self._kept(node, name)), "")
+
+    def _kept(self, node: Any, name: str) -> List[Save]:
+        """Give what a node keeps under a name: reading it asks `unpack` for it."""
+        asked = self._local.asked = []  # type: List[Save]
+        try:
+            getattr(node, name)
+        finally:
+            self._local.asked = None
+        return asked
+
+    def refusal(self, error: BaseException, trace: Optional[TracebackType]) -> None:
+        """Book an error by which the framework refused a write, if it is one."""
+        check = check_of(error)
+        if check and trace is not None:
+            spot = self.places.raised_at(trace)
+            write = self.ledger.touch("", spot, writes=True, parameter=False)
+            self.ledger.say("refused", (check, spot.where), {"framework": "torch", "check": check, "write": write})
+
+
+def check_of(error: BaseException) -> str:
+    """Name the check by which the framework refused a write; empty for any other error."""
+    if not isinstance(error, RuntimeError):
+        return ""
+    return next((check for check, pattern in _REFUSALS if re.search(pattern, str(error))), "")
+
+
+def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
+    class Watching(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
+        """Shows every call to `wrote` before it happens."""
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: PLW3201
+            wrote(func, args, kwargs or {})
+            return func(*args, **(kwargs or {}))
+
+    return Watching()
+
+
+def _written(func: Any) -> Tuple[Tuple[int, str], ...]:
+    """Give the places and names of the arguments that a call writes, as its schema says."""
+    schema = getattr(func, "_schema", None)
+    arguments = enumerate(schema.arguments) if schema is not None else ()
+    return tuple((at, item.name) for at, item in arguments if item.alias_info is not None and item.alias_info.is_write)
+
+
+def _storage(tensor: Any) -> Optional[int]:
+    """Identify the memory of a tensor; None where there is no such thing (sparse tensors, those of transforms)."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (NotImplementedError, RuntimeError):
+        return None
+
+
+def _version(tensor: Any) -> int:
+    return 0 if tensor.is_inference() else int(tensor._version)
