@@ -13,11 +13,13 @@ Memory that nothing saved has no entry, and an entry ends with its last save: bo
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from .places import Spot, Where, described
+from .places import Places, Spot, Where, described
 
 _MOST_RECORDS = 2000
 _MOST_WRITES = 64  # to one memory without a save in between: later ones are not the first after any save
@@ -57,13 +59,17 @@ class Memory:
 
 
 class Save:
-    """A tensor that a node of the graph keeps; it lives as long as the node."""
+    """
+    A tensor that a node of the graph keeps; it lives as long as the node.
 
-    __slots__ = ("__weakref__", "memory", "number", "own", "spot", "tensor", "version")
+    `op` and `part` are set where the framework names no nodes; `own` where the op that saves the tensor writes it too.
+    """
+
+    __slots__ = ("__weakref__", "memory", "number", "op", "own", "part", "spot", "tensor", "version")
 
     def __init__(self, tensor: Any, version: int, number: int, spot: Spot, memory: Optional[Memory]) -> None:
         self.tensor, self.version, self.number, self.spot, self.memory = tensor, version, number, spot, memory
-        self.own = False
+        self.own, self.op, self.part = False, "", ""
 
     def first(self, current: int) -> Optional[Write]:
         """Give the first write after this save that moved the counter, or the first at all if none is seen to."""
@@ -139,7 +145,7 @@ class Ledger:
         was constructed that a container of the framework ran.
         """
         built = self.construction(spot.layer)
-        is_flagged = writes and bool(getattr(spot.layer, "inplace", False))
+        is_flagged = writes and any(getattr(spot.layer, name, False) is True for name in ("inplace", "_inplace"))
         return {
             "op": op,
             "at": described(spot.where),
@@ -149,6 +155,18 @@ class Ledger:
             "step": spot.step,
             **more,
         }
+
+
+def constructing(original: Callable[..., None], ledger: Ledger, places: Places) -> Callable[..., None]:
+    """Give the constructor of layers again, with a note of where each layer was constructed."""
+
+    @functools.wraps(original)
+    def construct(layer: Any, *args: Any, **options: Any) -> None:
+        original(layer, *args, **options)
+        if ledger.active:
+            ledger.built(layer, places.spot(sys._getframe(1), layers=False).where)
+
+    return construct
 
 
 def _close(ledger: Optional[Ledger]) -> None:

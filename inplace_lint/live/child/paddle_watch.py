@@ -1,9 +1,203 @@
-"""Watching Paddle."""
+"""
+Watching Paddle: saves by the hooks of saved tensors, writes by wrapped calls, refusals by their errors.
+
+Inside the hooks Paddle's own check of versions is off, so it is made here, as for PyTorch. There is no mode that sees
+all calls: the functions of `_C_ops`, through which nearly all of Paddle's own Python goes, are wrapped, and with them
+the methods of tensors that write without it. Writes through NumPy, DLPack or `get_tensor()` are not seen.
+"""
+
 from __future__ import annotations
-from typing import Any
-from .ledger import Ledger
+
+import atexit
+import contextlib
+import functools
+import os
+import re
+import sys
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .ledger import Ledger, Save, Write, constructing
+from .places import Places, Spot, described
+
+_STALE = (
+    "(PermissionDenied) Tensor used in gradient computation has been modified by an inplace operation. "
+    "Its version is {now} but the expected version is {then}."
+)
+_REFUSALS = (
+    ("leaf", r"Leaf (Var|Tensor) .*can't use inplace strategy"),
+    ("parameter", r"assignment to parameter '.*' should be of type Parameter or None"),
+    ("shape", r"is different from that of inplace tensor"),
+)
+# Calls whose names end like those of writers, but whose first argument is not written.
+_OTHERS = re.compile(r"batch_norm_$|^fake_|^moving_average|^(share_data|nop|sync_calc_stream|coalesce_tensor)_$")
+_OUTPUT_SECOND = "assign_out_"
+_METHODS = ("__setitem__", "set_value", "copy_")
+_NOWHERE = Spot(None)
+
+
 class PaddleWatch:
-    def __init__(self, paddle: Any, ledger: Ledger) -> None: pass
-    def start(self) -> None: pass
-    def stop(self) -> None: pass
-    def refusal(self, error: Any, trace: Any) -> None: pass
+    """Watches from `start` until `stop`."""
+
+    def __init__(self, paddle: Any, ledger: Ledger) -> None:
+        self.paddle, self.ledger = paddle, ledger
+        folder = os.path.dirname(os.path.abspath(paddle.__file__))
+        self.places = Places(folder, paddle.nn.Layer, paddle.optimizer.Optimizer)
+        self._running = []  # type: List[Tuple[str, List[Save]]]
+        self._refused = ("", _NOWHERE)
+        self._undo = contextlib.ExitStack()
+
+    def start(self) -> None:
+        """Book saves and writes from here on."""
+        layer, calls, tensor = self.paddle.nn.Layer, self.paddle._C_ops, self.paddle.Tensor
+        self._replace(layer, "__init__", constructing(layer.__init__, self.ledger, self.places))
+        for name in dir(calls):
+            original = getattr(calls, name)
+            if not name.startswith("_") and callable(original):
+                writes = name.endswith("_") and not _OTHERS.search(name)
+                self._replace(calls, name, self._wrapped(original, name, writes=writes))
+        for name in _METHODS:
+            self._replace(tensor, name, self._wrapped(getattr(tensor, name), name, writes=True))
+        atexit.register(self.stop)  # the framework hangs when it is torn down with hooks in place
+        self._undo.callback(atexit.unregister, self.stop)
+        self._undo.enter_context(self.paddle.autograd.saved_tensors_hooks(self.pack, self.unpack))
+
+    def stop(self) -> None:
+        """Leave the framework as it was; saves made before go on to be checked as the framework checks them."""
+        self.ledger.close()
+        self._undo.close()
+
+    def _replace(self, owner: Any, name: str, value: Any) -> None:
+        self._undo.callback(setattr, owner, name, getattr(owner, name))
+        setattr(owner, name, value)
+
+    def _wrapped(self, original: Callable[..., Any], name: str, *, writes: bool) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(*args: Any, **options: Any) -> Any:
+            if not self.ledger.active:
+                return original(*args, **options)
+            target = options.get("out")
+            if writes and args:
+                target = args[1] if name == _OUTPUT_SECOND and len(args) > 1 else args[0]
+            if target is not None and self.ledger.memories:
+                self._book(name, target)
+            self._running.append((name, []))
+            try:
+                result = original(*args, **options)
+            except (ValueError, TypeError, RuntimeError, OSError) as error:
+                self._refused = (check_of(error), self.places.spot(sys._getframe()))
+                raise
+            finally:
+                saves = self._running.pop()[1]
+            _name_outputs(saves, result)
+            return result
+
+        return call
+
+    def pack(self, tensor: Any) -> Save:
+        """Book a save; what is given back is kept by the node instead of the tensor."""
+        address = _address(tensor) if self.ledger.active else 0
+        if not address:
+            return Save(tensor, tensor.inplace_version, 0, _NOWHERE, None)
+        memory = self.ledger.memory(address)
+        spot = self.places.spot(sys._getframe(1))
+        save = Save(tensor, tensor.inplace_version, self.ledger.next(), spot, memory)
+        memory.since, memory.newest = 0, weakref.ref(save)
+        if self._running:
+            save.op = self._running[-1][0]
+            self._running[-1][1].append(save)
+        return save
+
+    def unpack(self, save: Save) -> Any:
+        """
+        Compare versions, as the framework would, and look for writes that it does not count.
+
+        Raises: what the framework would, where nobody is listening or the write was not seen.
+        """
+        now = save.tensor.inplace_version
+        write = save.first(now) if now != save.version else None
+        if now != save.version and (write is None or not self.ledger.active):
+            raise RuntimeError(_STALE.format(now=now, then=save.version))
+        if write is not None:
+            self._say("stale", save, write)
+        elif self.ledger.active:
+            span = _span(save.tensor)
+            write = next((item for item in save.later() if item.shape[0] < span[1] and span[0] < item.shape[1]), None)
+            if write is not None:
+                self._say("untracked", save, write)
+        return save.tensor
+
+    def _book(self, name: str, target: Any) -> None:
+        for tensor in target if isinstance(target, (list, tuple)) else (target,):
+            if not isinstance(tensor, self.paddle.Tensor) or not _address(tensor):
+                continue
+            spot = None  # type: Optional[Spot]
+            for memory in list(self.ledger.memories.values()):
+                newest = memory.newest() if memory.newest is not None else None
+                if newest is None or not newest.tensor._is_shared_buffer_with(tensor):
+                    continue
+                spot = spot or self.places.spot(sys._getframe(1))
+                parameter = bool(spot.step) or isinstance(tensor, self.paddle.base.framework.EagerParamBase)
+                version = newest.tensor.inplace_version
+                memory.add(Write(self.ledger.next(), name, spot, version, _span(tensor), parameter))
+
+    def _say(self, kind: str, save: Save, write: Write) -> None:
+        fields = {
+            "framework": "paddle",
+            "save": self.ledger.touch(save.op, save.spot, writes=False, part=self._part(save)),
+            "write": self.ledger.touch(write.op, write.spot, writes=True, parameter=write.parameter),
+            "backward": described(self.places.spot(sys._getframe(1), layers=False).where),
+        }
+        self.ledger.say(kind, (write.spot.where, save.spot.where, save.op), fields)
+
+    def _part(self, save: Save) -> str:
+        layer = save.spot.layer
+        if layer is not None:
+            owned = (*layer.named_parameters(include_sublayers=False), *layer.named_buffers(include_sublayers=False))
+            for name, value in owned:
+                if _address(value) == _address(save.tensor):
+                    return f"self.{name}"
+        return save.part
+
+    def refusal(self, error: BaseException, trace: Optional[TracebackType]) -> None:
+        """
+        Book an error by which the framework refused a write, if it is one.
+
+        What a hook on a gradient raises arrives without the hook's own frames: the refused call was noted.
+        """
+        check = check_of(error)
+        if check and trace is not None:
+            spot = self._refused[1] if self._refused[0] == check else self.places.raised_at(trace)
+            write = self.ledger.touch("", spot, writes=True, parameter=False)
+            self.ledger.say("refused", (check, spot.where), {"framework": "paddle", "check": check, "write": write})
+
+
+def check_of(error: BaseException) -> str:
+    """Name the check by which the framework refused a write; empty for any other error."""
+    if not isinstance(error, (ValueError, TypeError, RuntimeError, OSError)):
+        return ""
+    return next((check for check, pattern in _REFUSALS if re.search(pattern, str(error), re.DOTALL)), "")
+
+
+def _name_outputs(saves: List[Save], result: Any) -> None:
+    """Mark those saves of a call that are its results."""
+    if saves:
+        results = result if isinstance(result, (list, tuple)) else (result,)
+        addresses = {_address(item): at for at, item in enumerate(results) if hasattr(item, "inplace_version")}
+        for save in saves:
+            at = addresses.get(_address(save.tensor))
+            if at is not None:
+                save.part = f"result{at}"
+
+
+def _address(tensor: Any) -> int:
+    """Give the address of a tensor's first element; 0 without memory of its own."""
+    return int(tensor.data_ptr()) if tensor.is_dense() and tensor._is_initialized() else 0
+
+
+def _span(tensor: Any) -> Tuple[int, int]:
+    # IMPRECISE: columns of one matrix that do not meet count as overlapping, since their spans do.
+    start = _address(tensor)
+    steps = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides))  # noqa: B905 - Python 3.8
+    return start, start + (steps + 1) * int(tensor.element_size())

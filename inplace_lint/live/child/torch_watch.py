@@ -7,17 +7,17 @@ program goes on, with what is in the memory now; a training that would have stop
 
 from __future__ import annotations
 
+import collections
 import contextlib
-import functools
 import os
 import re
 import sys
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
-from .ledger import Ledger, Save, Write
+from .ledger import Ledger, Memory, Save, Write, constructing
 from .places import Places, Spot, described
 
 _STALE = (
@@ -28,8 +28,8 @@ _REFUSALS = (
     ("leaf_view", r"a view of a leaf Variable that requires grad is being used in an in-place operation"),
     ("leaf", r"a leaf Variable that requires grad (is being|has been) used in an in-place operation"),
     ("hooked_view", r"Output \d+ of BackwardHookFunction\w* is a view and is being modified inplace"),
-    ("multi_view_base", r"is a view and its base or another view of its base has been modified inplace"),
     ("custom_view", r"This view was created inside a custom Function"),
+    ("multi_view_base", r"is a view and its base or another view of its base has been modified inplace"),
     ("multi_view", r"is the output of a function that returns multiple views"),
     ("no_grad_view", r"A view was created in no_grad mode and is being modified inplace with grad mode enabled"),
     ("inference_view", r"A view was created in inference mode and is being modified inplace in normal mode"),
@@ -45,7 +45,9 @@ _REFUSALS = (
     ("detach_view", r"Can't detach views in-place"),
     ("flag", r"you can only change requires_grad flags of leaf variables"),
 )
+_MODIFIED = re.compile(r"its base or another view of its base has been modified inplace")
 _NOWHERE = Spot(None)
+_RECENT = 1000  # writes that are remembered for errors that come after the write
 
 
 class TorchWatch:
@@ -57,6 +59,7 @@ class TorchWatch:
         self.places = Places(folder, torch.nn.Module, torch.optim.Optimizer)
         self._pending = []  # type: List[Save]
         self._local = threading.local()
+        self._recent = collections.deque(maxlen=_RECENT)  # type: Deque[Tuple[int, Spot]]
         self._written = {}  # type: Dict[Any, Tuple[Tuple[int, str], ...]]
         self._undo = contextlib.ExitStack()
 
@@ -64,7 +67,7 @@ class TorchWatch:
         """Book saves and writes from here on."""
         module, graph = self.torch.nn.Module, self.torch.autograd.graph
         self._undo.callback(setattr, module, "__init__", module.__init__)
-        module.__init__ = self._constructing(module.__init__)
+        module.__init__ = constructing(module.__init__, self.ledger, self.places)
         self._undo.callback(setattr, graph, "disable_saved_tensors_hooks", graph.disable_saved_tensors_hooks)
         graph.disable_saved_tensors_hooks = self._disabling(graph.disable_saved_tensors_hooks)
         if getattr(threading, "_profile_hook", None) is None:  # else a profiler is at work, and new threads are its own
@@ -86,15 +89,6 @@ class TorchWatch:
         sys.setprofile(None)
         for context in self._contexts() if self.ledger.active else ():
             context.__enter__()
-
-    def _constructing(self, original: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(original)
-        def construct(layer: Any, *args: Any, **options: Any) -> None:
-            original(layer, *args, **options)
-            if self.ledger.active:
-                self.ledger.built(layer, self.places.spot(sys._getframe(1), layers=False).where)
-
-        return construct
 
     def _disabling(self, original: Callable[[str], Any]) -> Callable[[str], Any]:
         """Take our hooks off where the framework runs something that no hooks may see (function transforms)."""
@@ -153,22 +147,23 @@ class TorchWatch:
         written = self._written.get(func)
         if written is None:
             written = self._written[func] = _written(func)
-        if written and self.ledger.memories and self.ledger.active:
+        if written and self.ledger.active:
+            spot = None  # type: Optional[Spot]
             for at, name in written:
                 value = args[at] if at < len(args) else kwargs.get(name)
                 for tensor in value if isinstance(value, (list, tuple)) else (value,):
-                    if isinstance(tensor, self.torch.Tensor):
-                        self._book(func, tensor)
+                    identity = _storage(tensor) if isinstance(tensor, self.torch.Tensor) else None
+                    if identity is not None:
+                        spot = spot or self.places.spot(sys._getframe(1))
+                        self._recent.append((identity, spot))
+                        self._book(func, tensor, self.ledger.memories.get(identity), spot)
         if self._pending:
             self._pending = []
 
-    def _book(self, func: Any, tensor: Any) -> None:
-        identity = _storage(tensor)
-        memory = self.ledger.memories.get(identity) if identity is not None else None
+    def _book(self, func: Any, tensor: Any, memory: Optional[Memory], spot: Spot) -> None:
         newest = memory.newest() if memory is not None and memory.newest is not None else None
         if memory is None or newest is None:
             return
-        spot = self.places.spot(sys._getframe(1))
         for save in self._pending:
             if save.memory is memory and save.spot.where == spot.where:
                 save.own = True  # the op that saves it writes it as well: it is kept for its version alone
@@ -178,12 +173,19 @@ class TorchWatch:
         memory.add(Write(self.ledger.next(), str(func), spot, _version(newest.tensor), shape, is_parameter))
 
     def _overlaps(self, saved: Any, shape: Any) -> bool:
-        """Tell whether a write reached elements of what was saved."""
+        """Tell whether a write reached elements of what was saved: spans first, then each element."""
         offset, size, stride, dtype = shape
         if dtype != saved.dtype:
             return True
+        own = (saved.storage_offset(), tuple(saved.shape), tuple(saved.stride()))
+        first, last = max(own[0], offset), min(_end(*own), _end(offset, size, stride))
+        if first >= last:
+            return False
+        start = min(own[0], offset)
         with self.torch.utils._python_dispatch._disable_current_modes(), self.torch.no_grad():
-            return bool(self.torch._C._overlaps(saved, self.torch.as_strided(saved, size, stride, offset)))
+            mask = self.torch.zeros(max(_end(*own), _end(offset, size, stride)) - start, dtype=self.torch.bool)
+            self.torch.as_strided(mask, size, stride, offset - start).fill_(True)
+            return bool(self.torch.as_strided(mask, own[1], own[2], own[0] - start).any())
 
     def _say(self, kind: str, save: Save, write: Write) -> None:
         node = self.torch._C._current_autograd_node()
@@ -221,8 +223,20 @@ class TorchWatch:
         check = check_of(error)
         if check and trace is not None:
             spot = self.places.raised_at(trace)
+            if _MODIFIED.search(str(error)):
+                spot = self._writer(trace) or spot
             write = self.ledger.touch("", spot, writes=True, parameter=False)
             self.ledger.say("refused", (check, spot.where), {"framework": "torch", "check": check, "write": write})
+
+    def _writer(self, trace: Optional[TracebackType]) -> Optional[Spot]:
+        """Find the write that made a view unusable: the view is a local of a frame, and has no history to give."""
+        while trace is not None:
+            for value in list(trace.tb_frame.f_locals.values()):
+                if isinstance(value, self.torch.Tensor) and _is_refused(value):
+                    identity = _storage(value)
+                    return next((spot for memory, spot in reversed(self._recent) if memory == identity), None)
+            trace = trace.tb_next
+        return None
 
 
 def check_of(error: BaseException) -> str:
@@ -230,6 +244,13 @@ def check_of(error: BaseException) -> str:
     if not isinstance(error, RuntimeError):
         return ""
     return next((check for check, pattern in _REFUSALS if re.search(pattern, str(error))), "")
+
+
+def _is_refused(tensor: Any) -> bool:
+    try:
+        return tensor.grad_fn is None and False
+    except RuntimeError:
+        return True
 
 
 def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
@@ -248,6 +269,13 @@ def _written(func: Any) -> Tuple[Tuple[int, str], ...]:
     schema = getattr(func, "_schema", None)
     arguments = enumerate(schema.arguments) if schema is not None else ()
     return tuple((at, item.name) for at, item in arguments if item.alias_info is not None and item.alias_info.is_write)
+
+
+def _end(offset: int, size: Tuple[int, ...], stride: Tuple[int, ...]) -> int:
+    """Give the first offset behind a stretch of memory."""
+    if 0 in size:
+        return offset
+    return offset + 1 + sum((count - 1) * step for count, step in zip(size, stride))  # noqa: B905 - Python 3.8
 
 
 def _storage(tensor: Any) -> Optional[int]:
