@@ -16,9 +16,9 @@ import re
 import sys
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from .ledger import Ledger, Save, Write, constructing
+from .ledger import Ledger, Memory, Save, Write, constructing
 from .places import Places, Spot, described
 
 _STALE = (
@@ -35,6 +35,7 @@ _OTHERS = re.compile(r"batch_norm_$|^fake_|^moving_average|^(share_data|nop|sync
 _OUTPUT_SECOND = "assign_out_"
 _METHODS = ("__setitem__", "set_value", "copy_")
 _NOWHERE = Spot(None)
+_Shape = Tuple[int, Tuple[int, ...], Tuple[int, ...]]  # address, counts and steps in bytes, the last of one element
 
 
 class PaddleWatch:
@@ -80,8 +81,9 @@ class PaddleWatch:
             target = options.get("out")
             if writes and args:
                 target = args[1] if name == _OUTPUT_SECOND and len(args) > 1 else args[0]
+            before, now = self.ledger.next(), self.ledger.next()
             if target is not None and self.ledger.memories:
-                self._book(name, target)
+                self._book(name, target, now, self.ledger.memories.values())
             self._running.append((name, []))
             try:
                 result = original(*args, **options)
@@ -91,6 +93,8 @@ class PaddleWatch:
             finally:
                 saves = self._running.pop()[1]
             _name_outputs(saves, result)
+            if target is not None and saves:
+                self._settle(name, target, saves, (before, now))
             return result
 
         return call
@@ -122,25 +126,34 @@ class PaddleWatch:
         if write is not None:
             self._say("stale", save, write)
         elif self.ledger.active:
-            span = _span(save.tensor)
-            write = next((item for item in save.later() if item.shape[0] < span[1] and span[0] < item.shape[1]), None)
+            shape = _shape(save.tensor)
+            write = next((item for item in save.later() if _overlap(shape, item.shape)), None)
             if write is not None:
                 self._say("untracked", save, write)
         return save.tensor
 
-    def _book(self, name: str, target: Any) -> None:
+    def _settle(self, name: str, target: Any, saves: List[Save], numbers: Tuple[int, int]) -> None:
+        """Put what a call saved before it wrote to the same memory in that order."""
+        overtaken = [save for save in saves if save.memory and save.version != save.tensor.inplace_version]
+        for save in overtaken:
+            save.number = numbers[0]
+        unbooked = [save.memory for save in overtaken if save.memory and not save.later()]
+        if unbooked:
+            self._book(name, target, numbers[1], unbooked)
+
+    def _book(self, name: str, target: Any, number: int, memories: Iterable[Memory]) -> None:
         for tensor in target if isinstance(target, (list, tuple)) else (target,):
             if not isinstance(tensor, self.paddle.Tensor) or not _address(tensor):
                 continue
             spot = None  # type: Optional[Spot]
-            for memory in list(self.ledger.memories.values()):
+            for memory in list(memories):
                 newest = memory.newest() if memory.newest is not None else None
                 if newest is None or not newest.tensor._is_shared_buffer_with(tensor):
                     continue
                 spot = spot or self.places.spot(sys._getframe(1))
                 parameter = bool(spot.step) or isinstance(tensor, self.paddle.base.framework.EagerParamBase)
                 version = newest.tensor.inplace_version
-                memory.add(Write(self.ledger.next(), name, spot, version, _span(tensor), parameter))
+                memory.add(Write(number, name, spot, version, _shape(tensor), parameter))
 
     def _say(self, kind: str, save: Save, write: Write) -> None:
         fields = {
@@ -196,8 +209,25 @@ def _address(tensor: Any) -> int:
     return int(tensor.data_ptr()) if tensor.is_dense() and tensor._is_initialized() else 0
 
 
-def _span(tensor: Any) -> Tuple[int, int]:
-    # IMPRECISE: columns of one matrix that do not meet count as overlapping, since their spans do.
-    start = _address(tensor)
-    steps = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides))  # noqa: B905 - Python 3.8
-    return start, start + (steps + 1) * int(tensor.element_size())
+def _shape(tensor: Any) -> _Shape:
+    size = int(tensor.element_size())
+    return _address(tensor), (*tensor.shape, size), (*(stride * size for stride in tensor.strides), 1)
+
+
+def _end(shape: _Shape) -> int:
+    """Give the first address behind a stretch of memory."""
+    if 0 in shape[1]:
+        return shape[0]
+    return shape[0] + 1 + sum((count - 1) * step for count, step in zip(*shape[1:]))  # noqa: B905 - Python 3.8
+
+
+def _overlap(one: _Shape, other: _Shape) -> bool:
+    """Tell whether two stretches of memory have a byte in common: spans first, then each byte."""
+    if max(one[0], other[0]) >= min(_end(one), _end(other)):
+        return False
+    import numpy as np  # noqa: PLC0415 - the framework needs it, and it is there by now
+
+    start = min(one[0], other[0])
+    mask = np.zeros(max(_end(one), _end(other)) - start, dtype=bool)
+    np.lib.stride_tricks.as_strided(mask[other[0] - start :], other[1], other[2])[...] = True
+    return bool(np.lib.stride_tricks.as_strided(mask[one[0] - start :], one[1], one[2]).any())

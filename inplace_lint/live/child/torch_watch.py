@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -70,6 +71,9 @@ class TorchWatch:
         module.__init__ = constructing(module.__init__, self.ledger, self.places)
         self._undo.callback(setattr, graph, "disable_saved_tensors_hooks", graph.disable_saved_tensors_hooks)
         graph.disable_saved_tensors_hooks = self._disabling(graph.disable_saved_tensors_hooks)
+        function = self.torch.autograd.Function
+        self._undo.callback(setattr, function, "apply", vars(function)["apply"])
+        function.apply = self._applying(function.apply.__func__)
         if getattr(threading, "_profile_hook", None) is None:  # else a profiler is at work, and new threads are its own
             threading.setprofile(self._in_thread)
             self._undo.callback(threading.setprofile, None)
@@ -108,6 +112,29 @@ class TorchWatch:
                     native._push_saved_tensors_default_hooks(self.pack, self.unpack)
 
         return disable_saved_tensors_hooks
+
+    def _applying(self, original: Callable[..., Any]) -> Any:
+        """Look at tensors that a custom function keeps as attributes of its context: nobody else checks them."""
+
+        @functools.wraps(original)
+        def apply(function: Any, *args: Any, **options: Any) -> Any:
+            result = original(function, *args, **options)
+            first = result[0] if isinstance(result, tuple) and result else result
+            node = getattr(first, "grad_fn", None) if self.ledger.active else None
+            kept = [value for value in getattr(node, "__dict__", {}).values() if isinstance(value, self.torch.Tensor)]
+            if node is not None and kept:
+                saves = [self.pack(value) for value in kept]
+                node.register_prehook(lambda _: self._use(node.name(), saves))
+            return result
+
+        return classmethod(apply)
+
+    def _use(self, name: str, saves: List[Save]) -> None:
+        """Book writes to what a custom function kept by itself."""
+        for save in saves:
+            write = next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
+            if write is not None and self.ledger.active:
+                self._say("untracked", save, write, name, "attribute")
 
     def pack(self, tensor: Any) -> Save:
         """Book a save; what is given back is kept by the node instead of the tensor."""
@@ -187,12 +214,13 @@ class TorchWatch:
             self.torch.as_strided(mask, size, stride, offset - start).fill_(True)
             return bool(self.torch.as_strided(mask, own[1], own[2], own[0] - start).any())
 
-    def _say(self, kind: str, save: Save, write: Write) -> None:
-        node = self.torch._C._current_autograd_node()
-        name = node.name() if node is not None else ""
+    def _say(self, kind: str, save: Save, write: Write, name: str = "", part: str = "") -> None:
+        node = self.torch._C._current_autograd_node() if not name else None
+        name = node.name() if node is not None else name
+        part = part or self._part(node, save)
         fields = {
             "framework": "torch",
-            "save": self.ledger.touch(name, save.spot, writes=False, part=self._part(node, save)),
+            "save": self.ledger.touch(name, save.spot, writes=False, part=part),
             "write": self.ledger.touch(write.op, write.spot, writes=True, parameter=write.parameter),
             "backward": described(self.places.spot(sys._getframe(1), layers=False).where),
         }
@@ -248,14 +276,19 @@ def check_of(error: BaseException) -> str:
 
 def _is_refused(tensor: Any) -> bool:
     try:
-        return tensor.grad_fn is None and False
+        tensor.grad_fn  # noqa: B018 - reading it brings the history up to date, or raises
     except RuntimeError:
         return True
+    return False
 
 
 def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
     class Watching(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
         """Shows every call to `wrote` before it happens."""
+
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # skipping it would import it, which takes longer than importing all the rest
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: PLW3201
             wrote(func, args, kwargs or {})
