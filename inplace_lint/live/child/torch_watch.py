@@ -239,7 +239,8 @@ class TorchWatch:
 
     def _kept(self, node: Any, name: str) -> List[Save]:
         """Give what a node keeps under a name: reading it asks `unpack` for it."""
-        asked = self._local.asked = []  # type: List[Save]
+        asked = []  # type: List[Save]
+        self._local.asked = asked
         try:
             getattr(node, name)
         finally:
