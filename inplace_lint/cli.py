@@ -136,6 +136,31 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     return _status(outcome, exit_zero=settings.exit_zero)
 
 
+@program.command(
+    short_help="Run a program and see what it overwrites.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    options_metavar="[OPTIONS]",
+)
+@click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
+@click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
+@click.option("--output-format", type=_OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
+@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("--color", type=_OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
+def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, **options: Any) -> int:
+    """
+    Run SCRIPT, or with -m a module, under watch, and end as it ends.
+
+    What it overwrites although backward needs it is told at its end, on standard error.
+    """
+    from inplace_lint.live.report import tell
+
+    if words[0].startswith("-"):
+        msg = f"no such option {words[0]!r}{nearest(words[0], ['--python', '--output-format', '--output-file', '--color'])}"
+        raise click.UsageError(msg)
+    return tell(("-m", *words) if is_module else words, output_file, options, _known())
+
+
 @program.command(short_help="Show the page of a rule.")
 @click.argument("name", required=False, metavar="[CODE|NAME]")
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")

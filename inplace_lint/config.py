@@ -66,6 +66,7 @@ class Settings:
     statistics: bool = False
     torch_version: str | None = None
     paddle_version: str | None = None
+    python: str | None = None
 
 
 def settings_in(folder: Path) -> Settings | None:
@@ -169,6 +170,14 @@ def _text(value: object) -> str:
     raise ValueError(msg)
 
 
+def _path(value: object) -> str:
+    text = _text(value)
+    if not text.strip():
+        msg = "must name an interpreter or a virtual environment, not an empty string"
+        raise ValueError(msg)
+    return text
+
+
 def _truth(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -234,4 +243,5 @@ _KEYS: Mapping[str, Callable[[object], Any]] = {
     "statistics": _truth,
     "torch-version": version,
     "paddle-version": version,
+    "python": _path,
 }
