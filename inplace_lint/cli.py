@@ -156,7 +156,8 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
     from inplace_lint.live.report import tell
 
     if words[0].startswith("-"):
-        msg = f"no such option {words[0]!r}{nearest(words[0], ['--python', '--output-format', '--output-file', '--color'])}"
+        options_there = [name for item in trace.params for name in item.opts if name.startswith("--")]
+        msg = f"no such option {words[0]!r}{nearest(words[0], options_there)}"
         raise click.UsageError(msg)
     return tell(("-m", *words) if is_module else words, output_file, options, _known())
 

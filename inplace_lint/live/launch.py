@@ -1,8 +1,8 @@
 """
 Runs a program of a user in a child process, with the user's own interpreter, and collects what its watcher tells.
 
-The program keeps its streams, its folder and its environment. Signals that end a program from the keyboard reach it from
-the terminal; others that reach us are passed on.
+The program keeps its streams, its folder and its environment. Signals from the keyboard reach it from the terminal;
+others that reach us are passed on.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def run(python: str, words: Sequence[str]) -> Ended:
     with tempfile.TemporaryDirectory(prefix="inplace-lint-", ignore_cleanup_errors=True) as folder:
         told = Path(folder) / "records"
         told.touch()
-        with subprocess.Popen([python, str(_CHILD), str(told), *words]) as child, _patient(child):
+        command = [python, str(_CHILD), str(told), *words]
+        with subprocess.Popen(command) as child, _patient(child):  # noqa: S603 - what the user asked to run
             status = child.wait()
         lines = told.read_text(encoding="utf-8").splitlines()
     records = tuple(record_of(json.loads(line)) for line in lines)

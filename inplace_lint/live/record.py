@@ -67,7 +67,7 @@ def record_of(data: Mapping[str, Any]) -> Record:
         framework=data.get("framework", ""),
         write=_access(data.get("write")),
         save=_access(data.get("save")),
-        backward=_position(data.get("backward")),
+        backward=position_of(data.get("backward")),
         check=data.get("check", ""),
         note=data.get("version", data.get("reason", "")),
     )
@@ -78,19 +78,18 @@ def _access(data: Mapping[str, Any] | None) -> Access | None:
         return None
     return Access(
         op=data["op"],
-        at=_position(data["at"]),
+        at=position_of(data["at"]),
         layer=data["layer"],
-        flag=_position(data["flag"]),
-        built=_position(data["built"]),
+        flag=position_of(data["flag"]),
+        built=position_of(data["built"]),
         step=data["step"],
         part=data.get("part", ""),
         parameter=data.get("parameter", False),
     )
 
 
-def _position(data: Mapping[str, Any] | None) -> Position | None:
+def position_of(data: Mapping[str, Any] | None) -> Position | None:
+    """Parse a position, where there is one."""
     if data is None:
         return None
-    return Position(
-        data["path"], data["function"], data["line"], data["end_line"], data["column"], data["end_column"]
-    )
+    return Position(data["path"], data["function"], data["line"], data["end_line"], data["column"], data["end_column"])

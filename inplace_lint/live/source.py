@@ -2,7 +2,7 @@
 What stands at a position that a run has told: the expression, what it writes, and how it is spelled.
 
 An interpreter from 3.11 on tells columns, and the expression is the one that ends there. An older one tells a line; of
-what stands on it the likeliest is taken: for a write an augmented assignment, then an assignment to an item, then a call.
+what stands on it the likeliest is taken: of writes an augmented assignment, then one to an item, then a call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a file, its tree, and the names that imports bind in it; without a tree positions are all there is."""
+    """The text of a file, its tree, and the names that imports bind in it; what cannot be parsed has none of them."""
 
     path: str
     text: str = ""
@@ -71,8 +71,9 @@ def _on_line(source: Source, line: int, *, writes: bool) -> Expression | None:
                 return node
     calls = [node for node in here if isinstance(node, ast.Call)]
     named = [node for node in calls if _called(node).endswith("_")] if writes else []
-    statements = [node for node in here if isinstance(node, ast.stmt)]
-    return next(iter(named or calls or statements[-1:]), None)
+    statements = [node for node in here if isinstance(node, ast.stmt)][-1:]
+    chosen: list[Expression] = [*named, *calls, *statements]
+    return chosen[0] if chosen else None
 
 
 def span_of(source: Source, position: Position, node: Expression | None) -> Span:

@@ -47,9 +47,9 @@ class Memory:
     __slots__ = ("__weakref__", "newest", "since", "writes")
 
     def __init__(self) -> None:
-        self.writes = []  # type: List[Write]
+        self.writes: List[Write] = []
         self.since = 0
-        self.newest = None  # type: Optional[weakref.ref[Any]]
+        self.newest: Optional[weakref.ref[Any]] = None
 
     def add(self, write: Write) -> None:
         """Book a write, unless too many stand there since the last save."""
@@ -95,11 +95,11 @@ class Ledger:
 
     def __init__(self, emit: Callable[[Dict[str, Any]], None]) -> None:
         self._emit = emit
-        self._seen = set()  # type: Set[Tuple[Any, ...]]
+        self._seen: Set[Tuple[Any, ...]] = set()
         self._number = 0
-        self.memories = weakref.WeakValueDictionary()  # type: weakref.WeakValueDictionary[int, Memory]
+        self.memories: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
         self.active = True
-        self._built = {}  # type: Dict[int, Tuple[weakref.ref[Any], Where]]
+        self._built: Dict[int, Tuple[weakref.ref[Any], Where]] = {}
         if hasattr(os, "register_at_fork"):
             mine = weakref.ref(self)
             os.register_at_fork(after_in_child=lambda: _close(mine()))

@@ -16,7 +16,7 @@ import re
 import sys
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Iterable, List, Optional, Tuple
 
 from .ledger import Ledger, Memory, Save, Write, constructing
 from .places import Places, Spot, described
@@ -42,10 +42,10 @@ class PaddleWatch:
     """Watches from `start` until `stop`."""
 
     def __init__(self, paddle: Any, ledger: Ledger) -> None:
-        self.paddle, self.ledger = paddle, ledger
+        self.paddle, self.ledger, self.tensor = paddle, ledger, paddle.Tensor
         folder = os.path.dirname(os.path.abspath(paddle.__file__))
         self.places = Places(folder, paddle.nn.Layer, paddle.optimizer.Optimizer)
-        self._running = []  # type: List[Tuple[str, List[Save]]]
+        self._running: List[Tuple[str, List[Save]]] = []
         self._refused = ("", _NOWHERE)
         self._undo = contextlib.ExitStack()
 
@@ -126,11 +126,15 @@ class PaddleWatch:
         if write is not None:
             self._say("stale", save, write)
         elif self.ledger.active:
-            shape = _shape(save.tensor)
-            write = next((item for item in save.later() if _overlap(shape, item.shape)), None)
+            write = self.reached(save)
             if write is not None:
                 self._say("untracked", save, write)
         return save.tensor
+
+    def reached(self, save: Save) -> Optional[Write]:
+        """Give the first write after a save that reached elements of what was saved, counted or not."""
+        shape = _shape(save.tensor)
+        return next((item for item in save.later() if _overlap(shape, item.shape)), None)
 
     def _settle(self, name: str, target: Any, saves: List[Save], numbers: Tuple[int, int]) -> None:
         """Put what a call saved before it wrote to the same memory in that order."""
@@ -145,7 +149,7 @@ class PaddleWatch:
         for tensor in target if isinstance(target, (list, tuple)) else (target,):
             if not isinstance(tensor, self.paddle.Tensor) or not _address(tensor):
                 continue
-            spot = None  # type: Optional[Spot]
+            spot: Optional[Spot] = None
             for memory in list(memories):
                 newest = memory.newest() if memory.newest is not None else None
                 if newest is None or not newest.tensor._is_shared_buffer_with(tensor):

@@ -59,7 +59,7 @@ class Places:
     def __init__(self, folder: str, layer: type, optimizer: type) -> None:
         self._layer, self._optimizer = layer, optimizer
         self._framework = folder.rstrip(os.sep) + os.sep
-        self._kinds = {}  # type: Dict[str, int]
+        self._kinds: Dict[str, int] = {}
 
     def spot(self, frame: Union[FrameType, _Step, None], *, layers: bool = True) -> Spot:
         """Give the nearest frame of the project at or above `frame`; else the nearest of a library, if any."""
@@ -86,8 +86,8 @@ class Places:
 
     def raised_at(self, trace: TracebackType) -> Spot:
         """Give the spot at which an error was raised."""
-        step = None  # type: Optional[_Step]
-        walk = trace  # type: Optional[TracebackType]
+        step: Optional[_Step] = None
+        walk: Optional[TracebackType] = trace
         while walk is not None:
             step = _Step(walk.tb_frame.f_code, walk.tb_lasti, walk.tb_frame.f_locals, step)
             walk = walk.tb_next
@@ -95,7 +95,7 @@ class Places:
 
     def _kind(self, name: str) -> int:
         path = os.path.abspath(name)
-        if path.startswith(_HERE) or path.startswith(os.path.dirname(_HERE.rstrip(os.sep)) + os.sep):
+        if path.startswith((_HERE, os.path.join(os.path.dirname(os.path.dirname(_HERE)), ""))):
             return _OURS
         if path.startswith(self._framework):
             return _FRAMEWORK

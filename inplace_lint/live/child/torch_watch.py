@@ -55,13 +55,13 @@ class TorchWatch:
     """Watches the thread that calls `start`, and those started from then on, until `stop`."""
 
     def __init__(self, torch: Any, ledger: Ledger) -> None:
-        self.torch, self.ledger = torch, ledger
+        self.torch, self.ledger, self.tensor = torch, ledger, torch.Tensor
         folder = os.path.dirname(os.path.abspath(torch.__file__))
         self.places = Places(folder, torch.nn.Module, torch.optim.Optimizer)
-        self._pending = []  # type: List[Save]
+        self._pending: List[Save] = []
         self._local = threading.local()
-        self._recent = collections.deque(maxlen=_RECENT)  # type: Deque[Tuple[int, Spot]]
-        self._written = {}  # type: Dict[Any, Tuple[Tuple[int, str], ...]]
+        self._recent: Deque[Tuple[int, Spot]] = collections.deque(maxlen=_RECENT)
+        self._written: Dict[Any, Tuple[Tuple[int, str], ...]] = {}
         self._undo = contextlib.ExitStack()
 
     def start(self) -> None:
@@ -132,7 +132,7 @@ class TorchWatch:
     def _use(self, name: str, saves: List[Save]) -> None:
         """Book writes to what a custom function kept by itself."""
         for save in saves:
-            write = next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
+            write = self.reached(save)
             if write is not None and self.ledger.active:
                 self._say("untracked", save, write, name, "attribute")
 
@@ -164,10 +164,14 @@ class TorchWatch:
         if write is not None:
             self._say("stale", save, write)
         elif self.ledger.active and not save.own:
-            write = next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
+            write = self.reached(save)
             if write is not None:
                 self._say("untracked", save, write)
         return save.tensor
+
+    def reached(self, save: Save) -> Optional[Write]:
+        """Give the first write after a save that reached elements of what was saved, counted or not."""
+        return next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
 
     def wrote(self, func: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         """Book the arguments that a call is about to write, where they are memory that some save needs."""
@@ -175,7 +179,7 @@ class TorchWatch:
         if written is None:
             written = self._written[func] = _written(func)
         if written and self.ledger.active:
-            spot = None  # type: Optional[Spot]
+            spot: Optional[Spot] = None
             for at, name in written:
                 value = args[at] if at < len(args) else kwargs.get(name)
                 for tensor in value if isinstance(value, (list, tuple)) else (value,):
@@ -239,7 +243,7 @@ class TorchWatch:
 
     def _kept(self, node: Any, name: str) -> List[Save]:
         """Give what a node keeps under a name: reading it asks `unpack` for it."""
-        asked = []  # type: List[Save]
+        asked: List[Save] = []
         self._local.asked = asked
         try:
             getattr(node, name)
@@ -291,7 +295,7 @@ def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
         def _should_skip_dynamo(cls) -> bool:
             return False  # skipping it would import it, which takes longer than importing all the rest
 
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: PLW3201
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             wrote(func, args, kwargs or {})
             return func(*args, **(kwargs or {}))
 

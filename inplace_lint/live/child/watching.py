@@ -6,14 +6,14 @@ import importlib.util
 import sys
 import threading
 from types import ModuleType, TracebackType
-from typing import Any, Callable, Dict, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
-from .ledger import Ledger
+from .ledger import Ledger, Save, Write
 from .paddle_watch import PaddleWatch
 from .torch_watch import TorchWatch
 
 Watch = Union[TorchWatch, PaddleWatch]
-_WATCHES = {"torch": TorchWatch, "paddle": PaddleWatch}  # type: Dict[str, Callable[[Any, Ledger], Watch]]
+_WATCHES: Dict[str, Callable[[Any, Ledger], Watch]] = {"torch": TorchWatch, "paddle": PaddleWatch}
 
 
 class Watching:
@@ -25,7 +25,7 @@ class Watching:
 
     def __init__(self, emit: Callable[[Dict[str, Any]], None]) -> None:
         self._emit = emit
-        self._watches = {}  # type: Dict[str, Watch]
+        self._watches: Dict[str, Watch] = {}
         self._finder = _Finder(self._attach)
 
     def start(self) -> None:
@@ -43,12 +43,24 @@ class Watching:
 
     def raised(self, error: Optional[BaseException]) -> None:
         """Book what an error that ends the program, or one that led to it, says about a write."""
-        seen = []  # type: list[BaseException]
+        seen: List[BaseException] = []
         while error is not None and error not in seen:
             seen.append(error)
+            if isinstance(error, ModuleNotFoundError) and error.name in _WATCHES:
+                reason = f"{sys.executable} has no {error.name}: --python names another interpreter"
+                self._emit({"kind": "unrunnable", "reason": reason})
             for watch in self._watches.values():
                 watch.refusal(error, error.__traceback__)
             error = error.__cause__ or error.__context__
+
+    def held(self, value: Any) -> List[Save]:
+        """Hold a tensor as if backward needed it, so that writes to it are booked; nothing for anything else."""
+        return [watch.pack(value) for watch in self._watches.values() if isinstance(value, watch.tensor)]
+
+    def reached(self, save: Save) -> Optional[Write]:
+        """Give the first write to what is held."""
+        watches = self._watches.values()
+        return next((watch.reached(save) for watch in watches if isinstance(save.tensor, watch.tensor)), None)
 
     def also_in_threads(self) -> None:
         """Book errors that end threads as well."""
@@ -75,7 +87,7 @@ class _Finder:
         self._attach = attach
         self._is_asking = False
 
-    def find_spec(self, name: str, path: Optional[Sequence[str]] = None, target: Optional[ModuleType] = None) -> Any:
+    def find_spec(self, name: str, *_place: Any) -> Any:
         """Give the framework's own spec with a loader that tells when the framework is there."""
         if name not in _WATCHES or self._is_asking:
             return None
