@@ -48,6 +48,11 @@ _REFUSALS = (
 )
 _MODIFIED = re.compile(r"its base or another view of its base has been modified inplace")
 _NOWHERE = Spot(None)
+_ENGINE = "_engine_run_backward"
+# Calls that write arguments of which their schema says nothing, if they run for training.
+_UNDECLARED = {f"aten::{name}batch_norm" for name in ("native_", "cudnn_", "miopen_")}
+_LISTS = "aten::_foreach_"
+_STATISTICS = ("running_mean", "running_var")
 _RECENT = 1000  # writes that are remembered for errors that come after the write
 
 
@@ -62,6 +67,7 @@ class TorchWatch:
         self._local = threading.local()
         self._recent: Deque[Tuple[int, Spot]] = collections.deque(maxlen=_RECENT)
         self._written: Dict[Any, Tuple[Tuple[int, str], ...]] = {}
+        self._forgets = False
         self._undo = contextlib.ExitStack()
 
     def start(self) -> None:
@@ -79,6 +85,10 @@ class TorchWatch:
             self._undo.callback(threading.setprofile, None)
         for context in self._contexts():
             self._undo.enter_context(context)
+        # Under a mode some releases do not count what calls on lists of tensors write; whether this one does is tried.
+        probe = self.torch.zeros(1)
+        self.torch._foreach_add_([probe], 1)
+        self._forgets = probe._version == 0
 
     def stop(self) -> None:
         """Leave the framework as it was; saves made before go on to be checked as the framework checks them."""
@@ -173,11 +183,18 @@ class TorchWatch:
         """Give the first write after a save that reached elements of what was saved, counted or not."""
         return next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
 
-    def wrote(self, func: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        """Book the arguments that a call is about to write, where they are memory that some save needs."""
+    def wrote(self, func: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
+        """
+        Book the arguments that a call is about to write, where they are memory that some save needs.
+
+        What is given back are tensors whose versions the call would count, were there no mode.
+        """
+        uncounted: List[Any] = []
         written = self._written.get(func)
         if written is None:
             written = self._written[func] = _written(func)
+        if written and written[-1][1] == "training":
+            written = written[:-1] if args[written[-1][0]] else ()
         if written and self.ledger.active:
             spot: Optional[Spot] = None
             for at, name in written:
@@ -188,8 +205,11 @@ class TorchWatch:
                         spot = spot or self.places.spot(sys._getframe(1))
                         self._recent.append((identity, spot))
                         self._book(func, tensor, self.ledger.memories.get(identity), spot)
+            if self._forgets and written and func._schema.name.startswith(_LISTS):
+                uncounted = [item for at, _ in written for item in args[at] if not item.is_inference()]
         if self._pending:
             self._pending = []
+        return uncounted
 
     def _book(self, func: Any, tensor: Any, memory: Optional[Memory], spot: Spot) -> None:
         newest = memory.newest() if memory is not None and memory.newest is not None else None
@@ -238,6 +258,9 @@ class TorchWatch:
             for name, value in owned:
                 if _storage(value) == _storage(save.tensor):
                     return f"self.{name}"
+        frame = sys._getframe(3)  # of the caller of `unpack`
+        if frame.f_code.co_name != _ENGINE:
+            return ""  # a checkpoint asks on behalf of a node, and reading the node would run it again
         names = [name for name in dir(node) if name.startswith("_saved_") and hasattr(node, "_raw" + name)]
         return next((name[len("_saved_") :] for name in names if save in self._kept(node, name)), "")
 
@@ -287,7 +310,7 @@ def _is_refused(tensor: Any) -> bool:
     return False
 
 
-def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
+def _mode(torch: Any, wrote: Callable[..., List[Any]]) -> Any:
     class Watching(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
         """Shows every call to `wrote` before it happens."""
 
@@ -296,8 +319,11 @@ def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
             return False  # skipping it would import it, which takes longer than importing all the rest
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            wrote(func, args, kwargs or {})
-            return func(*args, **(kwargs or {}))
+            uncounted = wrote(func, args, kwargs or {})
+            result = func(*args, **(kwargs or {}))
+            if uncounted:
+                torch.autograd.graph.increment_version(uncounted)
+            return result
 
     return Watching()
 
@@ -306,6 +332,8 @@ def _written(func: Any) -> Tuple[Tuple[int, str], ...]:
     """Give the places and names of the arguments that a call writes, as its schema says."""
     schema = getattr(func, "_schema", None)
     arguments = enumerate(schema.arguments) if schema is not None else ()
+    if schema is not None and schema.name in _UNDECLARED:
+        return tuple((at, item.name) for at, item in arguments if item.name in {*_STATISTICS, "training"})
     return tuple((at, item.name) for at, item in arguments if item.alias_info is not None and item.alias_info.is_write)
 
 
