@@ -58,6 +58,11 @@ RAISING = {
         "y = h.exp()\n(g,) = torch.autograd.grad(y.sum(), x, create_graph=True)\ny += 1\ng.sum().backward()",
         [("IPL101", 8)],
     ),
+    "a parameter that a later graph saved as well": (
+        "m = nn.Linear(4, 4)\nl = m(h).sum()\nm(h * 2).sum().backward()\n"
+        "with torch.no_grad():\n    m.weight.zero_()\nl.backward()",
+        [("IPL103", 10)],
+    ),
     "an LSTM": ("m = nn.LSTM(4, 4)\ny, _ = m(h[None])\ny += 1\ny.sum().backward()", [("IPL101", 8)]),
     "another thread": (
         "import threading\ndef work():\n    y = h.exp()\n    y += 1\n    y.sum().backward()\n"

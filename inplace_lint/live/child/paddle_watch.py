@@ -14,7 +14,6 @@ import functools
 import os
 import re
 import sys
-import weakref
 from types import TracebackType
 from typing import Any, Callable, Iterable, List, Optional, Tuple
 
@@ -107,7 +106,7 @@ class PaddleWatch:
         memory = self.ledger.memory(address)
         spot = self.places.spot(sys._getframe(1))
         save = Save(tensor, tensor.inplace_version, self.ledger.next(), spot, memory)
-        memory.since, memory.newest = 0, weakref.ref(save)
+        memory.keep(save)
         if self._running:
             save.op = self._running[-1][0]
             self._running[-1][1].append(save)
@@ -151,7 +150,7 @@ class PaddleWatch:
                 continue
             spot: Optional[Spot] = None
             for memory in list(memories):
-                newest = memory.newest() if memory.newest is not None else None
+                newest = memory.newest()
                 if newest is None or not newest.tensor._is_shared_buffer_with(tensor):
                     continue
                 spot = spot or self.places.spot(sys._getframe(1))

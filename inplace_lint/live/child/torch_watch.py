@@ -14,7 +14,6 @@ import os
 import re
 import sys
 import threading
-import weakref
 from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
@@ -153,7 +152,7 @@ class TorchWatch:
             return Save(tensor, _version(tensor), 0, _NOWHERE, None)
         memory = self.ledger.memory(identity)
         save = Save(tensor, _version(tensor), self.ledger.next(), self.places.spot(sys._getframe(1)), memory)
-        memory.since, memory.newest = 0, weakref.ref(save)
+        memory.keep(save)
         self._pending.append(save)
         return save
 
@@ -212,7 +211,7 @@ class TorchWatch:
         return uncounted
 
     def _book(self, func: Any, tensor: Any, memory: Optional[Memory], spot: Spot) -> None:
-        newest = memory.newest() if memory is not None and memory.newest is not None else None
+        newest = memory.newest() if memory is not None else None
         if memory is None or newest is None:
             return
         for save in self._pending:
