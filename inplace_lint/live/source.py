@@ -138,7 +138,7 @@ def symbol_of(source: Source, node: Expression | None) -> str:
     match node:
         case ast.AugAssign(target=target):
             return _text(target)
-        case ast.Subscript(value=value):
+        case ast.Subscript(value=value) | ast.Return(value=value):
             return _text(value)
         case ast.Call(func=func, args=args, keywords=keywords):
             outs = [item.value for item in keywords if item.arg == "out"]

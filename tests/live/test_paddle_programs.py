@@ -15,42 +15,172 @@ ones, h = paddle.ones([3, 3]), x * 1.0
 """  # five lines: the first line of a body is line 6
 
 RAISING = {
-    "a saved output": ("y = F.sigmoid(h)\ny.scale_(2.0)\ny.sum().backward()", [("IPL101", 7)]),
-    "a saved input": ("y = h * h\nh.add_(ones)\ny.sum().backward()", [("IPL101", 7)]),
-    "a view": ("y = h * h\nh[0].zero_()\ny.sum().backward()", [("IPL101", 7)]),
-    "another view": ("y = h[1] * h[1]\nh[0].zero_()\ny.sum().backward()", [("IPL101", 7)]),
-    "an item": ("y = h * h\nh[0] = 0.0\ny.sum().backward()", [("IPL101", 7)]),
-    "an item from the same tensor": ("h[1:] = h[:-1]\nh.sum().backward()", [("IPL101", 6)]),
-    "a second write": ("h.exp_()\nh.scale_(2.0)\nh.sum().backward()", [("IPL101", 7)]),
-    "increment": ("t = h.sum()\ny = t * t\npaddle.increment(t)\ny.backward()", [("IPL101", 8)]),
+    "a saved output": (
+        """\
+y = F.sigmoid(h)
+y.scale_(2.0)
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "a saved input": (
+        """\
+y = h * h
+h.add_(ones)
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "a view": (
+        """\
+y = h * h
+h[0].zero_()
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "another view": (
+        """\
+y = h[1] * h[1]
+h[0].zero_()
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "an item": (
+        """\
+y = h * h
+h[0] = 0.0
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "an item from the same tensor": (
+        """\
+h[1:] = h[:-1]
+h.sum().backward()
+""",
+        [("IPL101", 6)],
+    ),
+    "a second write": (
+        """\
+h.exp_()
+h.scale_(2.0)
+h.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "increment": (
+        """\
+t = h.sum()
+y = t * t
+paddle.increment(t)
+y.backward()
+""",
+        [("IPL101", 8)],
+    ),
 }
 REFUSED = {
     "a leaf": ("x.add_(ones)", [("IPL201", 6)]),
     "an item of a leaf": ("x[0] = 0.0", [("IPL201", 6)]),
-    "a gradient in a hook": ("h.register_hook(lambda g: g.scale_(0.5))\n(h * 2).sum().backward()", [("IPL201", 6)]),
-    "a parameter": ("fc = nn.Linear(3, 3)\nfc.weight *= 0.5", [("IPL212", 7)]),
-    "a shape": ("z = paddle.zeros([3])\nz.add_(ones)", [("IPL207", 7)]),
+    "a gradient in a hook": (
+        """\
+h.register_hook(lambda g: g.scale_(0.5))
+(h * 2).sum().backward()
+""",
+        [("IPL201", 6)],
+    ),
+    "a leaf that a custom layer returns": (
+        """\
+class Same(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, t):
+        return t
+    @staticmethod
+    def backward(ctx, g):
+        return g
+Same.apply(x)
+""",
+        [("IPL201", 9)],
+    ),
+    "a parameter": (
+        """\
+fc = nn.Linear(3, 3)
+fc.weight *= 0.5
+""",
+        [("IPL212", 7)],
+    ),
+    "a shape": (
+        """\
+z = paddle.zeros([3])
+z.add_(ones)
+""",
+        [("IPL207", 7)],
+    ),
 }
 SILENT = {
-    "set_value": ("y = h * h\nh.set_value(ones)\ny.sum().backward()", [("IPL302", 7)]),
-    "out": ("y = h * h\npaddle.add(ones, ones, out=h)\ny.sum().backward()", [("IPL302", 7)]),
+    "set_value": (
+        """\
+y = h * h
+h.set_value(ones)
+y.sum().backward()
+""",
+        [("IPL302", 7)],
+    ),
+    "out": (
+        """\
+y = h * h
+paddle.add(ones, ones, out=h)
+y.sum().backward()
+""",
+        [("IPL302", 7)],
+    ),
     "a step too early": (
-        "fc = nn.Linear(3, 1)\no = paddle.optimizer.SGD(0.1, parameters=fc.parameters())\ny = fc(h).sum()\n"
-        "fc(ones).sum().backward()\no.step()\ny.backward()",
+        """\
+fc = nn.Linear(3, 1)
+o = paddle.optimizer.SGD(0.1, parameters=fc.parameters())
+y = fc(h).sum()
+fc(ones).sum().backward()
+o.step()
+y.backward()
+""",
         [("IPL103", 10)],
     ),
 }
 CLEAN = {
-    "not saved": "y = F.gelu(h)\ny.add_(ones)\ny.sum().backward()",
-    "rebound": "y = F.sigmoid(h)\ny += 1\ny.sum().backward()",
-    "after backward": "y = h * h\ny.sum().backward()\nh.zero_()",
-    "its own result": "h.sin_()\nh.square_()\nh.sum().backward()",
-    "other columns, behind the counter": "y = h[:, 0] * h[:, 0]\nh[:, 1].set_value(paddle.ones([3]))\ny.sum().backward()",
-    "training": (
-        "m = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1D(3), nn.ReLU())\n"
-        "o = paddle.optimizer.Adam(parameters=m.parameters())\n"
-        "for _ in range(3):\n    m(ones).sum().backward()\n    o.step()\n    o.clear_grad()"
-    ),
+    "not saved": """\
+y = F.gelu(h)
+y.add_(ones)
+y.sum().backward()
+""",
+    "rebound": """\
+y = F.sigmoid(h)
+y += 1
+y.sum().backward()
+""",
+    "after backward": """\
+y = h * h
+y.sum().backward()
+h.zero_()
+""",
+    "its own result": """\
+h.sin_()
+h.square_()
+h.sum().backward()
+""",
+    "other columns, behind the counter": """\
+y = h[:, 0] * h[:, 0]
+h[:, 1].set_value(paddle.ones([3]))
+y.sum().backward()
+""",
+    "training": """\
+m = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1D(3), nn.ReLU())
+o = paddle.optimizer.Adam(parameters=m.parameters())
+for _ in range(3):
+    m(ones).sum().backward()
+    o.step()
+    o.clear_grad()
+""",
 }
 
 

@@ -19,54 +19,169 @@ h = x + 0
 """  # five lines: the first line of a body is line 6
 
 RAISING = {
-    "a saved output": ("y = h.exp()\ny += 1\ny.sum().backward()", [("IPL101", 7)]),
-    "a saved input": ("y = F.gelu(h)\nh[0] = 0\ny.sum().backward()", [("IPL101", 7)]),
-    "a view of what was saved": ("y = h.exp()\ny.view(-1)[2:].mul_(2)\ny.sum().backward()", [("IPL101", 7)]),
-    "without gradients": ("y = h.exp()\nwith torch.no_grad():\n    y.mul_(2)\ny.sum().backward()", [("IPL101", 8)]),
+    "a saved output": (
+        """\
+y = h.exp()
+y += 1
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "a saved input": (
+        """\
+y = F.gelu(h)
+h[0] = 0
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "a view of what was saved": (
+        """\
+y = h.exp()
+y.view(-1)[2:].mul_(2)
+y.sum().backward()
+""",
+        [("IPL101", 7)],
+    ),
+    "without gradients": (
+        """\
+y = h.exp()
+with torch.no_grad():
+    y.mul_(2)
+y.sum().backward()
+""",
+        [("IPL101", 8)],
+    ),
     "two faults in one run": (
-        "y = h.exp()\ny += 1\nz = h.tanh()\nz += 1\n(y + z).sum().backward()",
+        """\
+y = h.exp()
+y += 1
+z = h.tanh()
+z += 1
+(y + z).sum().backward()
+""",
         [("IPL101", 7), ("IPL101", 9)],
     ),
-    "a module in place": ("act = nn.ReLU(inplace=True)\ny = act(h.exp())\ny.sum().backward()", [("IPL102", 6)]),
+    "a module in place": (
+        """\
+act = nn.ReLU(inplace=True)
+y = act(h.exp())
+y.sum().backward()
+""",
+        [("IPL102", 6)],
+    ),
     "a module in a container": (
-        "net = nn.Sequential(\n    nn.Linear(4, 4), nn.Sigmoid(),\n    nn.ReLU(inplace=True))\nnet(h).sum().backward()",
+        """\
+net = nn.Sequential(
+    nn.Linear(4, 4), nn.Sigmoid(),
+    nn.ReLU(inplace=True))
+net(h).sum().backward()
+""",
         [("IPL102", 8)],
     ),
-    "a function in place": ("y = h.exp()\nF.relu(y, inplace=True)\ny.sum().backward()", [("IPL102", 7)]),
-    "its own operand": ("h *= h\nh.sum().backward()", [("IPL101", 6)]),
+    "a function in place": (
+        """\
+y = h.exp()
+F.relu(y, inplace=True)
+y.sum().backward()
+""",
+        [("IPL102", 7)],
+    ),
+    "its own operand": (
+        """\
+h *= h
+h.sum().backward()
+""",
+        [("IPL101", 6)],
+    ),
     "a step too early": (
-        "m = nn.Linear(4, 4)\no = torch.optim.SGD(m.parameters(), .1)\nl = m(h).sum()\n"
-        "l.backward(retain_graph=True)\no.step()\nl.backward()",
+        """\
+m = nn.Linear(4, 4)
+o = torch.optim.SGD(m.parameters(), .1)
+l = m(h).sum()
+l.backward(retain_graph=True)
+o.step()
+l.backward()
+""",
         [("IPL103", 10)],
     ),
     "a foreach step too early": (
-        "m = nn.Linear(4, 4)\no = torch.optim.Adam(m.parameters(), foreach=True)\nl = m(h).sum()\n"
-        "l.backward(retain_graph=True)\no.step()\nl.backward()",
+        """\
+m = nn.Linear(4, 4)
+o = torch.optim.Adam(m.parameters(), foreach=True)
+l = m(h).sum()
+l.backward(retain_graph=True)
+o.step()
+l.backward()
+""",
         [("IPL103", 10)],
     ),
     "a custom function": (
-        "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t):\n"
-        "        ctx.save_for_backward(t)\n        return t * t\n    @staticmethod\n    def backward(ctx, g):\n"
-        "        (t,) = ctx.saved_tensors\n        return 2 * t * g\ny = Square.apply(h)\nh += 1\ny.sum().backward()",
+        """\
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        ctx.save_for_backward(t)
+        return t * t
+    @staticmethod
+    def backward(ctx, g):
+        (t,) = ctx.saved_tensors
+        return 2 * t * g
+y = Square.apply(h)
+h += 1
+y.sum().backward()
+""",
         [("IPL101", 16)],
     ),
     "a checkpoint": (
-        "from torch.utils.checkpoint import checkpoint\ny = checkpoint(F.gelu, h, use_reentrant=False)\nh += 1\ny.sum().backward()",
+        """\
+from torch.utils.checkpoint import checkpoint
+y = checkpoint(F.gelu, h, use_reentrant=False)
+h += 1
+y.sum().backward()
+""",
         [("IPL101", 8)],
     ),
     "double backward": (
-        "y = h.exp()\n(g,) = torch.autograd.grad(y.sum(), x, create_graph=True)\ny += 1\ng.sum().backward()",
+        """\
+y = h.exp()
+(g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+y += 1
+g.sum().backward()
+""",
         [("IPL101", 8)],
     ),
     "a parameter that a later graph saved as well": (
-        "m = nn.Linear(4, 4)\nl = m(h).sum()\nm(h * 2).sum().backward()\n"
-        "with torch.no_grad():\n    m.weight.zero_()\nl.backward()",
+        """\
+m = nn.Linear(4, 4)
+l = m(h).sum()
+m(h * 2).sum().backward()
+with torch.no_grad():
+    m.weight.zero_()
+l.backward()
+""",
         [("IPL103", 10)],
     ),
-    "an LSTM": ("m = nn.LSTM(4, 4)\ny, _ = m(h[None])\ny += 1\ny.sum().backward()", [("IPL101", 8)]),
+    "an LSTM": (
+        """\
+m = nn.LSTM(4, 4)
+y, _ = m(h[None])
+y += 1
+y.sum().backward()
+""",
+        [("IPL101", 8)],
+    ),
     "another thread": (
-        "import threading\ndef work():\n    y = h.exp()\n    y += 1\n    y.sum().backward()\n"
-        "t = threading.Thread(target=work)\nt.start()\nt.join()",
+        """\
+import threading
+def work():
+    y = h.exp()
+    y += 1
+    y.sum().backward()
+t = threading.Thread(target=work)
+t.start()
+t.join()
+""",
         [("IPL101", 9)],
     ),
 }
@@ -74,70 +189,198 @@ RAISING = {
 REFUSED = {
     "a leaf": ("x += 1", [("IPL201", 6)]),
     "a view of a leaf": ("x[0] += 1", [("IPL202", 6)]),
-    "one of several views": ("a, b = h.chunk(2)\na.mul_(2)", [("IPL203", 7)]),
-    "a view made under no_grad": ("with torch.no_grad():\n    v = h[0]\nv += 1", [("IPL204", 8)]),
-    "an inference tensor": ("with torch.inference_mode():\n    t = torch.ones(4)\nt += 1", [("IPL205", 8)]),
+    "one of several views": (
+        """\
+a, b = h.chunk(2)
+a.mul_(2)
+""",
+        [("IPL203", 7)],
+    ),
+    "a view made under no_grad": (
+        """\
+with torch.no_grad():
+    v = h[0]
+v += 1
+""",
+        [("IPL204", 8)],
+    ),
+    "an inference tensor": (
+        """\
+with torch.inference_mode():
+    t = torch.ones(4)
+t += 1
+""",
+        [("IPL205", 8)],
+    ),
     "expanded memory": ("h[0].expand(4, 4).add_(1)", [("IPL206", 6)]),
-    "a whole number": ("n = torch.zeros(4, dtype=torch.long)\nn /= 2", [("IPL207", 7)]),
+    "a whole number": (
+        """\
+n = torch.zeros(4, dtype=torch.long)
+n /= 2
+""",
+        [("IPL207", 7)],
+    ),
     "out": ("torch.add(h, 1, out=torch.zeros(4, 4))", [("IPL208", 6)]),
     "a hooked module": (
-        "m = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True))\nm[0].register_full_backward_hook(lambda *a: None)\nm(h)",
+        """\
+m = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True))
+m[0].register_full_backward_hook(lambda *a: None)
+m(h)
+""",
         [("IPL209", 6)],
     ),
     "a custom view": (
-        "class Same(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t):\n        return t.view_as(t)\n"
-        "    @staticmethod\n    def backward(ctx, g):\n        return g\ny = Same.apply(h)\ny += 1",
+        """\
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return t.view_as(t)
+    @staticmethod
+    def backward(ctx, g):
+        return g
+y = Same.apply(h)
+y += 1
+""",
         [("IPL210", 14)],
     ),
 }
 
 SILENT = {
-    "data": ("y = h.sigmoid()\ny.data.mul_(2)\ny.sum().backward()", [("IPL302", 7)]),
+    "data": (
+        """\
+y = h.sigmoid()
+y.data.mul_(2)
+y.sum().backward()
+""",
+        [("IPL302", 7)],
+    ),
     "a fused step": (
-        "m = nn.Linear(4, 4)\no = torch.optim.Adam(m.parameters(), fused=True)\nl = m(h).sum()\n"
-        "l.backward(retain_graph=True)\no.step()\nl.backward()",
+        """\
+m = nn.Linear(4, 4)
+o = torch.optim.Adam(m.parameters(), fused=True)
+l = m(h).sum()
+l.backward(retain_graph=True)
+o.step()
+l.backward()
+""",
         [("IPL103", 10)],
     ),
     "an attribute of a context": (
-        "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t):\n        ctx.t = t\n"
-        "        return t * t\n    @staticmethod\n    def backward(ctx, g):\n        return 2 * ctx.t * g\n"
-        "y = Square.apply(h)\nh += 1\ny.sum().backward()",
+        """\
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        ctx.t = t
+        return t * t
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.t * g
+y = Square.apply(h)
+h += 1
+y.sum().backward()
+""",
         [("IPL302", 15)],
     ),
     "statistics of an evaluated batch norm": (
-        "b = nn.BatchNorm1d(4).eval()\ny = b(h).sum()\nb.train()\nb(h.detach())\ny.backward()",
+        """\
+b = nn.BatchNorm1d(4).eval()
+y = b(h).sum()
+b.train()
+b(h.detach())
+y.backward()
+""",
         [("IPL302", 9)],
     ),
 }
 
 CLEAN = {
-    "not saved": "y = F.linear(h, torch.rand(4, 4))\ny += 1\ny.sum().backward()",
-    "after backward": "y = h.exp()\ny.sum().backward()\ny += 1",
-    "a clone": "y = h.exp()\nz = y.clone()\nz += 1\n(y + z).sum().backward()",
-    "an in-place op that keeps its result": "h.sigmoid_()\nh.sum().backward()",
-    "batch norm twice": "b = nn.BatchNorm1d(4)\n(b(h) + b(h * 2)).sum().backward()",
-    "a GRU and its chunks": "g = nn.GRUCell(4, 4)\ns = torch.zeros(4, 4)\nfor _ in range(3):\n    s = g(h, s)\ns.sum().backward()",
-    "other columns, behind the counter": "y = h.exp()\ny[:, :2].sum().backward() if y.data[:, 3].mul_(1) is None else None",
-    "training with Adam": (
-        "m = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True), nn.BatchNorm1d(4))\no = torch.optim.Adam(m.parameters())\n"
-        "for _ in range(3):\n    o.zero_grad()\n    m(x.detach()).sum().backward()\n    o.step()"
-    ),
-    "hooks of the user that copy": (
-        "with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):\n    y = h.exp()\ny += 1\ny.sum().backward()"
-    ),
-    "transforms of functions": (
-        "assert torch.allclose(torch.func.grad(lambda t: t.sin().sum())(x.detach()), x.detach().cos())\n"
-        "torch.func.vmap(torch.sin)(x)\ny = h.exp()\ny.sum().backward()"
-    ),
-    "an error that the program handles": "try:\n    x += 1\nexcept RuntimeError:\n    pass",
-    "deep copies and pickles of modules": (
-        "import copy, pickle\nm = nn.Linear(4, 4)\nn = pickle.loads(pickle.dumps(copy.deepcopy(m)))\nassert 'forward' not in vars(n)\n(m(h) + n(h)).sum().backward()"
-    ),
-    "workers": (
-        "from torch.utils.data import DataLoader\n\n\nclass Data:\n    def __len__(self):\n        return 4\n\n"
-        "    def __getitem__(self, i):\n        t = torch.rand(3, requires_grad=True)\n        y = t.exp()\n        y.data += 1\n"
-        "        y.sum().backward()\n        return t.detach()\n\n\nfor b in DataLoader(Data(), num_workers=2):\n    pass"
-    ),
+    "not saved": """\
+y = F.linear(h, torch.rand(4, 4))
+y += 1
+y.sum().backward()
+""",
+    "after backward": """\
+y = h.exp()
+y.sum().backward()
+y += 1
+""",
+    "a clone": """\
+y = h.exp()
+z = y.clone()
+z += 1
+(y + z).sum().backward()
+""",
+    "an in-place op that keeps its result": """\
+h.sigmoid_()
+h.sum().backward()
+""",
+    "batch norm twice": """\
+b = nn.BatchNorm1d(4)
+(b(h) + b(h * 2)).sum().backward()
+""",
+    "a GRU and its chunks": """\
+g = nn.GRUCell(4, 4)
+s = torch.zeros(4, 4)
+for _ in range(3):
+    s = g(h, s)
+s.sum().backward()
+""",
+    "other columns, behind the counter": """\
+y = h.exp()
+y[:, :2].sum().backward() if y.data[:, 3].mul_(1) is None else None
+""",
+    "training with Adam": """\
+m = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True), nn.BatchNorm1d(4))
+o = torch.optim.Adam(m.parameters())
+for _ in range(3):
+    o.zero_grad()
+    m(x.detach()).sum().backward()
+    o.step()
+""",
+    "hooks of the user that copy": """\
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+    y = h.exp()
+y += 1
+y.sum().backward()
+""",
+    "transforms of functions": """\
+assert torch.allclose(torch.func.grad(lambda t: t.sin().sum())(x.detach()), x.detach().cos())
+torch.func.vmap(torch.sin)(x)
+y = h.exp()
+y.sum().backward()
+""",
+    "an error that the program handles": """\
+try:
+    x += 1
+except RuntimeError:
+    pass
+""",
+    "deep copies and pickles of modules": """\
+import copy, pickle
+m = nn.Linear(4, 4)
+n = pickle.loads(pickle.dumps(copy.deepcopy(m)))
+assert 'forward' not in vars(n)
+(m(h) + n(h)).sum().backward()
+""",
+    "workers": """\
+from torch.utils.data import DataLoader
+
+
+class Data:
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        t = torch.rand(3, requires_grad=True)
+        y = t.exp()
+        y.data += 1
+        y.sum().backward()
+        return t.detach()
+
+
+for b in DataLoader(Data(), num_workers=2):
+    pass
+""",
 }
 
 

@@ -16,6 +16,35 @@ PLAIN = """\
     print("to stderr", file=sys.stderr)
     """
 
+FULL = """\
+error[IPL101] modified-after-save: `y` is overwritten, but backward of `sigmoid` needs its old value
+ --> program.py:5:1
+  |
+4 | y = x.sigmoid()
+  |     ----------- saved here: sigmoid keeps its output for backward
+5 | y += 1
+  | ^^^^^^ written here
+  |
+  = help: use `y = y + 1`
+  = torch says: one of the variables needed for gradient computation has been modified by an inplace operation: [...] is
+    output 0 of Sigmoid, is at version 1; expected version 0
+
+Found 1 error in 1 file.
+"""
+HIDING = """\
+import sys
+
+
+class Hiding:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == "paddle":
+            raise ModuleNotFoundError(name, name=name)
+
+
+sys.meta_path.insert(0, Hiding)
+"""
+
 
 def test_a_program_sees_what_it_would_see_without_us(tracer):
     tracer.write(PLAIN)
@@ -94,9 +123,7 @@ def test_what_cannot_be_run_is_told_in_one_line(tracer, words, reason):
 
 def test_an_interpreter_without_the_framework_is_named(tracer):
     tracer.write("import paddle\n")
-    (tracer.folder / "sitecustomize.py").write_text(
-        "import sys\nsys.meta_path.insert(0, type('No', (), {'find_spec': staticmethod(lambda name, *a: (_ for _ in ()).throw(ModuleNotFoundError(name, name=name)) if name == 'paddle' else None)}))\n"
-    )
+    (tracer.folder / "sitecustomize.py").write_text(HIDING)
     done = tracer.command("program.py", PYTHONPATH=f"{tracer.folder}:{Path(__file__).resolve().parents[2]}")
     assert done.returncode == 2
     assert "has no paddle: --python names another interpreter" in done.stderr.splitlines()[-1]
@@ -126,25 +153,7 @@ def test_the_findings_stand_on_stderr_and_nothing_else_is_on_stdout(tracer):
     )
     done = tracer.command("program.py")
     assert (done.returncode, done.stdout) == (0, "went on\n")
-    assert done.stderr == dedent_of_full()
-
-
-def dedent_of_full() -> str:
-    return """\
-error[IPL101] modified-after-save: `y` is overwritten, but backward of `sigmoid` needs its old value
- --> program.py:5:1
-  |
-4 | y = x.sigmoid()
-  |     ----------- saved here: sigmoid keeps its output for backward
-5 | y += 1
-  | ^^^^^^ written here
-  |
-  = help: use `y = y + 1`
-  = torch says: one of the variables needed for gradient computation has been modified by an inplace operation: [...] is
-    output 0 of Sigmoid, is at version 1; expected version 0
-
-Found 1 error in 1 file.
-"""
+    assert done.stderr == FULL
 
 
 def test_comments_and_selection_silence_what_a_run_found(tracer):

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Callable, Iterable, List, Optional, Tuple
 
 from .ledger import Ledger, Memory, Save, Write, constructing
-from .places import Places, Spot, described
+from .places import Places, Spot, described, returning
 
 _STALE = (
     "(PermissionDenied) Tensor used in gradient computation has been modified by an inplace operation. "
@@ -61,6 +61,10 @@ class PaddleWatch:
             self._replace(tensor, name, self._wrapped(getattr(tensor, name), name, writes=True))
         atexit.register(self.stop)  # the framework hangs when it is torn down with hooks in place
         self._undo.callback(atexit.unregister, self.stop)
+        custom = self.paddle.autograd.PyLayer
+        if "apply" not in vars(custom):  # it is inherited: without ours the framework's own is back
+            custom.apply = self._applying(custom)
+            self._undo.callback(delattr, custom, "apply")
         self._undo.enter_context(self.paddle.autograd.saved_tensors_hooks(self.pack, self.unpack))
 
     def stop(self) -> None:
@@ -97,6 +101,19 @@ class PaddleWatch:
             return result
 
         return call
+
+    def _applying(self, custom: Any) -> Any:
+        """Note the `return` of a custom layer where what it returns is refused: it counts as written there."""
+
+        def apply(layer: Any, *args: Any, **options: Any) -> Any:
+            try:
+                return super(custom, layer).apply(*args, **options)  # type: ignore[misc]
+            except ValueError as error:
+                if f"{layer.__name__} : Leaf" in str(error):
+                    self._refused = (check_of(error), Spot(returning(layer.forward.__code__)))
+                raise
+
+        return classmethod(apply)
 
     def pack(self, tensor: Any) -> Save:
         """Book a save; what is given back is kept by the node instead of the tensor."""

@@ -113,6 +113,12 @@ def _installed() -> Tuple[str, ...]:
     return tuple(os.path.join(os.path.abspath(path), "") for path in found)
 
 
+def returning(code: CodeType) -> Optional[Where]:
+    """Give the last `return` of a function."""
+    offsets = [item.offset for item in dis.get_instructions(code) if item.opname.startswith("RETURN_")]
+    return Where(code, offsets[-1]) if offsets else None
+
+
 def described(where: Optional[Where]) -> Optional[Dict[str, Any]]:
     """
     Give the position of an instruction as plain data, or None without one.
