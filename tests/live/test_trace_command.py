@@ -156,6 +156,49 @@ def test_the_findings_stand_on_stderr_and_nothing_else_is_on_stdout(tracer):
     assert done.stderr == FULL
 
 
+def test_an_interpreter_that_tells_no_columns_gives_the_same_findings(tracer):
+    tracer.write(
+        """\
+        import torch
+        from torch import nn
+
+        net = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.ReLU(inplace=True))
+        x = torch.rand(3, requires_grad=True)
+        y = x.sigmoid()
+        y += 1
+        z = x.exp()
+        z[0] = 1
+        (y.sum() + z.sum() + net(x).sum()).backward()
+        """
+    )
+    words = ("--output-format", "concise", "program.py")
+    exact, lines = tracer.command(*words), tracer.command(*words, PYTHONNODEBUGRANGES="1")
+    assert lines.stderr == exact.stderr
+    assert [line.split(":")[1] for line in exact.stderr.splitlines()[:3]] == ["4", "7", "9"]
+
+
+def test_an_error_that_ends_a_thread_is_told(tracer):
+    tracer.write(
+        """\
+        import threading
+        import torch
+
+
+        def work():
+            leaf = torch.zeros(2, requires_grad=True)
+            leaf += 1
+
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        """
+    )
+    done = tracer.command("--output-format", "concise", "program.py")
+    assert done.returncode == 0
+    assert "program.py:7:5: error[IPL201]" in done.stderr
+
+
 def test_comments_and_selection_silence_what_a_run_found(tracer):
     source = """\
         import torch

@@ -138,6 +138,6 @@ def described(where: Optional[Where]) -> Optional[Dict[str, Any]]:
         line, end_line, column, end_column = next(itertools.islice(positions(), offset // 2, None))
         found.update(line=line, end_line=end_line, column=column, end_column=end_column)
     if found.get("line") is None:
-        lines = [line for start, line in dis.findlinestarts(code) if start <= offset]
+        lines = [line for start, line in dis.findlinestarts(code) if start <= offset and line is not None]
         found.update(line=lines[-1] if lines else code.co_firstlineno, end_line=None, column=None, end_column=None)
     return found

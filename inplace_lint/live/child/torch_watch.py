@@ -79,9 +79,9 @@ class TorchWatch:
         function = self.torch.autograd.Function
         self._undo.callback(setattr, function, "apply", vars(function)["apply"])
         function.apply = self._applying(function.apply.__func__)
-        if getattr(threading, "_profile_hook", None) is None:  # else a profiler is at work, and new threads are its own
-            threading.setprofile(self._in_thread)
-            self._undo.callback(threading.setprofile, None)
+        thread = threading.Thread
+        self._undo.callback(setattr, thread, "start", thread.start)
+        thread.start = self._starting(thread.start)  # type: ignore[method-assign, assignment]
         for context in self._contexts():
             self._undo.enter_context(context)
         # Under a mode some releases do not count what calls on lists of tensors write; whether this one does is tried.
@@ -97,11 +97,24 @@ class TorchWatch:
     def _contexts(self) -> Tuple[Any, ...]:
         return self.torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack), _mode(self.torch, self.wrote)
 
-    def _in_thread(self, *_event: Any) -> None:
-        """Watch a new thread from its first event on; what is entered here ends with the thread."""
-        sys.setprofile(None)
-        for context in self._contexts() if self.ledger.active else ():
-            context.__enter__()
+    def _starting(self, original: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Watch what a new thread runs; hooks and modes must be gone before it ends, or the process may be aborted."""
+
+        @functools.wraps(original)
+        def start(thread: Any) -> None:
+            run = thread.run
+
+            def watched() -> None:
+                del thread.run
+                with contextlib.ExitStack() as stack:
+                    for context in self._contexts() if self.ledger.active else ():
+                        stack.enter_context(context)
+                    run()
+
+            thread.run = watched
+            original(thread)
+
+        return start
 
     def _disabling(self, original: Callable[[str], Any]) -> Callable[[str], Any]:
         """Take our hooks off where the framework runs something that no hooks may see (function transforms)."""
@@ -202,7 +215,7 @@ class TorchWatch:
                     identity = _storage(tensor) if isinstance(tensor, self.torch.Tensor) else None
                     if identity is not None:
                         spot = spot or self.places.spot(sys._getframe(1))
-                        self._recent.append((identity, spot))
+                        self._recent.append((identity, spot._replace(layer=None)))  # keeps no model alive
                         self._book(func, tensor, self.ledger.memories.get(identity), spot)
             if self._forgets and written and func._schema.name.startswith(_LISTS):
                 uncounted = [item for at, _ in written for item in args[at] if not item.is_inference()]
@@ -257,8 +270,8 @@ class TorchWatch:
             for name, value in owned:
                 if _storage(value) == _storage(save.tensor):
                     return f"self.{name}"
-        frame = sys._getframe(3)  # of the caller of `unpack`
-        if frame.f_code.co_name != _ENGINE:
+        caller = sys._getframe(2).f_back  # who called `unpack`; nobody in a thread of a device
+        if caller is not None and caller.f_code.co_name != _ENGINE:
             return ""  # a checkpoint asks on behalf of a node, and reading the node would run it again
         names = [name for name in dir(node) if name.startswith("_saved_") and hasattr(node, "_raw" + name)]
         return next((name[len("_saved_") :] for name in names if save in self._kept(node, name)), "")
