@@ -17,15 +17,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint import cache, files, notebook, pool, sources, suppress
 from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
-from inplace_lint.finding import Certainty, Finding, Severity
+from inplace_lint.finding import Certainty, Finding, Fix, Severity
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.room import collector_off
 from inplace_lint.span import Span
+
+if TYPE_CHECKING:
+    from inplace_lint.rules.case import Case
 
 SYNTAX_CODE = "IPL902"
 SYNTAX_NAME = "invalid-syntax"
@@ -138,9 +141,8 @@ def _check_one(task: Task) -> Checked:
 
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
-        result = check_file(
-            task.path, source, Options(versions), sources.project(task.root, framework_names()) if task.root else None
-        )
+        project = sources.project(task.root, framework_names()) if task.root else None
+        result = check_file(task.path, source, Options(versions), project, _mend)
     except UnreadableError as error:
         return _failed(str(error))
     except SyntaxError as error:
@@ -154,6 +156,12 @@ def _check_one(task: Task) -> Checked:
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}
     return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
+
+
+def _mend(case: Case) -> Fix | None:
+    from inplace_lint.fix.fixers import mend  # noqa: PLC0415 - only where something was found
+
+    return mend(case)
 
 
 @lru_cache(maxsize=1)

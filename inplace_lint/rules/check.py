@@ -8,11 +8,13 @@ else was saved there becomes related places of it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
-from inplace_lint.finding import Certainty, Finding, Related, Role, Severity
+from inplace_lint.event import Event
+from inplace_lint.finding import Certainty, Finding, Fix, Related, Role, Severity
 from inplace_lint.interp import reach, roots
+from inplace_lint.interp.holding import Holding
 from inplace_lint.interp.program import Program
 from inplace_lint.interp.project import Module, Project, alone
 from inplace_lint.knowledge import facts
@@ -24,6 +26,7 @@ from inplace_lint.outline.outline import Outline, mentions, outline, outline_of
 from inplace_lint.room import with_room
 from inplace_lint.rules import RULES
 from inplace_lint.rules.advice import cure
+from inplace_lint.rules.case import Case, Mender, watched
 from inplace_lint.rules.draft import Draft, Mark, Rule
 from inplace_lint.span import Place, Slice, Span
 
@@ -64,6 +67,7 @@ class Said:
     draft: Draft
     severity: Severity
     certainty: Certainty
+    event: Event
 
 
 _LOADED: dict[tuple[str, str | None], facts.Facts] = {}
@@ -82,9 +86,13 @@ def packages() -> tuple[str, ...]:
     return tuple(package for name in facts.frameworks() for package in facts_for(name, None).framework.packages)
 
 
-def check_file(path: str, source: str, options: Options, project: Project | None = None) -> FileResult:
+def check_file(
+    path: str, source: str, options: Options, project: Project | None = None, mender: Mender | None = None
+) -> FileResult:
     """
     Give all findings of the roots of a file, unsuppressed; some may stand in files of `project` that they lead to.
+
+    `mender` is asked for the fix of each; for it, what has a finding is run a second time.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
@@ -100,13 +108,19 @@ def check_file(path: str, source: str, options: Options, project: Project | None
     if not used:
         return FileResult(seconds=clock.seconds)
     project = project or alone()
-    program = Program(read or Module(path, source, outlined), used, project)
+    main = read or Module(path, source, outlined)
+    program = Program(main, used, project)
     before = project.lower_seconds()
     found = with_room(lambda: roots.run_all(program))
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lower_seconds() - before)
     said = [word for entry in found for word in _say(entry)]
-    findings, statements = Resolver(program).findings(_chosen(said))
+    chosen = _chosen(said)
+    resolver = Resolver(program)
+    if mender is not None and chosen:
+        resolver.mender, again = mender, Program(main, used, project)
+        resolver.holdings = watched(again, [word.draft for word, _, _ in chosen])
+    findings, statements = resolver.findings(chosen)
     clock.lap("judge")
     return FileResult(findings, _counters(program), clock.seconds, statements)
 
@@ -169,7 +183,7 @@ def _say(found: roots.Found) -> Iterable[Said]:
                 Certainty.UNKNOWN if not sure else Certainty.ALWAYS if found.paths == found.of else Certainty.SOMETIMES
             )
             severity = draft.worst if sure else Severity.WARNING
-            yield Said(rule, draft, severity, certainty)
+            yield Said(rule, draft, severity, certainty, found.event)
 
 
 def _rank(said: Said) -> tuple[int, int, int]:
@@ -214,6 +228,8 @@ class Resolver:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.located: dict[Slice, Located] = {}
+        self.mender: Mender | None = None
+        self.holdings: Mapping[Place, Set[Holding]] = {}
 
     def findings(
         self, chosen: list[tuple[Said, tuple[Mark, ...], int]]
@@ -251,6 +267,7 @@ class Resolver:
         span = self._span(draft.place)
         facts_ = self.program.default()
         says = facts_.framework.says.get(draft.says, "")
+        fix = self._fix(said, marks, more, span)
         return Finding(
             code=rule.code,
             name=rule.name,
@@ -266,11 +283,21 @@ class Resolver:
             function=self._owner(draft.place.slice),
             framework=facts_.framework.name,
             assumptions=tuple(sorted(draft.assumptions)),
-            help=cure(draft, self.program.module(span.path).source, span).replace(
-                "{no_grad}", facts_.framework.says.get("no_grad", "")
-            ),
+            help=fix.message if fix is not None else self._help(draft, span),
             says=says.replace("{producer}", _node_name(draft.producer)),
+            fix=fix,
         )
+
+    def _help(self, draft: Draft, span: Span) -> str:
+        text = cure(draft, self.program.module(span.path).source, span)
+        return text.replace("{no_grad}", self.program.default().framework.says.get("no_grad", ""))
+
+    def _fix(self, said: Said, marks: tuple[Mark, ...], more: int, span: Span) -> Fix | None:
+        if self.mender is None:
+            return None
+        saves = frozenset(mark.place for mark in marks if mark.role is Role.SAVE)
+        case = Case(said.event, said.draft, span, saves, more, self.holdings, self.program, self._locate)
+        return self.mender(case)
 
 
 def _node_name(op: str) -> str:

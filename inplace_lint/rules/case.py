@@ -1,0 +1,81 @@
+"""
+What a fix may know of a finding: the event, the syntax around it, and who holds what is written.
+
+A `Mender` makes edits of it. It stands above the rules; a check without one does no work for fixes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from inplace_lint.event import Event
+from inplace_lint.finding import Fix
+from inplace_lint.interp import roots
+from inplace_lint.interp.holding import Holding
+from inplace_lint.interp.program import Program
+from inplace_lint.knowledge.facts import Facts
+from inplace_lint.lower.positions import Located
+from inplace_lint.room import with_room
+from inplace_lint.rules.draft import Draft
+from inplace_lint.span import Place, Slice, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    One finding as a mender sees it.
+
+    `saves` are the places that saved what is written, `more` those that were left out. `holdings` tells for a place, or
+    for the flag that makes a call write, what each run of the write met; it is without the places that no run reached.
+    """
+
+    event: Event
+    draft: Draft
+    span: Span
+    saves: frozenset[Place]
+    more: int
+    holdings: Mapping[Place, Set[Holding]]
+    program: Program
+    locate: Callable[[Slice], Located]
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the framework that the file is about."""
+        return self.program.default()
+
+    def met(self) -> frozenset[Holding]:
+        """Give what the runs of the write met; for a write by a flag, the runs of all that the flag makes write."""
+        write = self.draft.write
+        return frozenset(self.holdings.get(write.flag or write.site.place, frozenset()))
+
+    def partner(self, op: str) -> str:
+        """Give the op that does the same and writes nothing: that without the underscore, if there are facts of it."""
+        owner, dot, name = op.rpartition(".")
+        if not name.endswith("_") or name.endswith("__"):
+            return ""
+        other = f"{owner}{dot}{name[:-1]}"
+        forms = self.facts.forms(other)
+        writes = [(form, write.to) for form in forms for write in form.writes]
+        asked_for = all(given.optional for form, to in writes for given in form.args if given.name == to)
+        return other if forms and asked_for else ""
+
+    def is_optional(self, op: str, argument: str) -> bool:
+        """Say whether an op can be called without an argument of this name."""
+        return any(
+            given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args
+        )
+
+
+Mender = Callable[[Case], "Fix | None"]
+
+
+def watched(program: Program, drafts: Sequence[Draft]) -> Mapping[Place, Set[Holding]]:
+    """Run a program again, and give who held what was written where findings are."""
+    places: set[Place] = set()
+    for draft in drafts:
+        write = draft.write
+        places.update(place for place in (draft.place, write.site.place, write.flag) if place is not None)
+    program.watched = frozenset(places)
+    with_room(lambda: roots.run_all(program))
+    return program.holdings
