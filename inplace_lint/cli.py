@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from inplace_lint import __version__
-from inplace_lint.config import COLORS, FORMATS, nearest, version
+from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, nearest, version
 from inplace_lint.errors import InplaceLintError
 
 if TYPE_CHECKING:
     from inplace_lint.config import Settings
+    from inplace_lint.mend.command import Mended, Run
     from inplace_lint.scope import Scope
     from inplace_lint.selection import Known
     from inplace_lint.session import Outcome
@@ -105,6 +106,11 @@ def program(context: click.Context) -> int | None:
 @click.option("--output-format", type=_OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
 @click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
+@click.option("--fix/--no-fix", default=None, help="Apply fixes that are safe, and report what remains.")
+@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Count unsafe fixes in as well.")
+@click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes; report nothing that remains.")
+@click.option("--show-fixes/--no-show-fixes", default=None, help="List the fixes that were applied.")
+@click.option("--diff", is_flag=True, help="Show what fixes would change, as a diff; change nothing.")
 @click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was understood.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
@@ -113,7 +119,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--paddle-version", callback=_version, metavar="VERSION", help="Check for this version of Paddle.")
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
 @click.option("--color", type=_OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
-def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, **options: Any) -> int:
+def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, *, diff: bool, **options: Any) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
     from inplace_lint.scope import Scope
     from inplace_lint.selection import codes_of
@@ -129,10 +135,15 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
-    outcome, texts = _run(paths or (Path(),), stdin_filename, scope, settings)
-    _write(outcome, settings, output_file, texts)
+    run = _runner(paths or (Path(),), stdin_filename, scope, settings)
+    mended = _mended(run, settings, diff=diff, is_stdin=paths == (Path("-"),))
+    outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
+    if mended is None or not mended.silent:
+        _write(outcome, settings, output_file, texts, mended)
     for line in outcome.troubles:
         click.echo(line, err=True)
+    if mended is not None and mended.silent and not outcome.troubles:
+        return FOUND if diff and mended.fixed else CLEAN
     return _status(outcome, exit_zero=settings.exit_zero)
 
 
@@ -177,45 +188,67 @@ def _known() -> list[Known]:
     return known
 
 
-def _run(
-    paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings
-) -> tuple[Outcome, dict[str, bytes]]:
+def _runner(paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings) -> Run:
+    """Give what checks the paths, with texts that stand for files; it may be asked again with others."""
     from inplace_lint import files, notebook, session, sources
 
-    plan = session.Plan(settings, scope.settings_of, scope.codes_of, _progress() if sys.stderr.isatty() else None)
-    if paths != (Path("-"),):
-        return session.run(paths, scope.excludes(paths), plan), {}
+    is_stdin = paths == (Path("-"),)
     path = Path(stdin_filename)
-    data = sys.stdin.buffer.read()
-    own = scope.settings_of(path)
-    name, root = (files.shown(path), sources.root_of(path)) if stdin_filename != "-" else ("-", "")
-    outcome = session.Outcome()
-    if path.suffix == notebook.SUFFIX:
-        book = outcome.notebooks[name] = notebook.parse(name, data)
-        data = book.source.encode("utf-8", "surrogatepass")
-    task = session.Task(name, data, own.torch_version, own.paddle_version, root)
-    tasks = [task] if files.mentions(data, session.framework_names()) else []
-    return session.check_all(tasks, plan, outcome), {task.path: data}
+    read = sys.stdin.buffer.read() if is_stdin else b""
+    named = is_stdin and stdin_filename != "-"
+    name, root = (files.shown(path), sources.root_of(path)) if named else ("-", "")
+    progress = _progress() if sys.stderr.isatty() else None
+    plan = session.Plan(settings, scope.settings_of, scope.codes_of, progress, memory={})
+
+    def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
+        if not is_stdin:
+            return session.run(paths, scope.excludes(paths), plan._replace(texts=texts)), dict(texts)
+        data, own = texts.get(name, read), scope.settings_of(path)
+        outcome = session.Outcome(asked={name: data})
+        if path.suffix == notebook.SUFFIX:
+            book = outcome.notebooks[name] = notebook.parse(name, data)
+            data = book.source.encode("utf-8", "surrogatepass")
+        task = session.Task(name, data, own.torch_version, own.paddle_version, root)
+        tasks = [task] if files.mentions(data, session.framework_names()) else []
+        return session.check_all(tasks, plan, outcome), {task.path: data}
+
+    return run
 
 
-def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes]) -> None:
+def _mended(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
+    if not (diff or settings.fix or settings.fix_only):
+        return None
+    from inplace_lint.mend.command import mend
+
+    mended = mend(run, settings, diff=diff, is_stdin=is_stdin)
+    for line in mended.words:
+        click.echo(line, err=True)
+    return mended
+
+
+def _write(
+    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
+) -> None:
     from inplace_lint.files import Sources
     from inplace_lint.report.github import job_summary
     from inplace_lint.report.model import Report
     from inplace_lint.report.reporters import REPORTERS
-    from inplace_lint.report.summary import statistics, summary
+    from inplace_lint.report.summary import fixable, statistics, summary
 
     color = _wants_color(settings.color, is_file=output_file is not None)
     width = _PLAIN_WIDTH if output_file is not None else _width()
     for book in outcome.notebooks.values():
         texts |= book.texts()
-    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color)
+    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, settings.unsafe_fixes)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         _put(Path(place), job_summary(report), "a")
-    is_for_people = settings.output_format in {"full", "concise", "grouped"}
+    is_for_people = settings.output_format in FOR_PEOPLE
     if is_for_people:
-        text += summary(outcome.findings, len(outcome.troubles), color=color) + "\n"
+        fixed = () if mended is None else mended.fixed
+        text += "" if mended is None else mended.shown
+        text += summary(outcome.findings, len(outcome.troubles), color=color, fixed=fixed) + "\n"
+        text += fixable(outcome.findings, unsafe=settings.unsafe_fixes)
     if settings.statistics:
         numbers = statistics(outcome.findings, outcome.counters, outcome.seconds)
         if is_for_people:
@@ -223,7 +256,7 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
         else:
             sys.stderr.write(numbers)  # stdout is for a program
     if output_file is None:
-        sys.stdout.write(text)
+        (sys.stdout if mended is None else mended.out).write(text)
     else:
         _put(output_file, text, "w")
 

@@ -129,15 +129,9 @@ def decode(data: bytes) -> str:
     if b"\0" in data:
         msg = "holds null bytes: not Python source"
         raise UnreadableError(msg)
+    encoding = _encoding(data)
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError as error:
-        reason = str(error.msg)
-        if "unknown encoding" in reason:
-            raise UnreadableError(reason) from error
-        encoding = "utf-8"  # the cookie's lines are not UTF-8: the decoder below says where
-    try:
-        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8" if encoding == "utf-8-sig" else encoding)
+        return data.removeprefix(codecs.BOM_UTF8).decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         msg = f"not valid {encoding} (byte 0x{data[error.start]:02x} in line {line}): add a coding cookie or convert it"
@@ -145,6 +139,34 @@ def decode(data: bytes) -> str:
     except (LookupError, UnicodeError) as error:
         msg = f"the encoding {encoding!r} of its cookie is none for text"
         raise UnreadableError(msg) from error
+
+
+def encode(text: str, like: bytes) -> bytes:
+    """
+    Give the bytes of a text in the encoding of a file, with its byte order mark if it has one.
+
+    Raises: `UnreadableError` where the encoding does not give back what was read.
+    """
+    encoding = _encoding(like)
+    mark = codecs.BOM_UTF8 if like.startswith(codecs.BOM_UTF8) else b""
+    try:
+        if mark + decode(like).encode(encoding) == like:
+            return mark + text.encode(encoding)
+    except UnicodeEncodeError:
+        pass  # told below
+    msg = f"cannot be written back in its encoding {encoding}"
+    raise UnreadableError(msg)
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        reason = str(error.msg)
+        if "unknown encoding" in reason:
+            raise UnreadableError(reason) from error
+        encoding = "utf-8"  # the cookie's lines are not UTF-8: the decoder says where
+    return "utf-8" if encoding == "utf-8-sig" else encoding
 
 
 def mentions(data: bytes, names: Sequence[str]) -> bool:

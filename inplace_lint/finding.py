@@ -88,7 +88,8 @@ class Finding:
     `message` is lower case without a full stop, the fact first and the consequence second. `label` stands under the
     carets ("written here"). `help` is the cure in one line; `says` is what the framework prints when it happens.
     `symbol` is the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves
-    that were left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences ("`x` requires grad").
+    that were left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences
+    ("`x` requires grad").
     """
 
     code: str

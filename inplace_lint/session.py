@@ -13,13 +13,15 @@ import os
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint import cache, files, notebook, pool, sources, suppress
+from inplace_lint.agreement import agreement
 from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
 from inplace_lint.finding import Certainty, Finding, Fix, Severity
@@ -42,6 +44,7 @@ class Task(NamedTuple):
 
     `root` is the folder that its imports are looked up in at most. `reported`: what stands in it is shown.
     `around` is a digest of the other files that results depend on, `finds_in` are the files whose findings count.
+    `texts` stand for the files of these paths, whatever is in them.
     """
 
     path: str
@@ -52,6 +55,7 @@ class Task(NamedTuple):
     reported: bool = True
     around: bytes = b""
     finds_in: frozenset[str] = frozenset()
+    texts: tuple[tuple[str, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,8 @@ class Outcome:
     What a run found, in the order of paths and places.
 
     `troubles` has one line for each file that could not be checked. `seconds` adds up the stages over all processes.
-    Findings in `notebooks` stand at the places of their cells.
+    Findings in `notebooks` stand at the places of their cells. `asked` are the files that were asked for, with what was
+    read of them.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -79,15 +84,22 @@ class Outcome:
     counters: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
     notebooks: dict[str, notebook.Notebook] = field(default_factory=dict)
+    asked: dict[str, bytes] = field(default_factory=dict)
 
 
 class Plan(NamedTuple):
-    """What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path."""
+    """
+    What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path.
+
+    `texts` stand for files, by the paths that findings carry. `memory` keeps results between runs of one process.
+    """
 
     settings: Settings
     settings_of: Callable[[Path], Settings]
     codes_of: Callable[[Path], frozenset[str]]
     progress: Callable[[int, int], None] | None = None
+    texts: Mapping[str, bytes] = MappingProxyType({})
+    memory: dict[Hashable, Checked] | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -107,21 +119,28 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
     results: dict[str, Checked] = {}
     pending: list[Task] = []
     for task in tasks:
-        known = store and store(task).get(task.path, store(task).key(task.path, task.around + task.data))
-        if known:
-            results[task.path] = Checked(known)
-        else:
+        known = None if plan.memory is None else plan.memory.get(_key(task))
+        entry = store(task).get(task.path, store(task).key(task.path, task.around + task.data)) if store else None
+        if known is None and entry is None:
             pending.append(task)
+        else:
+            results[task.path] = known or Checked(entry or cache.Entry((), {}, {}))
     outcome.counters["files_from_cache"] += len(results)
     pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
     for task, checked in _check(pending, plan):
         results[task.path] = checked
+        if plan.memory is not None:
+            plan.memory[_key(task)] = checked
         if store and checked.lasting:
             store(task).put(task.path, store(task).key(task.path, task.around + task.data), checked.entry)
     started = time.perf_counter()
     _collect(tasks, results, plan, outcome)
     _spend(outcome, {"suppress": time.perf_counter() - started})
     return outcome
+
+
+def _key(task: Task) -> Hashable:
+    return task.path, task.data, task.around, task.torch_version, task.paddle_version
 
 
 def check_one(task: Task) -> Checked:
@@ -141,7 +160,7 @@ def _check_one(task: Task) -> Checked:
 
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
-        project = sources.project(task.root, framework_names()) if task.root else None
+        project = sources.project(task.root, framework_names(), dict(task.texts)) if task.root else None
         result = check_file(task.path, source, Options(versions), project, _mend)
     except UnreadableError as error:
         return _failed(str(error))
@@ -181,11 +200,12 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
     for path in paths:
         shown = files.shown(path)
         try:
-            data = files.read(path)
+            data = plan.texts[shown] if shown in plan.texts else files.read(path)
         except UnreadableError as error:
             outcome.troubles.append(f"{shown}: {error}")
             continue
         outcome.counters["files"] += 1
+        outcome.asked[shown] = data
         if not files.mentions(data, names):
             continue
         if path.suffix == notebook.SUFFIX:
@@ -198,7 +218,8 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
         settings = plan.settings_of(path)
         if path.parent not in roots:
             roots[path.parent] = sources.root_of(path)
-        tasks.append(Task(shown, data, settings.torch_version, settings.paddle_version, roots[path.parent]))
+        versions = (settings.torch_version, settings.paddle_version)
+        tasks.append(Task(shown, data, *versions, roots[path.parent], texts=tuple(plan.texts.items())))
     outcome.counters["files_with_framework"] += len(tasks)
     _spend(outcome, {"read": time.perf_counter() - started})
     return tasks
@@ -210,12 +231,14 @@ def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: 
     done: list[Task] = []
     for root in sorted({task.root for task in tasks}):
         mine = {task.path: task for task in tasks if task.root == root}
-        graph = sources.Graph(root, names, {path: task.data for path, task in mine.items()}, exclude)
+        texts = {**plan.texts, **{path: task.data for path, task in mine.items()}}
+        graph = sources.Graph(root, names, texts, exclude)
         for name in sorted({name for path in mine for name in graph.callers(path)} - mine.keys()):
             data = graph.text(name)
             if files.mentions(data, names):
                 own = plan.settings_of(Path(name))
-                mine[name] = Task(name, data, own.torch_version, own.paddle_version, root, reported=False)
+                versions = (own.torch_version, own.paddle_version)
+                mine[name] = Task(name, data, *versions, root, reported=False, texts=tuple(plan.texts.items()))
         for path, task in mine.items():
             below = graph.below(path)
             finds = frozenset(name for name in below if path in graph.callers(name))
@@ -277,7 +300,7 @@ def _cpus() -> int:
 
 
 def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, outcome: Outcome) -> None:
-    best: dict[tuple[str, Span], Finding] = {}
+    found: dict[tuple[str, Span], list[Finding]] = {}
     texts = {task.path: task.data for task in tasks if task.reported}
     for task in tasks:
         checked = results[task.path]
@@ -289,11 +312,11 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
         _spend(outcome, checked.seconds)
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
-            key = (finding.code, finding.span)
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
-            if counts and _touches(finding, texts) and (key not in best or _rank(finding) < _rank(best[key])):
-                best[key] = finding
-    kept = sorted(_kept(best.values(), texts, plan, outcome), key=lambda one: (one.span, one.code))
+            if counts and _touches(finding, texts):
+                found.setdefault((finding.code, finding.span), []).append(finding)
+    agreed = [agreement(findings) for findings in found.values()]
+    kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.troubles.sort()
@@ -302,17 +325,6 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
 def _touches(finding: Finding, texts: Mapping[str, bytes]) -> bool:
     """Say whether the write or a save of a finding stands in one of the files that were asked for."""
     return finding.span.path in texts or any(related.span.path in texts for related in finding.related)
-
-
-def _rank(finding: Finding) -> tuple[int, int, int, int, str]:
-    severities, certainties = list(Severity), list(Certainty)
-    return (
-        severities.index(finding.severity),
-        len(finding.assumptions),
-        certainties.index(finding.certainty),
-        len(finding.related),
-        repr(finding),
-    )
 
 
 def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outcome: Outcome) -> Iterator[Finding]:
@@ -328,7 +340,8 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
         tells_unused = path in commented and suppress.UNUSED_CODE in codes
         if not chosen and not tells_unused:
             continue
-        source = files.decode(texts[path] if path in texts else files.read(Path(path)))
+        known = texts.get(path, plan.texts.get(path))
+        source = files.decode(files.read(Path(path)) if known is None else known)
         if tells_unused:
             names, every = _names_of(codes)
             yield from suppress.unused(chosen, source, outcome.statements, path, names, every=every)

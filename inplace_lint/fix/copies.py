@@ -45,7 +45,7 @@ def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
 
 
 def at_saves(case: Case, saves: frozenset[Touch]) -> Plan | None:
-    """Let backward keep a copy wherever it keeps the tensor that is written later; None if one place has no such form."""
+    """Let backward keep a copy wherever it keeps what is written later; None if one place has no such form."""
     edits: list[Edit] = []
     for save in saves:
         found = list(_at_save(case, save))
@@ -63,6 +63,7 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
         return
     syntax = syntax_at(case, save.site.place.slice)
     node = syntax.node(save.site.place)
+    kept: list[cst.BaseExpression] = []
     if save.part.startswith("out"):
         kept = [node] if isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node) else []
     elif isinstance(node, cst.BinaryOperation):
@@ -71,8 +72,6 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
         kept = [arg.value for arg in node.args if dotted(arg.value) == save.symbol and not arg.star]
         if isinstance(node.func, cst.Attribute) and dotted(node.func.value) == save.symbol:
             kept.append(node.func.value)
-    else:
-        kept = []
     for part in kept if save.symbol or save.part.startswith("out") else ():
         yield from copied(case, syntax, part)
 
@@ -102,7 +101,7 @@ def saves_of(case: Case) -> frozenset[Touch]:
     return frozenset({event.save})
 
 
-# -- what a program keeps ------------------------------------------------------------------------------------------------
+# -- what a program keeps ----------------------------------------------------------------------------------------------
 
 
 def where_kept(case: Case, event: Snapshot) -> Plan | None:

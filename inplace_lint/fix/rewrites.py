@@ -61,7 +61,7 @@ def rewritten(case: Case) -> Plan | None:
             return None
 
 
-# -- augmented assignments -----------------------------------------------------------------------------------------------
+# -- augmented assignments ---------------------------------------------------------------------------------------------
 
 
 def _of_augmented(case: Case, syntax: Syntax, node: cst.AugAssign) -> Plan | None:
@@ -103,7 +103,7 @@ def _needs_parentheses(value: cst.BaseExpression, token: str) -> bool:
         return False
     if isinstance(value, cst.BinaryOperation):
         other = _TOKENS[type(value.operator)]
-        if other == "**":  # noqa: S105 - an operator
+        if other == "**":
             return False  # it groups from the right
         return next(at for at, tokens in enumerate(_STRENGTH) if other in tokens) <= mine
     return True
@@ -113,11 +113,13 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST and "\n" not in text and "\r" not in text else "..."
 
 
-# -- calls ---------------------------------------------------------------------------------------------------------------
+# -- calls -------------------------------------------------------------------------------------------------------------
 
 
 def _of_call(case: Case, syntax: Syntax, node: cst.Call) -> Plan | None:
-    out = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == case.draft.write.part), None)
+    out = next(
+        (arg for arg in node.args if arg.keyword is not None and arg.keyword.value == case.draft.write.part), None
+    )
     if out is not None and case.is_optional(case.draft.write.op, case.draft.write.part):
         edits = [_without(syntax, node, out)]
         return _bound(case, syntax, node, out.value, edits)

@@ -147,9 +147,7 @@ class Syntax:
                 break
             if isinstance(around, _LOOPS):
                 since = self.start(around)
-        return any(
-            self._is_nested(found, scope) or self.start(found) >= since for found in self._reads(scope, name)
-        )
+        return any(self._is_nested(found, scope) or self.start(found) >= since for found in self._reads(scope, name))
 
     def _reads(self, scope: cst.CSTNode, name: str) -> Iterator[cst.Name]:
         waiting: list[cst.CSTNode] = [scope]

@@ -170,9 +170,7 @@ def _roots(program: Program, state: State, frame: Frame) -> Iterator[tuple[str, 
             yield f"{key}.", value
 
 
-def _look(
-    state: State, value: Value, path: str, tensor: Tensor, found: dict[str, list[Ref]], seen: set[int]
-) -> None:
+def _look(state: State, value: Value, path: str, tensor: Tensor, found: dict[str, list[Ref]], seen: set[int]) -> None:
     """Find the tensors on some memory below a value; each container is looked into once."""
     waiting: list[tuple[str, Value]] = [(path, value)]
     while waiting:

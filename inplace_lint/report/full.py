@@ -35,7 +35,7 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
 
 def _header(finding: Finding, report: Report) -> Iterator[str]:
     level = f"{finding.severity.value}[{finding.code}]"
-    words = f"{finding.name}: {finding.message}"
+    words = f"{report.mark(finding)}{finding.name}: {finding.message}"
     first, *rest = wrapped(words, report.width - width_of(level) - 1, report.width - 2)
     painted = paint(level, SEVERITY[finding.severity], color=report.color)
     yield f"{painted} {paint(first, Ink.BOLD, color=report.color)}"

@@ -15,7 +15,8 @@ class Report:
     The input of a reporter.
 
     `lines_of` gives the lines of a file by the path that a span carries, without their ends; none when it cannot be
-    read. `statements` has the first and last line where a comment silences the finding at a span.
+    read. `unsafe`: unsafe fixes count as well.
+    `statements` has the first and last line where a comment silences the finding at a span.
     Units: `width` in terminal cells.
     """
 
@@ -24,3 +25,8 @@ class Report:
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
     width: int = 120
     color: bool = False
+    unsafe: bool = False
+
+    def mark(self, finding: Finding) -> str:
+        """Give `[*] ` for a finding that `--fix` would mend, as the options stand."""
+        return "[*] " if finding.fix is not None and finding.fix.applies(unsafe=self.unsafe) else ""

@@ -6,7 +6,8 @@ A `Mender` makes edits of it. It stands above the rules; a check without one doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from inplace_lint.event import Event
@@ -35,7 +36,7 @@ class Case:
     span: Span
     saves: frozenset[Place]
     more: int
-    holdings: Mapping[Place, Set[Holding]]
+    holdings: Mapping[Place, AbstractSet[Holding]]
     program: Program
     locate: Callable[[Slice], Located]
 
@@ -62,15 +63,13 @@ class Case:
 
     def is_optional(self, op: str, argument: str) -> bool:
         """Say whether an op can be called without an argument of this name."""
-        return any(
-            given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args
-        )
+        return any(given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args)
 
 
 Mender = Callable[[Case], "Fix | None"]
 
 
-def watched(program: Program, drafts: Sequence[Draft]) -> Mapping[Place, Set[Holding]]:
+def watched(program: Program, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
     """Run a program again, and give who held what was written where findings are."""
     places: set[Place] = set()
     for draft in drafts:

@@ -8,7 +8,8 @@ else was saved there becomes related places of it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from inplace_lint.event import Event
@@ -229,7 +230,7 @@ class Resolver:
         self.program = program
         self.located: dict[Slice, Located] = {}
         self.mender: Mender | None = None
-        self.holdings: Mapping[Place, Set[Holding]] = {}
+        self.holdings: Mapping[Place, AbstractSet[Holding]] = {}
 
     def findings(
         self, chosen: list[tuple[Said, tuple[Mark, ...], int]]
