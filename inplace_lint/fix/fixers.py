@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
 from inplace_lint.finding import Fix
 from inplace_lint.fix import copies, flags, modes
-from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_safe
+from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import rewritten
 from inplace_lint.rules.case import Case
 
@@ -29,13 +29,24 @@ def _of_stale(case: Case) -> Fix | None:
         return _of_flag(case)
     if case.draft.write.param:
         return None
-    plan = rewritten(case)
+    plan = _open(case)
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
     saved = copies.at_saves(case, copies.saves_of(case))
     if plan is None or is_lost(case, plan):
         return None if saved is None else fix_of(saved, safe=True)
     return fix_of(plan, safe=False)
+
+
+def _open(case: Case) -> Plan | None:
+    plan = rewritten(case)
+    return plan if plan is not None and is_open(case, plan) else None
+
+
+def _of_leaf(case: Case) -> Fix | None:
+    """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
+    plan = _open(case) if any(holding.gradient for holding in case.met()) else modes.without_grad(case)
+    return None if plan is None else fix_of(plan, safe=False)
 
 
 def _of_flag(case: Case) -> Fix | None:
@@ -69,7 +80,7 @@ def _of_refused(case: Case) -> Fix | None:
 def _of_views(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _of_flag(case)
-    plan = rewritten(case)
+    plan = _open(case)
     return None if plan is None or is_lost(case, plan) else fix_of(plan, safe=is_safe(case, plan))
 
 
@@ -84,23 +95,23 @@ def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]
 
 
 CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
-    "leaf": _unsafe(modes.without_grad),
-    "leaf_view": _unsafe(modes.without_grad),
+    "leaf": _of_leaf,
+    "leaf_view": _of_leaf,
     "multi_view": _of_views,
-    "multi_view_base": _unsafe(rewritten),
+    "multi_view_base": _unsafe(_open),
     "hooked_view": _of_views,
-    "overlap": _unsafe(rewritten),
-    "cast": _unsafe(rewritten),
-    "shape": _unsafe(rewritten),
-    "detach_view": _unsafe(rewritten),
-    "out_grad": _unsafe(rewritten),
+    "overlap": _unsafe(_open),
+    "cast": _unsafe(_open),
+    "shape": _unsafe(_open),
+    "detach_view": _unsafe(_open),
+    "out_grad": _unsafe(_open),
     "parameter": _unsafe(modes.assigned),
 }
 FIXERS: Mapping[type[Event], Callable[[Case], Fix | None]] = {
     Stale: _of_stale,
     Refused: _of_refused,
     Untracked: _of_untracked,
-    Clobbered: _unsafe(rewritten),
+    Clobbered: _unsafe(_open),
     Snapshot: _of_snapshot,
-    Ignored: _unsafe(rewritten),
+    Ignored: _unsafe(_open),
 }

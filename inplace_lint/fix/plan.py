@@ -48,7 +48,7 @@ def is_safe(case: Case, plan: Plan) -> bool:
 
 
 def _is_alone(case: Case, plan: Plan, holding: Holding) -> bool:
-    if holding.others or holding.foreign or holding.base or holding.param:
+    if holding.others or holding.foreign or holding.base or holding.param or _live(case, holding, holding.bases):
         return False
     if not plan.exact and (holding.cast or not holding.floating):
         return False
@@ -67,6 +67,14 @@ def _live(case: Case, holding: Holding, names: Iterable[str]) -> bool:
     return any("." in name or syntax.is_live(name, statement) for name in names)
 
 
+def is_open(case: Case, plan: Plan) -> bool:
+    """Say whether what a plan binds to a new tensor can be bound so: a parameter cannot, nor what a library needs."""
+    return not any(
+        (holding.bound or holding.param) and holding.owner in plan.binds and "." in holding.owner
+        for holding in case.met()
+    )
+
+
 def is_lost(case: Case, plan: Plan) -> bool:
     """
     Say whether what the program means by the write would get lost.
@@ -75,7 +83,7 @@ def is_lost(case: Case, plan: Plan) -> bool:
     then it is written for somebody else.
     """
     met = case.met()
-    if any(holding.base for holding in met):
+    if any(holding.base or _live(case, holding, holding.bases) for holding in met):
         return True
     elsewhere = any(holding.foreign or holding.others or holding.names - plan.binds for holding in met)
     return elsewhere and not any(_live(case, holding, plan.binds or _held(holding)) for holding in met)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
-from inplace_lint.domain.values import Bound, Closure, Const, Partial, Ref, Super, Sym, Tuple, Value
+from inplace_lint.domain.values import Bound, Closure, Const, Dotted, Partial, Ref, Super, Sym, Tuple, Value
 from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import nodes as ir
 from inplace_lint.span import Place
@@ -40,8 +40,10 @@ class Holding:
     variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without one;
     `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
     `others`: attributes, containers, callers, or somebody unknown, may hold it. `foreign`: it was made before the
-    function was called, or nobody knows where. `base`: a larger tensor that is held sees the write. `floating`: it is
-    known to hold floating numbers. `cast`: the op chooses its types by itself. `trained`: a backward ran before.
+    function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees the
+    write; `base`: something else holds one. `floating`: it is known to hold floating numbers. `cast`: the op chooses
+    its types by itself. `param`: it is a parameter. `bound`: the owner is an attribute that a library's own object
+    needs as it is. `gradient`: a gradient flows into what is written from another operand.
     """
 
     call: Place
@@ -50,11 +52,13 @@ class Holding:
     names: frozenset[str]
     others: bool
     foreign: bool
+    bases: frozenset[str]
     base: bool
     floating: bool
     cast: bool
-    trained: bool
     param: bool
+    bound: bool
+    gradient: bool
 
 
 def watch(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
@@ -75,7 +79,8 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
     own = held.pop(owner, None) if "." in owner else None
     names = {path for path in held if "." not in path and path}
     rest = {path: refs for path, refs in held.items() if path not in names}
-    found = {other for refs in (*held.values(), *((own,) if own is not None else ())) for other in refs}
+    view = tensor.base is not None and tensor.view in _TRACKED
+    over = [path for path, refs in held.items() if view and tensor.base in refs]
     site = frame.site(call.at)
     return Holding(
         call=site.caller.place if frame.built and site.caller is not None else site.place,
@@ -84,11 +89,13 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
         names=frozenset(names),
         others=bool(rest) or ("escaped", ref.id) in state.bindings or _has_attributes(state, ref),
         foreign=tensor.storage <= frame.env.id or _is_unknown(state, tensor),
-        base=tensor.base is not None and tensor.view in _TRACKED and tensor.base in found,
-        floating=tensor.dtype == "float",
+        bases=frozenset(over) & names,
+        base=not names.issuperset(over) or (view and own is not None and tensor.base in own),
+        floating=tensor.dtype == "float" or (tensor.dtype == "unknown" and tensor.rg is True),
         cast=state.modes.autocast,
-        trained=("trains",) in state.bindings,
         param=tensor.param,
+        bound=_is_bound(state, frame, expr, owner),
+        gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
     )
 
 
@@ -124,6 +131,15 @@ def _value(state: State, frame: Frame, expr: ir.Expr) -> Value | None:
             return None if instance is None else instance.attrs.get(name)
         case _:
             return None
+
+
+def _is_bound(state: State, frame: Frame, expr: ir.Expr | None, owner: str) -> bool:
+    """Say whether an owner is an attribute of an object whose class is a library's."""
+    while isinstance(expr, ir.Attr | ir.Subscript | ir.Call) and text_of(expr) != owner:
+        expr = expr.func if isinstance(expr, ir.Call) else expr.value
+    holder = _value(state, frame, expr.value) if isinstance(expr, ir.Attr) and owner else None
+    instance = None if holder is None else state.instance(holder)
+    return instance is not None and isinstance(instance.cls, Dotted)
 
 
 def _has_attributes(state: State, ref: Ref) -> bool:

@@ -16,6 +16,7 @@ from inplace_lint.interp import roots
 from inplace_lint.interp.holding import Holding
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.facts import Facts
+from inplace_lint.knowledge.op import Op
 from inplace_lint.lower.positions import Located
 from inplace_lint.room import with_room
 from inplace_lint.rules.draft import Draft
@@ -57,13 +58,17 @@ class Case:
             return ""
         other = f"{owner}{dot}{name[:-1]}"
         forms = self.facts.forms(other)
-        writes = [(form, write.to) for form in forms for write in form.writes]
-        asked_for = all(given.optional for form, to in writes for given in form.args if given.name == to)
-        return other if forms and asked_for else ""
+        return other if any(_writes_nothing(form) for form in forms) else ""
 
     def is_optional(self, op: str, argument: str) -> bool:
         """Say whether an op can be called without an argument of this name."""
         return any(given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args)
+
+
+def _writes_nothing(form: Op) -> bool:
+    """Say whether a call writes nothing, unless it is given an argument for it that it can do without."""
+    optional = {argument.name for argument in form.args if argument.optional}
+    return all(write.to in optional for write in form.writes)
 
 
 Mender = Callable[[Case], "Fix | None"]
