@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from inplace_lint.event import Snapshot, Stale, Touch, Untracked
+from inplace_lint.event import Snapshot, Touch
 from inplace_lint.finding import Edit
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, syntax_at
@@ -44,10 +44,10 @@ def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     return Plan((edit,), f"write into a copy: `{text}` before this line", frozenset({owner}), exact=True)
 
 
-def at_saves(case: Case, saves: frozenset[Touch]) -> Plan | None:
+def at_saves(case: Case) -> Plan | None:
     """Let backward keep a copy wherever it keeps what is written later; None if one place has no such form."""
     edits: list[Edit] = []
-    for save in saves:
+    for save in case.saves:
         found = list(_at_save(case, save))
         if not found:
             return None
@@ -72,6 +72,9 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
         kept = [arg.value for arg in node.args if dotted(arg.value) == save.symbol and not arg.star]
         if isinstance(node.func, cst.Attribute) and dotted(node.func.value) == save.symbol:
             kept.append(node.func.value)
+    elif isinstance(node, cst.Subscript):
+        statement = syntax.statement(node)
+        kept = [statement.value] if isinstance(statement, cst.Assign) and save.symbol else []
     for part in kept if save.symbol or save.part.startswith("out") else ():
         yield from copied(case, syntax, part)
 
@@ -91,14 +94,6 @@ def copied(case: Case, syntax: Syntax, node: cst.CSTNode) -> Iterator[Edit]:
     else:
         yield syntax.insert(syntax.start(node), "(")
         yield syntax.insert(syntax.end(node), f"){_copying(case)}")
-
-
-def saves_of(case: Case) -> frozenset[Touch]:
-    """Give what was saved, as far as one finding's event tells: all of it, or nothing."""
-    event = case.event
-    if not isinstance(event, Stale | Untracked) or case.more or case.saves - {event.save.site.place}:
-        return frozenset()
-    return frozenset({event.save})
 
 
 # -- what a program keeps ----------------------------------------------------------------------------------------------

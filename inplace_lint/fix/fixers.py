@@ -29,10 +29,12 @@ def _of_stale(case: Case) -> Fix | None:
         return _of_flag(case)
     if case.draft.write.param:
         return None
+    saved = copies.at_saves(case)
+    if saved is not None and any(save.site.place == case.draft.write.site.place for save in case.saves):
+        return fix_of(saved, safe=True)  # it keeps what it writes itself
     plan = _open(case)
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
-    saved = copies.at_saves(case, copies.saves_of(case))
     if plan is None or is_lost(case, plan):
         return None if saved is None else fix_of(saved, safe=True)
     return fix_of(plan, safe=False)
@@ -45,6 +47,8 @@ def _open(case: Case) -> Plan | None:
 
 def _of_leaf(case: Case) -> Fix | None:
     """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
+    if case.draft.write.spelled == "again":
+        return None  # the item that was written before it is set says more
     plan = _open(case) if any(holding.gradient for holding in case.met()) else modes.without_grad(case)
     return None if plan is None else fix_of(plan, safe=False)
 
@@ -59,7 +63,7 @@ def _of_untracked(case: Case) -> Fix | None:
         return _unsafe(flags.cleared)(case)
     if case.draft.write.param:
         return None
-    plan = copies.at_saves(case, copies.saves_of(case))
+    plan = copies.at_saves(case)
     return None if plan is None else fix_of(plan, safe=False)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import libcst as cst
+
 from inplace_lint.finding import Applicability, Edit, Fix
 from inplace_lint.fix.syntax import syntax_at
 from inplace_lint.interp.holding import Holding
@@ -86,4 +88,12 @@ def is_lost(case: Case, plan: Plan) -> bool:
     if any(holding.base or _live(case, holding, holding.bases) for holding in met):
         return True
     elsewhere = any(holding.foreign or holding.others or holding.names - plan.binds for holding in met)
-    return elsewhere and not any(_live(case, holding, plan.binds or _held(holding)) for holding in met)
+    return elsewhere and not any(_looked_at(case, holding, plan.binds or _held(holding)) for holding in met)
+
+
+def _looked_at(case: Case, holding: Holding, names: Iterable[str]) -> bool:
+    syntax = syntax_at(case, holding.call.slice)
+    node = syntax.node(holding.call)
+    statement = syntax.statement(node) or node
+    used = not isinstance(statement, cst.Expr | cst.AugAssign) and not isinstance(node, cst.Subscript)
+    return used or any("." in name or syntax.is_looked_at(name, statement) for name in names)

@@ -141,13 +141,37 @@ class Syntax:
         scope = self.scope(statement)
         if not isinstance(scope, cst.FunctionDef):
             return True
+        since = min(self.end(statement), self._turn(name, statement, scope))
+        return any(self._is_nested(found, scope) or self.start(found) >= since for found in self._reads(scope, name))
+
+    def is_looked_at(self, name: str, statement: cst.CSTNode) -> bool:
+        """Say whether another statement reads a local variable later: one that does not, has it written for others."""
+        scope = self.scope(statement)
+        start, end = self.start(statement), self.end(statement)
+        since = min(end, self._turn(name, statement, scope))
+        reads = (found for found in self._reads(scope, name) if not start <= self.start(found) < end)
+        return any(self.start(found) >= since for found in reads)
+
+    def _turn(self, name: str, statement: cst.CSTNode, scope: cst.CSTNode) -> Where:
+        """Give where the code starts that another turn of a loop runs again; a loop over the variable binds it anew."""
         since = self.end(statement)
         for around in self.above(statement):
-            if around is scope:
+            if around is scope or (isinstance(around, cst.For) and name in self._bound_by(around)):
                 break
             if isinstance(around, _LOOPS):
                 since = self.start(around)
-        return any(self._is_nested(found, scope) or self.start(found) >= since for found in self._reads(scope, name))
+        return since
+
+    def _bound_by(self, loop: cst.For) -> set[str]:
+        found: set[str] = set()
+        waiting: list[cst.CSTNode] = [loop.target]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, cst.Name):
+                found.add(node.value)
+            if isinstance(node, cst.Tuple | cst.List | cst.Element | cst.StarredElement):
+                waiting.extend(node.children)
+        return found
 
     def _reads(self, scope: cst.CSTNode, name: str) -> Iterator[cst.Name]:
         waiting: list[cst.CSTNode] = [scope]

@@ -40,10 +40,10 @@ class Holding:
     variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without one;
     `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
     `others`: attributes, containers, callers, or somebody unknown, may hold it. `foreign`: it was made before the
-    function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees the
-    write; `base`: something else holds one. `floating`: it is known to hold floating numbers. `cast`: the op chooses
-    its types by itself. `param`: it is a parameter. `bound`: the owner is an attribute that a library's own object
-    needs as it is. `gradient`: a gradient flows into what is written from another operand.
+    function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees
+    the write; `base`: something else holds one. `floating`: it is known to hold floating numbers. `cast`: the op
+    chooses its types by itself. `param`: it is a parameter, or part of one. `bound`: the owner is an attribute that an
+    object of a library needs as it is. `gradient`: a gradient flows into what is written from another operand.
     """
 
     call: Place
@@ -80,6 +80,7 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
     names = {path for path in held if "." not in path and path}
     rest = {path: refs for path, refs in held.items() if path not in names}
     view = tensor.base is not None and tensor.view in _TRACKED
+    whole = state.tensor(tensor.base) if view and tensor.base is not None else None
     over = [path for path, refs in held.items() if view and tensor.base in refs]
     site = frame.site(call.at)
     return Holding(
@@ -93,7 +94,7 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
         base=not names.issuperset(over) or (view and own is not None and tensor.base in own),
         floating=tensor.dtype == "float" or (tensor.dtype == "unknown" and tensor.rg is True),
         cast=state.modes.autocast,
-        param=tensor.param,
+        param=tensor.param or (whole is not None and whole.param),
         bound=_is_bound(state, frame, expr, owner),
         gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from inplace_lint.event import Event
+from inplace_lint.event import Event, Touch
 from inplace_lint.finding import Fix
 from inplace_lint.interp import roots
 from inplace_lint.interp.holding import Holding
@@ -28,15 +28,14 @@ class Case:
     """
     One finding as a mender sees it.
 
-    `saves` are the places that saved what is written, `more` those that were left out. `holdings` tells for a place, or
+    `saves` is all that was saved of what is written. `holdings` tells for a place, or
     for the flag that makes a call write, what each run of the write met; it is without the places that no run reached.
     """
 
     event: Event
     draft: Draft
     span: Span
-    saves: frozenset[Place]
-    more: int
+    saves: frozenset[Touch]
     holdings: Mapping[Place, AbstractSet[Holding]]
     program: Program
     locate: Callable[[Slice], Located]
@@ -52,17 +51,21 @@ class Case:
         return frozenset(self.holdings.get(write.flag or write.site.place, frozenset()))
 
     def partner(self, op: str) -> str:
-        """Give the op that does the same and writes nothing: that without the underscore, if there are facts of it."""
-        owner, dot, name = op.rpartition(".")
-        if not name.endswith("_") or name.endswith("__"):
-            return ""
-        other = f"{owner}{dot}{name[:-1]}"
-        forms = self.facts.forms(other)
-        return other if any(_writes_nothing(form) for form in forms) else ""
+        """Give the op that does the same and writes nothing; empty if there is none."""
+        return partner(self.facts, op)
 
     def is_optional(self, op: str, argument: str) -> bool:
         """Say whether an op can be called without an argument of this name."""
         return any(given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args)
+
+
+def partner(facts: Facts, op: str) -> str:
+    """Give the op that does the same and writes nothing: that without the underscore, if there are facts of it."""
+    owner, dot, name = op.rpartition(".")
+    if not name.endswith("_") or name.endswith("__"):
+        return ""
+    other = f"{owner}{dot}{name[:-1]}"
+    return other if any(_writes_nothing(form) for form in facts.forms(other)) else ""
 
 
 def _writes_nothing(form: Op) -> bool:

@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from inplace_lint.event import Event
+from inplace_lint.event import Event, Stale, Touch, Untracked
 from inplace_lint.finding import Certainty, Finding, Fix, Related, Role, Severity
 from inplace_lint.interp import reach, roots
 from inplace_lint.interp.holding import Holding
@@ -27,7 +28,7 @@ from inplace_lint.outline.outline import Outline, mentions, outline, outline_of
 from inplace_lint.room import with_room
 from inplace_lint.rules import RULES
 from inplace_lint.rules.advice import cure
-from inplace_lint.rules.case import Case, Mender, watched
+from inplace_lint.rules.case import Case, Mender, partner, watched
 from inplace_lint.rules.draft import Draft, Mark, Rule
 from inplace_lint.span import Place, Slice, Span
 
@@ -120,7 +121,7 @@ def check_file(
     resolver = Resolver(program)
     if mender is not None and chosen:
         resolver.mender, again = mender, Program(main, used, project)
-        resolver.holdings = watched(again, [word.draft for word, _, _ in chosen])
+        resolver.holdings = watched(again, [entry.said.draft for entry in chosen])
     findings, statements = resolver.findings(chosen)
     clock.lap("judge")
     return FileResult(findings, _counters(program), clock.seconds, statements)
@@ -193,12 +194,21 @@ def _rank(said: Said) -> tuple[int, int, int]:
     return order.index(said.severity), len(said.draft.assumptions), certainties.index(said.certainty)
 
 
-def _chosen(said: Iterable[Said]) -> list[tuple[Said, tuple[Mark, ...], int]]:
+class Chosen(NamedTuple):
+    """The word that is kept of a place, its marks, how many saves they leave out, and all that was saved."""
+
+    said: Said
+    marks: tuple[Mark, ...]
+    more: int
+    saves: frozenset[Touch]
+
+
+def _chosen(said: Iterable[Said]) -> list[Chosen]:
     """Give one word a rule and place, with the marks of the others that are as sure."""
     groups: dict[tuple[str, Place], list[Said]] = {}
     for word in said:
         groups.setdefault((word.rule.code, word.draft.place), []).append(word)
-    chosen: list[tuple[Said, tuple[Mark, ...], int]] = []
+    chosen: list[Chosen] = []
     raises = {place for (_, place), words in groups.items() if any(word.severity is Severity.ERROR for word in words)}
     for (code, place), words in groups.items():
         if place in raises and code == _LOST:
@@ -219,7 +229,8 @@ def _chosen(said: Iterable[Said]) -> list[tuple[Said, tuple[Mark, ...], int]]:
                         marks.append(mark)
                     else:
                         more += 1
-        chosen.append((best, tuple(marks), more))
+        touches = (word.event.save for word in words if isinstance(word.event, Stale | Untracked))
+        chosen.append(Chosen(best, tuple(marks), more, frozenset(touches)))
     return chosen
 
 
@@ -232,16 +243,14 @@ class Resolver:
         self.mender: Mender | None = None
         self.holdings: Mapping[Place, AbstractSet[Holding]] = {}
 
-    def findings(
-        self, chosen: list[tuple[Said, tuple[Mark, ...], int]]
-    ) -> tuple[tuple[Finding, ...], dict[Span, tuple[int, int]]]:
+    def findings(self, chosen: list[Chosen]) -> tuple[tuple[Finding, ...], dict[Span, tuple[int, int]]]:
         """Give the findings in source order, and the lines on which each can be suppressed."""
         statements: dict[Span, tuple[int, int]] = {}
         findings: list[Finding] = []
-        for said, marks, more in chosen:
-            finding = self._finding(said, marks, more)
+        for entry in chosen:
+            finding = self._finding(entry)
             findings.append(finding)
-            place = said.draft.place
+            place = entry.said.draft.place
             statements[finding.span] = self._locate(place.slice).statement(place.at)
         return tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements
 
@@ -263,12 +272,13 @@ class Resolver:
     def _span(self, place: Place) -> Span:
         return self._locate(place.slice).span(place.at)
 
-    def _finding(self, said: Said, marks: tuple[Mark, ...], more: int) -> Finding:
+    def _finding(self, entry: Chosen) -> Finding:
+        said, marks, more, _ = entry
         draft, rule = said.draft, said.rule
         span = self._span(draft.place)
         facts_ = self.program.default()
         says = facts_.framework.says.get(draft.says, "")
-        fix = self._fix(said, marks, more, span)
+        fix = self._fix(entry, span)
         return Finding(
             code=rule.code,
             name=rule.name,
@@ -290,14 +300,15 @@ class Resolver:
         )
 
     def _help(self, draft: Draft, span: Span) -> str:
-        text = cure(draft, self.program.module(span.path).source, span)
+        has_partner = bool(partner(self.program.default(), draft.write.op))
+        text = cure(draft, self.program.module(span.path).source, span, has_partner)
         return text.replace("{no_grad}", self.program.default().framework.says.get("no_grad", ""))
 
-    def _fix(self, said: Said, marks: tuple[Mark, ...], more: int, span: Span) -> Fix | None:
+    def _fix(self, entry: Chosen, span: Span) -> Fix | None:
         if self.mender is None:
             return None
-        saves = frozenset(mark.place for mark in marks if mark.role is Role.SAVE)
-        case = Case(said.event, said.draft, span, saves, more, self.holdings, self.program, self._locate)
+        said = entry.said
+        case = Case(said.event, said.draft, span, entry.saves, self.holdings, self.program, self._locate)
         return self.mender(case)
 
 
