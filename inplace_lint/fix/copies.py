@@ -18,7 +18,7 @@ import libcst as cst
 from inplace_lint.event import Snapshot, Touch
 from inplace_lint.finding import Edit
 from inplace_lint.fix.plan import Plan
-from inplace_lint.fix.syntax import Syntax, dotted, syntax_at
+from inplace_lint.fix.syntax import Syntax, dotted, spelled, syntax_at
 from inplace_lint.rules.case import Case
 
 _POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
@@ -67,16 +67,34 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
     if save.part.startswith("out"):
         kept = [node] if isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node) else []
     elif isinstance(node, cst.BinaryOperation):
-        kept = [side for side in (node.left, node.right) if dotted(side) == save.symbol]
+        kept = [side for side in (node.left, node.right) if spelled(side) == save.symbol]
     elif isinstance(node, cst.Call):
-        kept = [arg.value for arg in node.args if dotted(arg.value) == save.symbol and not arg.star]
-        if isinstance(node.func, cst.Attribute) and dotted(node.func.value) == save.symbol:
+        kept = [arg.value for arg in node.args if spelled(arg.value) == save.symbol and not arg.star]
+        if isinstance(node.func, cst.Attribute) and spelled(node.func.value) == save.symbol:
             kept.append(node.func.value)
     elif isinstance(node, cst.Subscript):
         statement = syntax.statement(node)
         kept = [statement.value] if isinstance(statement, cst.Assign) and save.symbol else []
     for part in kept if save.symbol or save.part.startswith("out") else ():
         yield from copied(case, syntax, part)
+
+
+def of_operand(case: Case) -> Plan | None:
+    """Let a write read a copy of the operand that shares its memory."""
+    syntax = syntax_at(case, case.draft.write.site.place.slice)
+    node = syntax.node(case.draft.write.site.place)
+    statement = syntax.statement(node)
+    value: cst.BaseExpression | None = None
+    if isinstance(node, cst.AugAssign):
+        value = node.value
+    elif isinstance(node, cst.Subscript) and isinstance(statement, cst.Assign):
+        value = statement.value
+    elif isinstance(node, cst.Call) and len(node.args) == 1 and not node.args[0].star:
+        value = node.args[0].value
+    if not isinstance(value, _POSTFIX):
+        return None
+    text = f"{syntax.text(value)}{_copying(case)}"
+    return Plan(tuple(copied(case, syntax, value)), f"read a copy: `{text}`", exact=True)
 
 
 def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:

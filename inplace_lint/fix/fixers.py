@@ -15,6 +15,7 @@ from inplace_lint.finding import Fix
 from inplace_lint.fix import copies, flags, modes
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import rewritten
+from inplace_lint.fix.syntax import syntax_at
 from inplace_lint.rules.case import Case
 
 
@@ -30,14 +31,23 @@ def _of_stale(case: Case) -> Fix | None:
     if case.draft.write.param:
         return None
     saved = copies.at_saves(case)
-    if saved is not None and any(save.site.place == case.draft.write.site.place for save in case.saves):
-        return fix_of(saved, safe=True)  # it keeps what it writes itself
+    if saved is not None and _saves_itself(case):
+        return fix_of(saved, safe=True)
     plan = _open(case)
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
     if plan is None or is_lost(case, plan):
         return None if saved is None else fix_of(saved, safe=True)
     return fix_of(plan, safe=False)
+
+
+def _saves_itself(case: Case) -> bool:
+    """Say whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`."""
+    write = case.draft.write.site.place
+    syntax = syntax_at(case, write.slice)
+    statement = syntax.statement(syntax.node(write))
+    saves = [save.site.place for save in case.saves if save.site.place.slice == write.slice]
+    return statement is not None and any(syntax.statement(syntax.node(place)) is statement for place in saves)
 
 
 def _open(case: Case) -> Plan | None:
@@ -105,6 +115,7 @@ CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
     "multi_view_base": _unsafe(_open),
     "hooked_view": _of_views,
     "overlap": _unsafe(_open),
+    "operands_overlap": _unsafe(copies.of_operand),
     "cast": _unsafe(_open),
     "shape": _unsafe(_open),
     "detach_view": _unsafe(_open),

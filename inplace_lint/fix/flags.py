@@ -48,6 +48,10 @@ def _off(syntax: Syntax, node: cst.CSTNode) -> tuple[Edit, bool] | None:
     match node:
         case cst.Arg():
             return syntax.replace(node.value, "False"), _is_true(node.value)
+        case cst.Attribute():  # module.inplace = True
+            statement = syntax.statement(node)
+            value = statement.value if isinstance(statement, cst.Assign) else None
+            return None if value is None or not _is_true(value) else (syntax.replace(value, "False"), True)
         case cst.Param(default=cst.Name(value="True") as default):
             return syntax.replace(default, "False"), False
         case cst.Call():

@@ -20,6 +20,7 @@ class Plan:
 
     `binds` are the variables and attributes that stand for the new tensor afterwards. `exact`: the new tensor has the
     type that the old one had, whatever is computed with it. `certain`: the edits stand where nothing else reads them.
+    `owns`: what is bound was bound by the program anyway, or is an item of a container.
     """
 
     edits: tuple[Edit, ...]
@@ -27,6 +28,7 @@ class Plan:
     binds: frozenset[str] = frozenset()
     exact: bool = False
     certain: bool = True
+    owns: bool = False
 
 
 def fix_of(plan: Plan, *, safe: bool) -> Fix:
@@ -52,6 +54,8 @@ def is_safe(case: Case, plan: Plan) -> bool:
 def _is_alone(case: Case, plan: Plan, holding: Holding) -> bool:
     if holding.others or holding.foreign or holding.base or holding.param or _live(case, holding, holding.bases):
         return False
+    if holding.unrecorded and plan.binds:
+        return False
     if not plan.exact and (holding.cast or not holding.floating):
         return False
     return not (_held(holding) - plan.binds) or not _live(case, holding, _held(holding) - plan.binds)
@@ -70,11 +74,17 @@ def _live(case: Case, holding: Holding, names: Iterable[str]) -> bool:
 
 
 def is_open(case: Case, plan: Plan) -> bool:
-    """Say whether what a plan binds to a new tensor can be bound so: a parameter cannot, nor what a library needs."""
-    return not any(
-        (holding.bound or holding.param) and holding.owner in plan.binds and "." in holding.owner
-        for holding in case.met()
-    )
+    """
+    Say whether what is written can be another tensor at all.
+
+    A parameter cannot be set to one, nor can what a library needs; nor a variable that is another function's. With
+    gradients off, a new tensor would have no history.
+    """
+    met = case.met()
+    attributes = [holding for holding in met if (holding.bound or holding.param) and "." in holding.owner]
+    if any(holding.owner in plan.binds for holding in attributes) or any(holding.unrecorded for holding in met):
+        return False
+    return plan.owns or not plan.binds or all(holding.owner in plan.binds for holding in met)
 
 
 def is_lost(case: Case, plan: Plan) -> bool:

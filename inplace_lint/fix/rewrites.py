@@ -72,7 +72,7 @@ def _of_augmented(case: Case, syntax: Syntax, node: cst.AugAssign) -> Plan | Non
     if found is None:
         return None
     target, edits, shown = found
-    return Plan(edits, f"use `{target} = {shown}`", frozenset({target}))
+    return Plan(edits, f"use `{target} = {shown}`", frozenset({target}), owns=in_container)
 
 
 def apart(syntax: Syntax, node: cst.AugAssign) -> tuple[str, tuple[Edit, ...], str] | None:
@@ -215,10 +215,11 @@ def _bound(
             return None
         targets = _targets(around)
         if symbol in targets:
-            return Plan(tuple(edits), f"use `{symbol} = {shown}`", targets)
+            return Plan(tuple(edits), f"use `{symbol} = {shown}`", targets, owns=True)
         start = syntax.insert(syntax.start(statement), f"{symbol} = ")
-        return Plan((start, *edits), f"use `{symbol} = {shown}`", frozenset({symbol}) | targets)
-    return Plan(tuple(edits), f"use `{shown}`", _targets(around))
+        owns = _is_item(case, written)
+        return Plan((start, *edits), f"use `{symbol} = {shown}`", frozenset({symbol}) | targets, owns=owns)
+    return Plan(tuple(edits), f"use `{shown}`", _targets(around), owns=True)
 
 
 def _is_item(case: Case, written: cst.BaseExpression) -> bool:

@@ -212,6 +212,24 @@ def dotted(node: cst.CSTNode) -> str:
     return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) and not node.lpar else ""
 
 
+def spelled(node: cst.CSTNode) -> str:
+    """Spell an expression as events do: `self.w`, `x[...]`, `f(...)`; empty for an operation."""
+    match node:
+        case cst.Name(value=name):
+            return name
+        case cst.Attribute(value=inner, attr=name):
+            before = spelled(inner)
+            return f"{before}.{name.value}" if before else ""
+        case cst.Subscript(value=inner):
+            before = spelled(inner)
+            return f"{before}[...]" if before else ""
+        case cst.Call(func=inner):
+            before = spelled(inner)
+            return f"{before}(...)" if before else ""
+        case _:
+            return ""
+
+
 def is_plain(node: cst.CSTNode) -> bool:
     """Say whether an expression can be written twice: it calls nothing and binds nothing."""
     match node:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.ops import Call
-    from inplace_lint.interp.program import Program
 
 _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED, View.MAYBE})
 
@@ -44,6 +43,7 @@ class Holding:
     the write; `base`: something else holds one. `floating`: it is known to hold floating numbers. `cast`: the op
     chooses its types by itself. `param`: it is a parameter, or part of one. `bound`: the owner is an attribute that an
     object of a library needs as it is. `gradient`: a gradient flows into what is written from another operand.
+    `unrecorded`: gradients were off, so that the tensor kept the history it had, which a new one would not have.
     """
 
     call: Place
@@ -59,6 +59,7 @@ class Holding:
     param: bool
     bound: bool
     gradient: bool
+    unrecorded: bool
 
 
 def watch(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
@@ -75,7 +76,7 @@ def watch(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
 def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
     state, frame, expr = call.state, call.frame, call.binding.exprs.get(part)
     owner = _owner(state, frame, expr, tensor.storage)
-    held = dict(_held(call.program, state, frame, tensor))
+    held = _held(state, frame, ref, tensor)
     own = held.pop(owner, None) if "." in owner else None
     names = {path for path in held if "." not in path and path}
     rest = {path: refs for path, refs in held.items() if path not in names}
@@ -97,6 +98,7 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
         param=tensor.param or (whole is not None and whole.param),
         bound=_is_bound(state, frame, expr, owner),
         gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
+        unrecorded=state.modes.grad is not True and tensor.rg is not False,
     )
 
 
@@ -158,16 +160,25 @@ def _is_unknown(state: State, tensor: Tensor) -> bool:
     return False
 
 
-def _held(program: Program, state: State, frame: Frame, tensor: Tensor) -> Iterator[tuple[str, list[Ref]]]:
+def _held(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
     """Give the paths from variables to tensors on the memory of one; a local variable is its name alone."""
     found: dict[str, list[Ref]] = {}
     seen: set[int] = set()
-    for root, value in _roots(program, state, frame):
-        _look(state, value, root, tensor, found, seen)
-    yield from found.items()
+    waiting = list(_roots(state, frame))
+    while waiting:
+        path, value = waiting.pop()
+        known, other = state.tensor(value), state.ref(value)
+        if known is not None and other is not None:
+            if known.storage == tensor.storage and not _is_apart(state, other, ref):
+                found.setdefault(path, []).append(other)
+        elif other is None or other.id not in seen:
+            if other is not None:
+                seen.add(other.id)
+            waiting.extend((f"{path}.{name}", inner) for name, inner in _inside(state, value))
+    return found
 
 
-def _roots(program: Program, state: State, frame: Frame) -> Iterator[tuple[str, Value]]:
+def _roots(state: State, frame: Frame) -> Iterator[tuple[str, Value]]:
     """
     Give the variables in reach: those of this function first, then those that may be read again later.
 
@@ -187,29 +198,16 @@ def _roots(program: Program, state: State, frame: Frame) -> Iterator[tuple[str, 
             yield f"{key}.", value
 
 
-def _look(state: State, value: Value, path: str, tensor: Tensor, found: dict[str, list[Ref]], seen: set[int]) -> None:
-    """Find the tensors on some memory below a value; each container is looked into once."""
-    waiting: list[tuple[str, Value]] = [(path, value)]
-    while waiting:
-        here, item = waiting.pop()
-        known = state.tensor(item)
-        ref = state.ref(item)
-        if known is not None and ref is not None:
-            if known.storage == tensor.storage and not _is_apart(known, tensor):
-                found.setdefault(here, []).append(ref)
-            continue
-        if ref is not None:
-            if ref.id in seen:
-                continue
-            seen.add(ref.id)
-        waiting.extend((f"{here}.{name}", inner) for name, inner in _inside(state, item))
+def _is_apart(state: State, one: Ref, other: Ref) -> bool:
+    """
+    Say whether two tensors are different ones of the views that a call gave at once: these share no element.
 
-
-def _is_apart(one: Tensor, other: Tensor) -> bool:
-    """Say whether two tensors are different ones of the views that one call gave: these share no element."""
-    if one.view is not View.MULTI or other.view is not View.MULTI or one is other or one == other:
-        return False
-    return one.base == other.base and one.made == other.made and one.part != other.part
+    What a call gives at once lies side by side on the heap.
+    """
+    first, last = sorted((one.id, other.id))
+    views = [state.tensor(Ref(number)) for number in range(first, last + 1)] if first != last else []
+    made = {(view.base, view.made) if view is not None and view.view is View.MULTI else None for view in views}
+    return len(made) == 1 and None not in made
 
 
 def _inside(state: State, value: Value) -> Iterator[tuple[str, Value]]:
