@@ -65,7 +65,8 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
     node = syntax.node(save.site.place)
     kept: list[cst.BaseExpression] = []
     if save.part.startswith("out"):
-        kept = [node] if isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node) else []
+        whole = isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node) and case.is_fresh(save.op)
+        kept = [node] if whole else []
     elif isinstance(node, cst.BinaryOperation):
         kept = [side for side in (node.left, node.right) if spelled(side) == save.symbol]
     elif isinstance(node, cst.Call):

@@ -52,7 +52,13 @@ def is_safe(case: Case, plan: Plan) -> bool:
 
 
 def _is_alone(case: Case, plan: Plan, holding: Holding) -> bool:
-    if holding.others or holding.foreign or holding.base or holding.param or _live(case, holding, holding.bases):
+    if (
+        holding.others
+        or holding.foreign
+        or holding.base
+        or holding.param
+        or _live(case, holding, holding.bases - plan.binds)
+    ):
         return False
     if holding.unrecorded and plan.binds:
         return False
@@ -95,7 +101,7 @@ def is_lost(case: Case, plan: Plan) -> bool:
     then it is written for somebody else.
     """
     met = case.met()
-    if any(holding.base or _live(case, holding, holding.bases) for holding in met):
+    if any(holding.base or _live(case, holding, holding.bases - plan.binds) for holding in met):
         return True
     elsewhere = any(holding.foreign or holding.others or holding.names - plan.binds for holding in met)
     return elsewhere and not any(_looked_at(case, holding, plan.binds or _held(holding)) for holding in met)

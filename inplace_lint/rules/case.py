@@ -54,6 +54,11 @@ class Case:
         """Give the op that does the same and writes nothing; empty if there is none."""
         return partner(self.facts, op)
 
+    def is_fresh(self, op: str) -> bool:
+        """Say whether the result of an op is a tensor of its own, and not one that was written."""
+        forms = self.facts.forms(op)
+        return not forms or any(_writes_nothing(form) for form in forms)
+
     def is_optional(self, op: str, argument: str) -> bool:
         """Say whether an op can be called without an argument of this name."""
         return any(given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args)
