@@ -65,8 +65,9 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
     node = syntax.node(save.site.place)
     kept: list[cst.BaseExpression] = []
     if save.part.startswith("out"):
-        whole = isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node) and case.is_fresh(save.op)
-        kept = [node] if whole else []
+        is_one = isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node)
+        if isinstance(node, cst.BaseExpression) and is_one and case.is_fresh(save.op):
+            kept = [node]
     elif isinstance(node, cst.BinaryOperation):
         kept = [side for side in (node.left, node.right) if spelled(side) == save.symbol]
     elif isinstance(node, cst.Call):

@@ -103,6 +103,8 @@ def is_lost(case: Case, plan: Plan) -> bool:
     met = case.met()
     if any(holding.base or _live(case, holding, holding.bases - plan.binds) for holding in met):
         return True
+    if plan.owns and all(holding.item for holding in met):
+        return False
     elsewhere = any(holding.foreign or holding.others or holding.names - plan.binds for holding in met)
     return elsewhere and not any(_looked_at(case, holding, plan.binds or _held(holding)) for holding in met)
 

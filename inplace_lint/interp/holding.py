@@ -78,6 +78,8 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
     owner = _owner(state, frame, expr, tensor.storage)
     held = _held(state, frame, ref, tensor)
     own = held.pop(owner, None) if "." in owner else None
+    if isinstance(expr, ir.Subscript) and not owner and len(held.get(f"{text_of(expr.value)}.item", ())) == 1:
+        held.pop(f"{text_of(expr.value)}.item")  # the container that the item is put back into
     names = {path for path in held if "." not in path and path}
     rest = {path: refs for path, refs in held.items() if path not in names}
     view = tensor.base is not None and tensor.view in _TRACKED

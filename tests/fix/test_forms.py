@@ -180,6 +180,17 @@ def test_a_parameter_that_a_gradient_should_flow_into_is_left_to_the_program(fix
     assert fix(source).text == source
 
 
+def test_an_item_of_a_list_is_set_to_a_new_tensor(fix):
+    body = "    levels = [torch.sigmoid(fc(x)), torch.sigmoid(fc(y))]\n    {write}\n    return levels[0] * levels[1]\n"
+    for write, instead in {
+        "levels[0] += levels[1]": "levels[0] = levels[0] + levels[1]",
+        "levels[0].add_(1)": "levels[0] = levels[0].add(1)",
+        "for i in range(1):\n        levels[i] *= 2": "for i in range(1):\n        levels[i] = levels[i] * 2",
+    }.items():
+        done = fix(HEAD + body.format(write=write), unsafe=False)
+        assert done.text == HEAD + body.format(write=instead)
+
+
 def test_a_leaf_that_a_gradient_should_flow_into_becomes_a_new_tensor(fix):
     source = (
         "import torch\nfrom torch import nn\n\nfc = nn.Linear(2, 2)\nx = torch.zeros(2, requires_grad=True)\n"
