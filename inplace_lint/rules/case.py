@@ -70,7 +70,11 @@ def partner(facts: Facts, op: str) -> str:
     if not name.endswith("_") or name.endswith("__"):
         return ""
     other = f"{owner}{dot}{name[:-1]}"
-    return other if any(_writes_nothing(form) for form in facts.forms(other)) else ""
+    forms = facts.forms(other)
+    # What can be left out here, but has a meaning of its own there, is another op without it.
+    spare = {argument.name for form in facts.forms(op) for argument in form.args if argument.optional}
+    asked = {argument.name for form in forms for argument in form.args if not argument.optional}
+    return other if any(_writes_nothing(form) for form in forms) and not spare & asked else ""
 
 
 def _writes_nothing(form: Op) -> bool:

@@ -60,6 +60,7 @@ CALLS = {
     "return h.mul_(2).sum()": "return h.mul(2).sum()",
     "return fc(h.mul_(2))": "return fc(h.mul(2))",
     "h.zero_()": "h = h.clone()\n    h.zero_()",
+    "h.bernoulli_()": "h = h.clone()\n    h.bernoulli_()",  # `h.bernoulli()` takes `h` for the probabilities
     "h.fill_(1).mul_(2)": "h = h.clone()\n    h.fill_(1).mul_(2)",
     "h[0] = 1": "h = h.clone()\n    h[0] = 1",
     "h[:, 0] += 1": "h = h.clone()\n    h[:, 0] += 1",
