@@ -14,7 +14,7 @@ from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Sta
 from inplace_lint.finding import Fix
 from inplace_lint.fix import copies, flags, modes
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
-from inplace_lint.fix.rewrites import rewritten
+from inplace_lint.fix.rewrites import result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
 from inplace_lint.rules.case import Case
 
@@ -59,7 +59,9 @@ def _of_leaf(case: Case) -> Fix | None:
     """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
     if case.draft.write.spelled == "again":
         return None  # the item that was written before it is set says more
-    plan = _open(case) if any(holding.gradient for holding in case.met()) else modes.without_grad(case)
+    plan = result_of(case)
+    if plan is None:
+        plan = _open(case) if any(holding.gradient for holding in case.met()) else modes.without_grad(case)
     return None if plan is None else fix_of(plan, safe=False)
 
 

@@ -61,6 +61,19 @@ def rewritten(case: Case) -> Plan | None:
             return None
 
 
+def result_of(case: Case) -> Plan | None:
+    """Give a call whose result is used without its write; what it wrote keeps its old value."""
+    write = case.draft.write
+    syntax = syntax_at(case, write.site.place.slice)
+    node = syntax.node(write.site.place)
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not case.partner(write.op):
+        return None
+    if isinstance(syntax.parents[node], cst.Expr) or not node.func.attr.value.endswith("_"):
+        return None
+    edit = syntax.replace(node.func.attr, node.func.attr.value[:-1])
+    return Plan((edit,), f"use `{_edited(syntax, node, _short(syntax.text(node)), edit)}`")
+
+
 # -- augmented assignments ---------------------------------------------------------------------------------------------
 
 

@@ -171,6 +171,16 @@ def test_a_write_to_a_leaf_goes_under_no_grad(fix, imported, mode):
     assert fix(source).text == source.replace("w += 1", f"with {mode}:\n    w += 1")
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("y = torch.exp_(w)", "y = torch.exp(w)"), ("y = w.exp_()", "y = w.exp()"), ("print(w.exp_())", "print(w.exp())")],
+)
+def test_the_result_of_a_call_that_writes_a_leaf_is_computed_without_the_write(fix, before, after):
+    source = f"import torch\n\nw = torch.ones(2, requires_grad=True)\n{before}\n"
+    assert fix(source, unsafe=False).text == source
+    assert fix(source).text == source.replace(before, after)
+
+
 def test_a_parameter_that_a_gradient_should_flow_into_is_left_to_the_program(fix):
     source = (
         "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
