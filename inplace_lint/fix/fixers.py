@@ -30,10 +30,9 @@ def _of_stale(case: Case) -> Fix | None:
         return _of_flag(case)
     if case.draft.write.param:
         return None
-    saved = copies.at_saves(case)
-    if saved is not None and _saves_itself(case):
-        return fix_of(saved, safe=True)
-    plan = _open(case)
+    saved, plan = copies.at_saves(case), _open(case)
+    if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
+        return fix_of(saved, safe=True)  # a copy before the statement would be kept and written by it again
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
     if plan is None or is_lost(case, plan):

@@ -43,6 +43,7 @@ AUGMENTED = {
     "h += \\\n        y": "h = h + \\\n        y",
     "h *= d or 2": "h = h * (d or 2)",
     "h *= fc(y)[0]": "h = h * fc(y)[0]",
+    "h += fc(h)": "h = h + fc(h)",
     "h += (z := y)": "h = h + (z := y)",
 }
 CALLS = {
@@ -78,6 +79,11 @@ def test_a_write_that_nobody_else_sees_is_safely_written_as_a_new_tensor(fix, be
     done = fix(f"{HEAD}    {before}\n{tail}", unsafe=False)
     assert done.text == f"{HEAD}    {after}\n{tail}"
     assert done.remaining == ()
+
+
+def test_a_statement_that_saves_what_it_writes_saves_a_copy(fix):
+    source = HEAD.replace("torch.sigmoid(fc(x))", "fc(x)") + "    h[1:] = h[:-1] * h[:-1]\n    return h\n"
+    assert fix(source, unsafe=False).text == source.replace("h[:-1]", "h[:-1].clone()")
 
 
 @pytest.mark.parametrize(
