@@ -14,17 +14,18 @@ from pathlib import Path
 from inplace_lint import baseline, files, notebook, silence, since
 from inplace_lint.config import Settings
 from inplace_lint.errors import InplaceLintError, UnreadableError
+from inplace_lint.faults import SYNTAX_CODE
 from inplace_lint.finding import Finding
 from inplace_lint.options import Wishes
-from inplace_lint.session import SYNTAX_CODE, Outcome
+from inplace_lint.session import Outcome
 from inplace_lint.suppress import UNUSED_CODE
 
 _NOT_SILENCED = frozenset({SYNTAX_CODE, UNUSED_CODE})
 
 
-def adopt(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, wishes: Wishes) -> str | None:
+def adopt(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, wishes: Wishes) -> str:
     """
-    Take out of an outcome what is not to be told, or write what was asked for; then give the word about that.
+    Take out of an outcome what is not to be told, or write what was asked for and give the word about that.
 
     Raises: `InplaceLintError` for a baseline that cannot be read or written, or where git cannot say what changed.
     """
@@ -45,7 +46,7 @@ def adopt(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, wish
     if wishes.since:
         changed = since.changed_lines(wishes.since)
         outcome.findings = tuple(one for one in outcome.findings if since.in_changed_lines(one, changed))
-    return None
+    return ""
 
 
 def _place(settings: Settings) -> Path | None:
@@ -100,5 +101,5 @@ def _silence_file(name: str, findings: list[Finding], outcome: Outcome) -> tuple
         raise UnreadableError(msg)
     text, left = silence.silenced(files.decode(before), findings, outcome.statements)
     if len(left) < len(findings):
-        files.replace_text(path, text, before)
+        files.swap(path, before, files.encode(text, before))
     return len(findings) - len(left), left

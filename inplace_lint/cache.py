@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.finding import Applicability, Certainty, Finding, Related, Role, Severity
+from inplace_lint.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
 from inplace_lint.span import Span
 
 FOLDER = ".inplace_lint_cache"
@@ -134,8 +134,26 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
         "assumptions": list(finding.assumptions),
         "help": finding.help,
         "says": finding.says,
-        "applicability": finding.applicability.value,
+        "fix": _fix_out(finding.fix),
     }
+
+
+def _fix_out(fix: Fix | None) -> list[Any] | None:
+    if fix is None:
+        return None
+    edits = [[_span_out(edit.span), edit.content] for edit in fix.edits]
+    return [fix.applicability.value, fix.message, edits]
+
+
+def _fix_in(row: Sequence[Any] | None) -> Fix | None:
+    if row is None:
+        return None
+    applicability, message, edits = row
+    return Fix(
+        Applicability(applicability),
+        str(message),
+        tuple(Edit(_span_in(span), str(content)) for span, content in edits),
+    )
 
 
 def _finding_in(row: dict[str, Any]) -> Finding:
@@ -148,6 +166,6 @@ def _finding_in(row: dict[str, Any]) -> Finding:
             "span": _span_in(row["span"]),
             "related": related,
             "assumptions": tuple(row["assumptions"]),
-            "applicability": Applicability(row["applicability"]),
+            "fix": _fix_in(row["fix"]),
         }
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint import __version__, terminal
-from inplace_lint.config import COLORS, FORMATS, nearest
+from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, nearest
 from inplace_lint.errors import InplaceLintError
 from inplace_lint.options import (
     OneOf,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from inplace_lint.config import Settings
+    from inplace_lint.mend.command import Mended, Run
     from inplace_lint.scope import Scope
     from inplace_lint.selection import Known
     from inplace_lint.session import Outcome
@@ -136,6 +137,11 @@ def program(context: click.Context) -> int | None:
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
 @click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
+@click.option("--fix/--no-fix", default=None, help="Apply fixes that are safe, and report what remains.")
+@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Count unsafe fixes in as well.")
+@click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes; report nothing that remains.")
+@click.option("--show-fixes/--no-show-fixes", default=None, help="List the fixes that were applied.")
+@click.option("--diff", is_flag=True, help="Show what fixes would change, as a diff; change nothing.")
 @click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was understood.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
@@ -157,7 +163,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
-def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, **options: Any) -> int:
+def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, *, diff: bool, **options: Any) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
     paths = paths or (Path(),)
     known = known_rules()
@@ -172,19 +178,24 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
-    if wishes.writes and paths == (Path("-"),):
+    is_stdin = paths == (Path("-"),)
+    if wishes.writes and is_stdin:
         msg = f"{wishes.writes} goes by files, and `-` is none"
         raise click.UsageError(msg)
-    outcome, texts = _run(paths, stdin_filename, scope, settings)
-    if wishes.writes or settings.baseline or wishes.since:
-        from inplace_lint import adopt
+    from inplace_lint.runs import runner
 
-        done = adopt.adopt(outcome, texts, settings, wishes)
-        if done is not None:
-            click.echo(done)
-            return _told(outcome, exit_zero=True)
-    _write(outcome, settings, output_file, texts)
-    return _told(outcome, exit_zero=settings.exit_zero)
+    run = runner(paths, stdin_filename, scope, settings, wishes)
+    mended = _mended(run, settings, diff=diff, is_stdin=is_stdin)
+    outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
+    if outcome.word:
+        click.echo(outcome.word)
+        return _told(outcome, exit_zero=True)
+    if mended is None or not mended.silent:
+        _write(outcome, settings, output_file, texts, mended)
+    status = _told(outcome, exit_zero=settings.exit_zero)
+    if mended is not None and mended.silent and not outcome.troubles:
+        return FOUND if diff and mended.fixed else CLEAN
+    return status
 
 
 @program.command(
@@ -248,6 +259,7 @@ def explain(paths: tuple[Path, ...], color: str) -> int:
 
     from inplace_lint.explain import candidates, told
     from inplace_lint.explain import explain as read
+    from inplace_lint.runs import runner
 
     if sys.stdin.isatty():
         click.echo("paste the traceback, then press Ctrl-D", err=True)
@@ -262,11 +274,11 @@ def explain(paths: tuple[Path, ...], color: str) -> int:
         known_rules(), {"color": color, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
     )
     settings = scope.settings_of(Path.cwd())
-    outcome, texts = _run(paths, "-", scope, settings)
+    outcome, texts = runner(paths, "-", scope, settings, Wishes())({})
     outcome.findings = candidates(explained, outcome.findings)
     click.echo()
     if outcome.findings:
-        _write(outcome, replace(settings, output_format="full", statistics=False), None, texts)
+        _write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
         click.echo("No finding in these paths fits.")
     return _told(outcome, exit_zero=True)
@@ -307,46 +319,42 @@ def completion(shell: str) -> int:
     return CLEAN
 
 
-def _run(
-    paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings
-) -> tuple[Outcome, dict[str, bytes]]:
-    from inplace_lint import files, notebook, session, sources
+def _mended(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
+    if not (diff or settings.fix or settings.fix_only):
+        return None
+    from inplace_lint.mend.command import mend
 
-    progress = terminal.progress() if sys.stderr.isatty() else None
-    plan = session.Plan(settings, scope.settings_of, scope.codes_of, progress, scope.opinions_of)
-    if paths != (Path("-"),):
-        return session.run(paths, scope.excludes(paths), plan), {}
-    path = Path(stdin_filename)
-    data = sys.stdin.buffer.read()
-    name, root = (files.shown(path), sources.root_of(path)) if stdin_filename != "-" else ("-", "")
-    outcome = session.Outcome()
-    if path.suffix == notebook.SUFFIX:
-        book = outcome.notebooks[name] = notebook.parse(name, data)
-        data = book.source.encode("utf-8", "surrogatepass")
-    task = session.task_of(name, data, path, root, plan)
-    tasks = [task] if files.mentions(data, session.framework_names()) else []
-    return session.check_all(tasks, plan, outcome), {task.path: data}
+    mended = mend(run, settings, diff=diff, is_stdin=is_stdin)
+    for line in mended.words:
+        click.echo(line, err=True)
+    return mended
 
 
-def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes]) -> None:
+def _write(
+    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
+) -> None:
     from inplace_lint.files import Sources
     from inplace_lint.report.github import job_summary
     from inplace_lint.report.model import Report
     from inplace_lint.report.reporters import REPORTERS
-    from inplace_lint.report.summary import statistics, summary
+    from inplace_lint.report.summary import fixable, statistics, summary
 
     color = terminal.wants_color(settings.color, is_file=output_file is not None)
     width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
     for book in outcome.notebooks.values():
         texts |= book.texts()
     links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
-    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links)
+    unsafe = settings.unsafe_fixes
+    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links, unsafe)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         _put(Path(place), job_summary(report), "a")
-    is_for_people = settings.output_format in {"full", "concise", "grouped"}
+    is_for_people = settings.output_format in FOR_PEOPLE
     if is_for_people:
-        text += summary(outcome.findings, len(outcome.troubles), color=color, known=outcome.known) + "\n"
+        fixed = () if mended is None else mended.fixed
+        text += "" if mended is None else mended.shown
+        line = summary(outcome.findings, len(outcome.troubles), color=color, fixed=fixed, known=outcome.known)
+        text += line + "\n" + fixable(outcome.findings, unsafe=settings.unsafe_fixes)
     if settings.statistics:
         numbers = statistics(outcome.findings, outcome.counters, outcome.seconds)
         if is_for_people:
@@ -354,7 +362,7 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
         else:
             sys.stderr.write(numbers)  # stdout is for a program
     if output_file is None:
-        sys.stdout.write(text)
+        (sys.stdout if mended is None else mended.out).write(text)
     else:
         _put(output_file, text, "w")
 

@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,9 @@ FORMATS = (
     "rdjson",
     "pylint",
 )
+FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 COLORS = ("auto", "always", "never")
+_SWITCHES = frozenset({"fix", "fix_only", "unsafe_fixes", "show_fixes"})  # None where nobody chose
 _MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 _NAMES = (".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")
 
@@ -68,6 +69,10 @@ class Settings:
     baseline: str = ""
     exit_zero: bool = False
     statistics: bool = False
+    fix: bool = False
+    fix_only: bool = False
+    unsafe_fixes: bool = False
+    show_fixes: bool = False
     torch_version: str | None = None
     paddle_version: str | None = None
     python: str | None = None
@@ -130,11 +135,16 @@ def marked_root(folder: Path, *, own: bool = False) -> Path | None:
 
 def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
     """Give the settings with what stood on the command line put over them; `ignore` adds to the file's."""
-    given = {key: value for key, value in chosen.items() if value not in (None, (), {}, False)}
+    given = {key: value for key, value in chosen.items() if value not in (None, (), {}, False) or _is_off(key, value)}
     for key in ("ignore", "extend_select"):
         if key in given:
             given[key] = (*getattr(settings, key), *given[key])
     return replace(settings, **given)
+
+
+def _is_off(key: str, value: object) -> bool:
+    """Say whether a user said no to something, such as `--no-fix`; a plain flag is False where nobody spoke of it."""
+    return value is False and key in _SWITCHES
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -144,8 +154,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if not close:
         return ""
     # Of several that are as close, the one that begins alike: `IPL1O1` is IPL101, and not IPL211.
-    best = max(close, key=lambda name: (_likeness(word.lower(), name), len(commonprefix([word.lower(), name]))))
+    best = max(close, key=lambda name: (_likeness(word.lower(), name), _common(word.lower(), name)))
     return f", did you mean {by_lower[best]!r}?"
+
+
+def _common(one: str, other: str) -> int:
+    """Count the characters with which both begin."""
+    return next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
 
 
 def _likeness(one: str, other: str) -> float:
@@ -314,6 +329,10 @@ _KEYS: Mapping[str, Callable[[object], Any]] = {
     "baseline": _text,
     "exit-zero": _truth,
     "statistics": _truth,
+    "fix": _truth,
+    "fix-only": _truth,
+    "unsafe-fixes": _truth,
+    "show-fixes": _truth,
     "torch-version": version,
     "paddle-version": version,
     "python": _path,

@@ -8,11 +8,9 @@ loop of links ends nothing. What `.gitignore` files, `exclude` and the usual lis
 from __future__ import annotations
 
 import codecs
-import errno
 import io
 import os
 import re
-import shutil
 import stat
 import tempfile
 import tokenize
@@ -133,15 +131,9 @@ def decode(data: bytes) -> str:
     if b"\0" in data:
         msg = "holds null bytes: not Python source"
         raise UnreadableError(msg)
+    encoding = _encoding(data)
     try:
-        encoding = _encoding(data)
-    except SyntaxError as error:
-        reason = str(error.msg)
-        if "unknown encoding" in reason:
-            raise UnreadableError(reason) from error
-        encoding = "utf-8"  # the cookie's lines are not UTF-8: the decoder below says where
-    try:
-        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8" if encoding == "utf-8-sig" else encoding)
+        return data.removeprefix(codecs.BOM_UTF8).decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         msg = f"not valid {encoding} (byte 0x{data[error.start]:02x} in line {line}): add a coding cookie or convert it"
@@ -154,67 +146,83 @@ def decode(data: bytes) -> str:
 def _encoding(data: bytes) -> str:
     """Give the encoding that the first two lines name; a carriage return alone ends a line too, as Python has it."""
     head = b"\n".join(re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2])
-    return tokenize.detect_encoding(io.BytesIO(head).readline)[0]
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(head).readline)
+    except SyntaxError as error:
+        reason = str(error.msg)
+        if "unknown encoding" in reason:
+            raise UnreadableError(reason) from error
+        encoding = "utf-8"  # the cookie's lines are not UTF-8: the decoder says where
+    return "utf-8" if encoding == "utf-8-sig" else encoding
 
 
 def encode(text: str, like: bytes) -> bytes:
     """
-    Give the bytes of a text as those of a file are: its encoding and byte order mark, the line ends of the text.
+    Give the bytes of a text in the encoding of a file, with its byte order mark if it has one.
 
-    Raises: `UnreadableError` for text that the encoding does not know.
+    Raises: `UnreadableError` where the encoding does not give back what was read.
     """
     encoding = _encoding(like)
+    mark = codecs.BOM_UTF8 if like.startswith(codecs.BOM_UTF8) else b""
     try:
-        data = text.encode("utf-8" if encoding == "utf-8-sig" else encoding)
-    except UnicodeEncodeError as error:
-        msg = f"{error.object[error.start : error.end]!r} cannot be written in {encoding}"
-        raise UnreadableError(msg) from error
-    return codecs.BOM_UTF8 + data if like.startswith(codecs.BOM_UTF8) else data
+        if mark + decode(like).encode(encoding) == like:
+            return mark + text.encode(encoding)
+    except UnicodeEncodeError:
+        pass  # told below
+    msg = f"cannot be written back in its encoding {encoding}"
+    raise UnreadableError(msg)
 
 
-def replace_text(path: Path, text: str, before: bytes) -> None:
+def swap(path: Path, old: bytes, new: bytes) -> None:
     """
-    Put a new text into a file at once, or leave the file as it was; mode, encoding and links stay.
+    Put new content into a file that holds `old`, at once, or leave it alone; a link stays a link.
 
-    Raises: `UnreadableError` when the file no longer holds the bytes from `before`, or cannot be written.
+    Raises: `UnreadableError` when the file holds something else by now, or cannot be written.
     """
     place = Path(os.path.realpath(path))
-    data = encode(text, before)
-    if read(place) != before:
-        msg = "was changed meanwhile, and is left as it is"
+    if read(place) != old:
+        msg = "changed while it was checked; nothing was written"
         raise UnreadableError(msg)
-    put(place, data)
+    put(place, new)
 
 
 def put(path: Path, data: bytes) -> None:
     """
-    Make a file hold these bytes, at once or not at all; the mode of one that is there stays, and a link stays one.
+    Make a file hold these bytes, at once or not at all; of one that is there owner and rights stay, and a link is one.
 
     Raises: `UnreadableError` with the reason of the system.
     """
     place = Path(os.path.realpath(path))
     try:
-        if place.exists() and not os.access(place, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=".inplace-lint-")
+        like = place.stat() if place.exists() else None
+        if like is not None and not os.access(place, os.W_OK):
+            msg = "is read-only; nothing was written"
+            raise UnreadableError(msg)
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            if place.exists():
-                shutil.copymode(place, name)
-            else:
-                Path(name).chmod(_NEW_MODE & ~_umask())
+                file.flush()
+                os.fsync(file.fileno())
+            _take_over(Path(name), like)
             Path(name).replace(place)
         finally:
             Path(name).unlink(missing_ok=True)  # it is gone already, unless something failed
     except OSError as error:
-        raise UnreadableError(_reason(error)) from error
+        msg = f"{_reason(error)}; nothing was written"
+        raise UnreadableError(msg) from error
 
 
-def _umask() -> int:
-    now = os.umask(0)
-    os.umask(now)
-    return now
+def _take_over(path: Path, like: os.stat_result | None) -> None:
+    """Give a new file the owner and rights of the one that it replaces, or those of any new file."""
+    if like is None:
+        mask = os.umask(0)
+        os.umask(mask)
+        path.chmod(_NEW_MODE & ~mask)
+        return
+    path.chmod(stat.S_IMODE(like.st_mode))
+    if hasattr(os, "chown") and (like.st_uid, like.st_gid) != (os.getuid(), os.getgid()):
+        os.chown(path, like.st_uid, like.st_gid)
 
 
 def mentions(data: bytes, names: Sequence[str]) -> bool:

@@ -47,6 +47,31 @@ class Applicability(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A stretch of source text and what is to stand there instead; an empty stretch is where something is put in."""
+
+    span: Span
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """
+    Edits that take a fault away together, and the sentence that says what they do ("use `x = x + y`").
+
+    `safe`: the tape showed that nobody else sees the written tensor and that its value stays the same.
+    """
+
+    applicability: Applicability
+    message: str
+    edits: tuple[Edit, ...]
+
+    def applies(self, *, unsafe: bool) -> bool:
+        """Say whether the fix may be applied, `unsafe` ones asked for or not."""
+        return self.applicability is Applicability.SAFE or (unsafe and self.applicability is Applicability.UNSAFE)
+
+
+@dataclass(frozen=True, slots=True)
 class Related:
     """A place that takes part in a finding, and the sentence about it ("saved here: relu keeps its output")."""
 
@@ -63,7 +88,8 @@ class Finding:
     `message` is lower case without a full stop, the fact first and the consequence second. `label` stands under the
     carets ("written here"). `help` is the cure in one line; `says` is what the framework prints when it happens.
     `symbol` is the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves
-    that were left out. `assumptions` are sentences ("`x` requires grad").
+    that were left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences
+    ("`x` requires grad").
     """
 
     code: str
@@ -82,4 +108,4 @@ class Finding:
     assumptions: tuple[str, ...] = ()
     help: str = ""
     says: str = ""
-    applicability: Applicability = Applicability.DISPLAY
+    fix: Fix | None = None

@@ -141,4 +141,7 @@ def placed(finding: Finding, notebooks: dict[str, Notebook]) -> Finding:
         return notebooks[span.path].place(span) if span.path in notebooks else span
 
     related = tuple(replace(item, span=place(item.span)) for item in finding.related)
-    return replace(finding, span=place(finding.span), related=related)
+    fix = finding.fix
+    if fix is not None:
+        fix = replace(fix, edits=tuple(replace(edit, span=place(edit.span)) for edit in fix.edits))
+    return replace(finding, span=place(finding.span), related=related, fix=fix)

@@ -48,9 +48,9 @@ class OneOf(click.Choice[str]):
 
 def known_rules() -> list[Known]:
     """Give the rules there are, that for files that do not parse included."""
+    from inplace_lint.faults import SYNTAX_CODE, SYNTAX_NAME
     from inplace_lint.rules import RULES
     from inplace_lint.selection import Known
-    from inplace_lint.session import SYNTAX_CODE, SYNTAX_NAME
     from inplace_lint.suppress import UNUSED_CODE, UNUSED_NAME
 
     known = [Known(item.code, item.name, item.default, item.opinion) for item in RULES]

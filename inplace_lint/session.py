@@ -11,24 +11,27 @@ import gc
 import json
 import os
 import time
-import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint import cache, files, notebook, pool, sources, suppress
+from inplace_lint.agreement import agreement
 from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
-from inplace_lint.finding import Certainty, Finding, Severity
+from inplace_lint.faults import crash, syntax_finding
+from inplace_lint.finding import Finding, Fix, Severity
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.room import collector_off
 from inplace_lint.span import Span
 
-SYNTAX_CODE = "IPL902"
-SYNTAX_NAME = "invalid-syntax"
+if TYPE_CHECKING:
+    from inplace_lint.rules.case import Case
+
 _FEW_BYTES = 40_000
 _MOST_GARBAGE = 500_000
 
@@ -40,6 +43,7 @@ class Task(NamedTuple):
     `root` is the folder that its imports are looked up in at most. `opinions`: what is no fault is told as well.
     `reported`: what stands in it is shown.
     `around` is a digest of the other files that results depend on, `finds_in` are the files whose findings count.
+    `texts` stand for the files of these paths, whatever is in them.
     """
 
     path: str
@@ -51,6 +55,7 @@ class Task(NamedTuple):
     reported: bool = True
     around: bytes = b""
     finds_in: frozenset[str] = frozenset()
+    texts: tuple[tuple[str, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,9 @@ class Outcome:
     What a run found, in the order of paths and places.
 
     `troubles` has one line for each file that could not be checked. `seconds` adds up the stages over all processes.
-    Findings in `notebooks` stand at the places of their cells. `files` are those that were looked at.
-    `known` counts findings that are let stand, `notes` are lines for the user that are no fault of a file.
+    Findings in `notebooks` stand at the places of their cells. `asked` are the files that were asked for, with what
+    was read of them. `known` counts findings that are let stand, `notes` are lines for the user that are no fault of
+    a file. `word` is what was done instead of telling findings.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -79,16 +85,18 @@ class Outcome:
     counters: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
     notebooks: dict[str, notebook.Notebook] = field(default_factory=dict)
-    files: set[str] = field(default_factory=set)
+    asked: dict[str, bytes] = field(default_factory=dict)
     known: int = 0
     notes: list[str] = field(default_factory=list)
+    word: str = ""
 
 
 class Plan(NamedTuple):
     """
     What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path.
 
-    `opinions_of` gives those of them that may tell what is no fault.
+    `opinions_of` gives those of them that may tell what is no fault. `texts` stand for files, by the paths that
+    findings carry. `memory` keeps results between runs of one process.
     """
 
     settings: Settings
@@ -96,6 +104,8 @@ class Plan(NamedTuple):
     codes_of: Callable[[Path], frozenset[str]]
     progress: Callable[[int, int], None] | None = None
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
+    texts: Mapping[str, bytes] = MappingProxyType({})
+    memory: dict[Hashable, Checked] | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -115,21 +125,28 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
     results: dict[str, Checked] = {}
     pending: list[Task] = []
     for task in tasks:
-        known = store and store(task).get(task.path, store(task).key(task.path, task.around + task.data))
-        if known:
-            results[task.path] = Checked(known)
-        else:
+        known = None if plan.memory is None else plan.memory.get(_key(task))
+        entry = store(task).get(task.path, store(task).key(task.path, task.around + task.data)) if store else None
+        if known is None and entry is None:
             pending.append(task)
+        else:
+            results[task.path] = known or Checked(entry or cache.Entry((), {}, {}))
     outcome.counters["files_from_cache"] += len(results)
     pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
     for task, checked in _check(pending, plan):
         results[task.path] = checked
+        if plan.memory is not None:
+            plan.memory[_key(task)] = checked
         if store and checked.lasting:
             store(task).put(task.path, store(task).key(task.path, task.around + task.data), checked.entry)
     started = time.perf_counter()
     _collect(tasks, results, plan, outcome)
     _spend(outcome, {"suppress": time.perf_counter() - started})
     return outcome
+
+
+def _key(task: Task) -> Hashable:
+    return task.path, task.data, task.around, task.torch_version, task.paddle_version
 
 
 def check_one(task: Task) -> Checked:
@@ -149,25 +166,27 @@ def _check_one(task: Task) -> Checked:
 
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
-        result = check_file(
-            task.path,
-            source,
-            Options(versions, task.opinions),
-            sources.project(task.root, framework_names()) if task.root else None,
-        )
+        project = sources.project(task.root, framework_names(), dict(task.texts)) if task.root else None
+        result = check_file(task.path, source, Options(versions, task.opinions), project, _mend)
     except UnreadableError as error:
         return _failed(str(error))
     except SyntaxError as error:
-        return Checked(cache.Entry((_syntax_finding(task.path, error),), {}, {}), lasting=False)
+        return Checked(cache.Entry((syntax_finding(task.path, error),), {}, {}), lasting=False)
     except RecursionError:
         return _failed("nested too deeply to be analyzed")
     except MemoryError:
         return _failed("not enough memory to analyze it")
     except Exception as error:  # noqa: BLE001 - the one place for it: see the docstring of the module
-        return _failed(_crash(error))
+        return _failed(crash(error))
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}
     return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
+
+
+def _mend(case: Case) -> Fix | None:
+    from inplace_lint.fix.fixers import mend  # noqa: PLC0415 - only where something was found
+
+    return mend(case)
 
 
 @lru_cache(maxsize=1)
@@ -187,12 +206,12 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
     for path in paths:
         shown = files.shown(path)
         try:
-            data = files.read(path)
+            data = plan.texts[shown] if shown in plan.texts else files.read(path)
         except UnreadableError as error:
             outcome.troubles.append(f"{shown}: {error}")
             continue
         outcome.counters["files"] += 1
-        outcome.files.add(shown)
+        outcome.asked[shown] = data
         if not files.mentions(data, names):
             continue
         if path.suffix == notebook.SUFFIX:
@@ -214,7 +233,8 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     """Give the task of checking a text that stands, or would stand, at a path."""
     settings = plan.settings_of(path)
     opinions = bool(plan.opinions_of(path))
-    return Task(name, data, settings.torch_version, settings.paddle_version, root, opinions, reported)
+    versions = (settings.torch_version, settings.paddle_version)
+    return Task(name, data, *versions, root, opinions, reported, texts=tuple(plan.texts.items()))
 
 
 def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
@@ -223,7 +243,8 @@ def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: 
     done: list[Task] = []
     for root in sorted({task.root for task in tasks}):
         mine = {task.path: task for task in tasks if task.root == root}
-        graph = sources.Graph(root, names, {path: task.data for path, task in mine.items()}, exclude)
+        texts = {**plan.texts, **{path: task.data for path, task in mine.items()}}
+        graph = sources.Graph(root, names, texts, exclude)
         for name in sorted({name for path in mine for name in graph.callers(path)} - mine.keys()):
             data = graph.text(name)
             if files.mentions(data, names):
@@ -289,7 +310,7 @@ def _cpus() -> int:
 
 
 def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, outcome: Outcome) -> None:
-    best: dict[tuple[str, Span], Finding] = {}
+    found: dict[tuple[str, Span], list[Finding]] = {}
     texts = {task.path: task.data for task in tasks if task.reported}
     for task in tasks:
         checked = results[task.path]
@@ -301,11 +322,11 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
         _spend(outcome, checked.seconds)
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
-            key = (finding.code, finding.span)
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
-            if counts and _touches(finding, texts) and (key not in best or _rank(finding) < _rank(best[key])):
-                best[key] = finding
-    kept = sorted(_kept(best.values(), texts, plan, outcome), key=lambda one: (one.span, one.code))
+            if counts and _touches(finding, texts):
+                found.setdefault((finding.code, finding.span), []).append(finding)
+    agreed = [agreement(findings) for findings in found.values()]
+    kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.troubles.sort()
@@ -314,17 +335,6 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
 def _touches(finding: Finding, texts: Mapping[str, bytes]) -> bool:
     """Say whether the write or a save of a finding stands in one of the files that were asked for."""
     return finding.span.path in texts or any(related.span.path in texts for related in finding.related)
-
-
-def _rank(finding: Finding) -> tuple[int, int, int, int, str]:
-    severities, certainties = list(Severity), list(Certainty)
-    return (
-        severities.index(finding.severity),
-        len(finding.assumptions),
-        certainties.index(finding.certainty),
-        len(finding.related),
-        repr(finding),
-    )
 
 
 def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outcome: Outcome) -> Iterator[Finding]:
@@ -345,7 +355,8 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
         tells_unused = path in commented and suppress.UNUSED_CODE in codes
         if not chosen and not tells_unused:
             continue
-        source = files.decode(texts[path] if path in texts else files.read(Path(path)))
+        known = texts.get(path, plan.texts.get(path))
+        source = files.decode(files.read(Path(path)) if known is None else known)
         if tells_unused:
             names, every = _names_of(codes)
             yield from suppress.unused(chosen, source, outcome.statements, path, names, every=every)
@@ -369,24 +380,3 @@ def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:
 
 def _failed(reason: str) -> Checked:
     return Checked(cache.Entry((), {}, {}), trouble=reason, lasting=False)
-
-
-def _crash(error: Exception) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
-    text = str(error).partition("\n")[0]
-    return f"internal error: {type(error).__name__}: {text} ({place})"
-
-
-def _syntax_finding(path: str, error: SyntaxError) -> Finding:
-    line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
-    span = Span(path, line, column, line, column + 1)
-    return Finding(
-        code=SYNTAX_CODE,
-        name=SYNTAX_NAME,
-        severity=Severity.ERROR,
-        certainty=Certainty.ALWAYS,
-        message=(error.msg or "invalid syntax").partition("\n")[0],
-        span=span,
-        label="here",
-    )

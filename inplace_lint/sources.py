@@ -14,6 +14,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,13 +41,13 @@ _DEEPEST = 6
 _PROJECTS: dict[tuple[str, str], Project] = {}
 
 
-def project(root: str, frameworks: Iterable[str]) -> Project:
-    """Give what this process has read below a root so far."""
+def project(root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) -> Project:
+    """Give what this process has read below a root so far; `texts` stand for the files of their paths."""
     from inplace_lint.interp.project import Project  # noqa: PLC0415 - libcst only where files are analyzed
 
     here = Path.cwd().as_posix()
     if (here, root) not in _PROJECTS:
-        _PROJECTS[here, root] = Project(_lookup(root, frameworks), _text)
+        _PROJECTS[here, root] = Project(_lookup(root, frameworks), partial(_text, texts))
     return _PROJECTS[here, root]
 
 
@@ -303,8 +304,8 @@ def _lookup(root: str, frameworks: Iterable[str]) -> Lookup:
     return Lookup(os.path.isfile, Path.cwd().as_posix(), root, frozenset(frameworks))
 
 
-def _text(path: str) -> str | None:
+def _text(texts: Mapping[str, bytes], path: str) -> str | None:
     try:
-        return files.decode(files.read(Path(path)))
+        return files.decode(texts[path] if path in texts else files.read(Path(path)))
     except UnreadableError:
         return None

@@ -185,10 +185,11 @@ def test_no_input_is_pasted_into_a_script():
         assert "${{" not in one.get("run", "")
 
 
-def test_the_hook_runs_the_command_that_the_package_installs():
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert hook["entry"].split() == ["inplace-lint", "check"]
-    assert hook["language"] == "python"
+def test_the_hooks_run_the_command_that_the_package_installs():
+    finds, fixes = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert finds["entry"].split() == ["inplace-lint", "check"]
+    assert fixes["entry"].split() == ["inplace-lint", "check", "--fix"]
+    assert {finds["language"], fixes["language"]} == {"python"}
     assert "inplace-lint = " in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 

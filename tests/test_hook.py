@@ -32,19 +32,36 @@ def hook(folder: Path, home: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_the_hook_stops_a_bug_and_lets_clean_code_pass(tmp_path: Path) -> None:
+def used(tmp_path: Path, hook_id: str, text: str) -> Path:
+    """Make a repository whose hook is the one of this checkout, with one file in it."""
     tool, user = tmp_path / "tool", tmp_path / "user"
     shutil.copytree(ROOT, tool, ignore=shutil.ignore_patterns(*PASSED_OVER))
     revision = repository(tool)
     user.mkdir()
-    (user / "net.py").write_text(BUGGY, encoding="utf-8")
-    config = f"repos:\n- repo: {tool.as_posix()}\n  rev: {revision}\n  hooks:\n  - id: inplace-lint\n"
+    (user / "net.py").write_text(text, encoding="utf-8")
+    config = f"repos:\n- repo: {tool.as_posix()}\n  rev: {revision}\n  hooks:\n  - id: {hook_id}\n"
     (user / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
     repository(user)
+    return user
+
+
+def test_the_hook_stops_a_bug_and_lets_clean_code_pass(tmp_path: Path) -> None:
+    user = used(tmp_path, "inplace-lint", BUGGY)
     ran = hook(user, tmp_path / "home")
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "error[IPL201] leaf-write" in ran.stdout
     assert "net.py:4:1" in ran.stdout
     (user / "net.py").write_text(BUGGY.replace("w += 1", "w = w + 1"), encoding="utf-8")
+    ran = hook(user, tmp_path / "home")
+    assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr
+
+
+def test_the_second_hook_mends_what_is_safe(tmp_path: Path) -> None:
+    saved = "import torch\n\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n"
+    user = used(tmp_path, "inplace-lint-fix", saved)
+    ran = hook(user, tmp_path / "home")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "files were modified by this hook" in ran.stdout
+    assert (user / "net.py").read_text(encoding="utf-8") == saved.replace("y += 1", "y = y + 1")
     ran = hook(user, tmp_path / "home")
     assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr

@@ -51,6 +51,13 @@ class Layers(Generic[Key, Item]):
     def __contains__(self, key: Key) -> bool:
         return self.get(key) is not None
 
+    def items(self) -> dict[Key, Item]:
+        """Give all that is stored, as a dict of its own."""
+        whole: dict[Key, Item] = {}
+        for layer in (*reversed(self._below), self._own):
+            whole.update(layer)
+        return whole
+
     def fork(self) -> Layers[Key, Item]:
         """Give a mapping with the same content; later writes to either are not seen by the other."""
         if self._own:

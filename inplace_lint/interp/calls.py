@@ -205,6 +205,8 @@ def unknown_call(
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
+        for ref, _ in tensors.tensors_in(state, value) if program.watched else ():
+            state.attach(("escaped", ref.id), Const(True))
     kind = "input" if isinstance(function, Ref) else ""
     state.clock += 1
     result = state.symbols.sym(("result", function, frame.site(at), state.clock), kind)

@@ -14,6 +14,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
+from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 
@@ -67,11 +68,11 @@ def binary(
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
         return _method(program, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
-    return [(state, python_binary(state, op, left, right))]
+    return [(state, python_binary(state, op, left, right, frame.site(expr.at).place))]
 
 
-def python_binary(state: State, op: str, left: Value, right: Value) -> Value:
-    """Give `left op right` of Python values."""
+def python_binary(state: State, op: str, left: Value, right: Value, place: Place | None = None) -> Value:
+    """Give `left op right` of Python values; `place` is where that is written."""
     match left, right:
         case Const(a), Const(b):
             folded = _fold(op, a, b)
@@ -82,19 +83,19 @@ def python_binary(state: State, op: str, left: Value, right: Value) -> Value:
         case Tuple(a, exact), Const(int() as times) if op == "*" and 0 <= times * len(a) <= _LONGEST:
             return Tuple(a * times, exact)
         case Ref(), _ if op in {"+", "*"}:
-            return _list_binary(state, op, left, right)
+            return _list_binary(state, op, left, right, place)
         case _:
             pass
     return state.symbols.sym(("binary", op, left, right), _kind(left) or _kind(right))
 
 
-def _list_binary(state: State, op: str, left: Value, right: Value) -> Value:
+def _list_binary(state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
     mine, other = state.object(left), state.object(right)
     if isinstance(mine, ListObject) and isinstance(other, ListObject) and op == "+":
         return state.new(ListObject(mine.items + other.items, mine.exact and other.exact))
     if isinstance(mine, ListObject) and op == "*":
         times = right.value if isinstance(right, Const) and isinstance(right.value, int) else None
-        snapshots.repeated(state, mine.items if times != 1 else ())
+        snapshots.repeated(state, mine.items if times != 1 else (), place)
         if times is not None and 0 <= times * len(mine.items) <= _LONGEST:
             return state.new(ListObject(mine.items * times, mine.exact))
         return state.new(ListObject(mine.items * 2, exact=False))

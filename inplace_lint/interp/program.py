@@ -13,12 +13,13 @@ from inplace_lint.domain.recording import Recording
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Value
 from inplace_lint.interp.budget import CONSTRUCTIONS, Budget
+from inplace_lint.interp.holding import Holding
 from inplace_lint.interp.project import Module, Project, alone
 from inplace_lint.ir.nodes import ClassDef, Code
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.outline.outline import Outline
-from inplace_lint.span import Slice
+from inplace_lint.span import Place, Slice
 
 
 @dataclass(slots=True)
@@ -47,6 +48,8 @@ class Program:
     base: State | None = None
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
+    watched: frozenset[Place] = frozenset()
+    holdings: dict[Place, set[Holding]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.project.add(self.main)

@@ -66,11 +66,11 @@ def _items(state: State, value: Value) -> tuple[Value, ...]:
             return ()
 
 
-def repeated(state: State, items: tuple[Value, ...]) -> None:
-    """Remember that a list holds the same objects again and again."""
+def repeated(state: State, items: tuple[Value, ...], place: Place | None) -> None:
+    """Remember that a list holds the same objects again and again, and where it was made."""
     for item in items:
         if state.tensor(item) is not None and isinstance(item, Ref):
-            state.attach(("repeated", item.id), Const(True))
+            state.attach(("repeated", item.id), Const(place))
 
 
 def fetched(state: State, frame: Frame, name: str, value: Value, source: ir.Expr | None) -> None:
@@ -137,7 +137,9 @@ def check_write(call: Call, part: str, ref: Ref, tensor: Tensor, *, cut: bool) -
         param = next(param for param in closure.function.params if param.name == default)
         _report(call, "default", touch, Place(closure.function.slice, param.at), tensor)
     elif isinstance(expr, ir.Subscript) and ("repeated", ref.id) in call.state.bindings:
-        _report(call, "repeated", touch, None, tensor)
+        made = call.state.bindings[("repeated", ref.id)]
+        place = made.value if isinstance(made, Const) and isinstance(made.value, Place) else None
+        _report(call, "repeated", touch, place, tensor)
     elif tensor.view in _CUT:
         _check_average(call, touch, ref, tensor)
     elif not tensor.param and call.frame.variables(expr):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Ignored, Refused
-from inplace_lint.interp import early, escapes, ops, overlap, results, snapshots, transforms
+from inplace_lint.interp import early, escapes, holding, ops, overlap, results, snapshots, transforms
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -33,6 +33,8 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     """Run a call that writes; a write that is refused leaves everything as it was."""
     state, binding = call.state, call.binding
     targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
+    for fact, ref, tensor in targets if call.program.watched else ():
+        holding.watch(call, fact.to, ref, tensor)
     for fact, ref, tensor in targets:
         check = refused_by(call, fact, tensor)
         if check is not None:

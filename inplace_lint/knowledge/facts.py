@@ -30,7 +30,9 @@ class Framework:
     opposite. `canonical` maps module prefixes to the public name of what they hold. `calls` is the method that runs
     when a module is called. `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose
     operands autocast replaces by copies. `rebases`: a write through a view gives its base a new node. `says` are the
-    framework's own words for each harm. `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
+    framework's own words for each harm. `words` are the methods of a tensor that cures are written with: the one that
+    gives a `copy`, and the one that is to `assign` a parameter. `own_gradients`: the gradient of a leaf is itself a
+    leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write. `keeps_parameters`: a parameter cannot be set to a tensor.
@@ -55,6 +57,7 @@ class Framework:
     says: Mapping[str, str]
     attributes: tuple[str, ...]
     autocast: frozenset[str]
+    words: Mapping[str, str]
     own_gradients: bool = False
     checks_custom: bool = True
     checks_checkpoint: bool = True

@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 
 from inplace_lint import suppress
 from inplace_lint.event import Event, Refused, Site, Stale, Touch, Untracked
-from inplace_lint.finding import Finding
+from inplace_lint.finding import Finding, Fix
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
-from inplace_lint.rules.judging import chosen, findings_of, say
+from inplace_lint.rules.advice import cure
+from inplace_lint.rules.case import partner
+from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.judging import Chosen, chosen, findings_of, say
 from inplace_lint.span import Place, Slice, Span
 
 _NODE = re.compile(r"^(?:.*\.)?(?:native_|cudnn_|mkldnn_|_)*(\w+)$")
@@ -82,6 +85,15 @@ class Reader:
         """Name the function that ran at a place; empty for a statement of a module."""
         name = self._spans[place.at][1]
         return "" if name == "<module>" else name.replace(".<locals>", "")
+
+    def help(self, draft: Draft, span: Span) -> str:
+        """Give the cure in one line."""
+        known = facts.load(self.framework.name, None)
+        return cure(draft, self.source(span.path), span, bool(partner(known, draft.write.op)))
+
+    def fix(self, _entry: Chosen, _span: Span) -> Fix | None:
+        """Give nothing: a run does not show who else holds a tensor."""
+        return None
 
     def source(self, path: str) -> str:
         """Give the text of a file."""

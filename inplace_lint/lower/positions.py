@@ -54,16 +54,25 @@ class Located:
 
         Units: columns in code points of the original line; offsets in bytes of the source in UTF-8.
         """
-        found = self.ranges[self.origins[at]]
-        line, end_line = self._line(found.start.line), self._line(found.end.line)
+        return self.span_of(self.origins[at])
+
+    def span_of(self, node: cst.CSTNode) -> Span:
+        """Give the span of a node of the slice, without parentheses around it."""
+        found = self.ranges[node]
+        start, end = (found.start.line, found.start.column), (found.end.line, found.end.column)
+        return self.stretch(start, end)
+
+    def stretch(self, start: tuple[int, int], end: tuple[int, int]) -> Span:
+        """Give the span between two places of the cutout, each a line from 1 and a column from 0."""
+        line, end_line = self._line(start[0]), self._line(end[0])
         return Span(
             path=self.slice.path,
             line=line,
-            column=found.start.column,
+            column=start[1],
             end_line=end_line,
-            end_column=found.end.column,
-            start_byte=self._byte(line, found.start.column),
-            end_byte=self._byte(end_line, found.end.column),
+            end_column=end[1],
+            start_byte=self._byte(line, start[1]),
+            end_byte=self._byte(end_line, end[1]),
         )
 
     def _line(self, line: int) -> int:

@@ -16,4 +16,5 @@ def _line(finding: Finding, report: Report) -> str:
     span, color = finding.span, report.color
     colon = paint(":", Ink.FRAME, color=color)
     place = f"{paint(span.path, Ink.BOLD, color=color)}{colon}{span.line}{colon}{span.column + 1}{colon}"
-    return f"{place} {level(finding, color=color, address=report.page_of(finding))} {finding.message}"
+    painted = level(finding, color=color, address=report.page_of(finding))
+    return f"{place} {painted} {report.mark(finding)}{finding.message}"

@@ -34,7 +34,7 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
 
 
 def _header(finding: Finding, report: Report) -> Iterator[str]:
-    words = f"{finding.name}: {finding.message}"
+    words = f"{report.mark(finding)}{finding.name}: {finding.message}"
     first, *rest = wrapped(words, report.width - width_of(level(finding, color=False)) - 1, report.width - 2)
     painted = level(finding, color=report.color, address=report.page_of(finding))
     yield f"{painted} {paint(first, Ink.BOLD, color=report.color)}"

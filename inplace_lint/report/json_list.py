@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.finding import Finding, Related
+from inplace_lint.finding import Applicability, Edit, Finding, Related
 from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 from inplace_lint.span import Span
@@ -45,9 +45,24 @@ def _row(finding: Finding, report: Report) -> dict[str, Any]:
 
 
 def _fix(finding: Finding) -> dict[str, Any] | None:
+    if finding.fix is not None:
+        edits = [_edit(edit, finding) for edit in finding.fix.edits]
+        return {"applicability": finding.fix.applicability.value, "message": finding.fix.message, "edits": edits}
     if not finding.help:
         return None
-    return {"applicability": finding.applicability.value, "message": finding.help, "edits": []}
+    return {"applicability": Applicability.DISPLAY.value, "message": finding.help, "edits": []}
+
+
+def _edit(edit: Edit, finding: Finding) -> dict[str, Any]:
+    """Give an edit; one that stands in another file than the finding says in which."""
+    span = edit.span
+    elsewhere = {"filename": _filename(span)} if file_of(span) != file_of(finding.span) else {}
+    return {
+        "content": edit.content,
+        "location": {"row": span.line, "column": span.column + 1},
+        "end_location": {"row": span.end_line, "column": span.end_column + 1},
+        **elsewhere,
+    }
 
 
 def _related(item: Related) -> dict[str, Any]:

@@ -16,7 +16,8 @@ class Report:
 
     `lines_of` gives the lines of a file by the path that a span carries, without their ends; none when it cannot be
     read. `statements` has the first and last line where a comment silences the finding at a span. `pages` gives the
-    address of the page of a rule by its name, for terminals that show links; empty where it has none.
+    address of the page of a rule by its name, for terminals that show links; empty where it has none. `unsafe`:
+    unsafe fixes count as well.
     Units: `width` in terminal cells.
     """
 
@@ -26,6 +27,11 @@ class Report:
     width: int = 120
     color: bool = False
     pages: Callable[[str], str] | None = None
+    unsafe: bool = False
+
+    def mark(self, finding: Finding) -> str:
+        """Give `[*] ` for a finding that `--fix` would mend, as the options stand."""
+        return "[*] " if finding.fix is not None and finding.fix.applies(unsafe=self.unsafe) else ""
 
     def page_of(self, finding: Finding) -> str:
         """Give the address of the page that explains a finding; empty where no link is to be shown."""

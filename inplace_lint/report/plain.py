@@ -14,7 +14,13 @@ def grouped(report: Report) -> str:
     blocks = []
     for path, findings in groupby(report.findings, key=lambda finding: finding.span.path):
         rows = [
-            (f"{one.span.line}:{one.span.column + 1}", one.severity.value, one.code, one.message) for one in findings
+            (
+                f"{one.span.line}:{one.span.column + 1}",
+                one.severity.value,
+                one.code,
+                report.mark(one) + one.message,
+            )
+            for one in findings
         ]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         lines = [f"  {a:>{widths[0]}} {b:<{widths[1]}} {c:<{widths[2]}} {text}" for a, b, c, text in rows]

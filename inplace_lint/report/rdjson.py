@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inplace_lint.finding import Severity
+from inplace_lint.finding import Finding, Severity
 from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import relative
@@ -23,11 +23,20 @@ def render(report: Report) -> str:
             "severity": _SEVERITIES[one.severity],
             "code": {"value": one.code},
             "related_locations": [{"message": item.message, "location": _location(item.span)} for item in one.related],
+            **_suggestions(one),
         }
         for one in report.findings
     ]
     whole = {"source": {"name": "inplace-lint"}, "severity": "WARNING", "diagnostics": diagnostics}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _suggestions(finding: Finding) -> dict[str, Any]:
+    """Give the edits of a fix; a suggestion stands in the file of its diagnostic."""
+    fix = finding.fix
+    if fix is None or any(edit.span.path != finding.span.path for edit in fix.edits):
+        return {}
+    return {"suggestions": [{"range": _location(edit.span)["range"], "text": edit.content} for edit in fix.edits]}
 
 
 def _location(span: Span) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inplace_lint import __version__
-from inplace_lint.finding import Finding, Role, Severity
+from inplace_lint.finding import Finding, Fix, Role, Severity
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
@@ -77,7 +77,25 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
     if related:
         result["relatedLocations"] = related
         result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding)}]}]
+    if finding.fix is not None:
+        result["fixes"] = [_fix(finding.fix)]
     return result
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    """Give a fix as changes of files, one a file."""
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for edit in fix.edits:
+        place = _location(edit.span)["physicalLocation"]
+        inserted = {"insertedContent": {"text": edit.content}} if edit.content else {}
+        changes.setdefault(place["artifactLocation"]["uri"], []).append({"deletedRegion": place["region"], **inserted})
+    return {
+        "description": {"text": _plain(fix.message)},
+        "artifactChanges": [
+            {"artifactLocation": {"uri": path, "uriBaseId": "SRCROOT"}, "replacements": replacements}
+            for path, replacements in changes.items()
+        ],
+    }
 
 
 def _flow(finding: Finding) -> Sequence[dict[str, Any]]:

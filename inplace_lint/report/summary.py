@@ -13,23 +13,45 @@ _WITHOUT = "calls_without_fact:"
 _CUT = "roots_cut_by_"
 
 
-def summary(findings: Sequence[Finding], troubles: int, *, color: bool, known: int = 0) -> str:
-    """Give a line: what was found in how many files, how many were not checked, and how many findings are known."""
-    return _found(findings, troubles, color=color) + (f" ({known} more in the baseline)" if known else "")
+def summary(
+    findings: Sequence[Finding], troubles: int, *, color: bool, fixed: Sequence[Finding] = (), known: int = 0
+) -> str:
+    """Give a line: what was found in how many files, how much was fixed, how much not checked, how much is known."""
+    line = _found(findings, troubles, color=color, fixed=fixed)
+    return line + (f" ({known} more in the baseline)" if known else "")
 
 
-def _found(findings: Sequence[Finding], troubles: int, *, color: bool) -> str:
+def _found(findings: Sequence[Finding], troubles: int, *, color: bool, fixed: Sequence[Finding]) -> str:
     unchecked = f"{_number(troubles, 'file')} could not be checked" if troubles else ""
+    if fixed:
+        counted = f"({len(fixed)} fixed, {len(findings)} remaining)"
+        return f"Found {_listed([*fixed, *findings])} {counted}{f'; {unchecked}' if troubles else ''}."
     if not findings:
         return f"Found nothing, but {unchecked}." if troubles else paint("All checks passed!", Ink.GOOD, color=color)
+    places = _number(len({finding.span.path for finding in findings}), "file")
+    return f"Found {_listed(findings)} in {places}{f'; {unchecked}' if troubles else ''}."
+
+
+def _listed(findings: Sequence[Finding]) -> str:
+    """Count findings by severity: "2 errors and 1 warning"."""
     counts = Counter(finding.severity for finding in findings)
     words = {Severity.ERROR: "error", Severity.WARNING: "warning"}
     parts = [_number(counts[severity], word) for severity, word in words.items() if counts[severity]]
     if counts[Severity.INFO]:
         parts.append(f"{counts[Severity.INFO]} info")
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    places = _number(len({finding.span.path for finding in findings}), "file")
-    return f"Found {listed} in {places}{f'; {unchecked}' if troubles else ''}."
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def fixable(findings: Sequence[Finding], *, unsafe: bool) -> str:
+    """Give a line that says how many of the findings `--fix` would mend, and how many more if it may."""
+    fixes = [finding.fix for finding in findings if finding.fix is not None]
+    count = sum(fix.applies(unsafe=unsafe) for fix in fixes)
+    hidden = sum(fix.applies(unsafe=True) for fix in fixes) - count
+    noun = f"{hidden} hidden fix{'' if hidden == 1 else 'es'}"
+    more = f" ({noun} can be enabled with the `--unsafe-fixes` option)" if hidden else ""
+    if count:
+        return f"[*] {count} fixable with the `--fix` option{more}.\n"
+    return f"No fixes available{more}.\n" if hidden else ""
 
 
 def statistics(findings: Sequence[Finding], counters: Mapping[str, int], seconds: Mapping[str, float]) -> str:

@@ -14,8 +14,12 @@ _PLAIN = re.compile(r"^[\w.]+(\([^()]*\))?(\[[^\[\]]*\])?$")
 _LONGEST = 70
 
 
-def cure(draft: Draft, source: str, span: Span) -> str:
-    """Say how to write it instead; empty when nothing simple is right."""
+def cure(draft: Draft, source: str, span: Span, has_partner: bool) -> str:
+    """
+    Say how to write it instead; empty when nothing simple is right.
+
+    `has_partner`: there is an op that does the same and writes nothing.
+    """
     if draft.help:
         return draft.help
     text = text_at(source, span)
@@ -31,7 +35,7 @@ def cure(draft: Draft, source: str, span: Span) -> str:
         right = value if _PLAIN.match(value) else f"({value})"
         return f"use `{target} = {target} {op} {right}`"
     method = _METHOD.match(text)
-    if method is not None and not draft.write.op.endswith("__"):
+    if method is not None and has_partner:
         target, name, args = method.group("target", "name", "args")
         return f"use `{target} = {target}.{name}({args})`"
     if draft.write.spelled == "item" and draft.write.symbol:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from inplace_lint.finding import Finding
+from inplace_lint.finding import Finding, Fix
 from inplace_lint.interp import reach, roots
+from inplace_lint.interp.holding import Holding
 from inplace_lint.interp.program import Program
 from inplace_lint.interp.project import Module, Project, alone
 from inplace_lint.knowledge import facts
@@ -17,7 +19,10 @@ from inplace_lint.lower.positions import Located
 from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, mentions, outline, outline_of
 from inplace_lint.room import with_room
-from inplace_lint.rules.judging import chosen, findings_of, say
+from inplace_lint.rules.advice import cure
+from inplace_lint.rules.case import Case, Mender, partner, watched
+from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.judging import Chosen, chosen, findings_of, say
 from inplace_lint.span import Place, Slice, Span
 
 
@@ -67,9 +72,13 @@ def packages() -> tuple[str, ...]:
     return tuple(package for name in facts.frameworks() for package in facts_for(name, None).framework.packages)
 
 
-def check_file(path: str, source: str, options: Options, project: Project | None = None) -> FileResult:
+def check_file(
+    path: str, source: str, options: Options, project: Project | None = None, mender: Mender | None = None
+) -> FileResult:
     """
     Give all findings of the roots of a file, unsuppressed; some may stand in files of `project` that they lead to.
+
+    `mender` is asked for the fix of each; for it, what has a finding is run a second time.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
@@ -85,13 +94,18 @@ def check_file(path: str, source: str, options: Options, project: Project | None
     if not used:
         return FileResult(seconds=clock.seconds)
     project = project or alone()
-    program = Program(read or Module(path, source, outlined), used, project, options.opinions)
+    main = read or Module(path, source, outlined)
+    program = Program(main, used, project, options.opinions)
     before = project.lower_seconds()
     found = with_room(lambda: roots.run_all(program))
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lower_seconds() - before)
-    said = [word for entry in found for word in say(entry.event, always=entry.paths == entry.of)]
-    findings, statements = findings_of(chosen(said), Resolver(program), program.default().framework)
+    words = chosen(word for entry in found for word in say(entry.event, always=entry.paths == entry.of))
+    resolver = Resolver(program)
+    if mender is not None and words:
+        resolver.mender, again = mender, Program(main, used, project, options.opinions)
+        resolver.holdings = watched(again, [entry.said.draft for entry in words])
+    findings, statements = findings_of(words, resolver, program.default().framework)
     clock.lap("judge")
     return FileResult(findings, _counters(program), clock.seconds, statements)
 
@@ -151,6 +165,8 @@ class Resolver:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.located: dict[Slice, Located] = {}
+        self.mender: Mender | None = None
+        self.holdings: Mapping[Place, AbstractSet[Holding]] = {}
 
     def _locate(self, slice_: Slice) -> Located:
         known = self.located.get(slice_)
@@ -178,6 +194,18 @@ class Resolver:
     def source(self, path: str) -> str:
         """Give the text of a file of the program."""
         return self.program.module(path).source
+
+    def help(self, draft: Draft, span: Span) -> str:
+        """Give the cure in one line; empty when nothing simple is right."""
+        return cure(draft, self.source(span.path), span, bool(partner(self.program.default(), draft.write.op)))
+
+    def fix(self, entry: Chosen, span: Span) -> Fix | None:
+        """Give the edits that mend a finding, where somebody makes any."""
+        if self.mender is None:
+            return None
+        said = entry.said
+        case = Case(said.event, said.draft, span, entry.saves, self.holdings, self.program, self._locate)
+        return self.mender(case)
 
 
 def _counters(program: Program) -> dict[str, int]:

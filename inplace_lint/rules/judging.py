@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from inplace_lint.event import Event
-from inplace_lint.finding import Certainty, Finding, Related, Role, Severity
+from inplace_lint.event import Event, Stale, Touch, Untracked
+from inplace_lint.finding import Certainty, Finding, Fix, Related, Role, Severity
 from inplace_lint.knowledge.facts import Framework
 from inplace_lint.rules import RULES
-from inplace_lint.rules.advice import cure
 from inplace_lint.rules.draft import Draft, Mark, Rule
 from inplace_lint.span import Place, Span
 
@@ -35,8 +34,11 @@ class Spans(Protocol):
     def owner(self, place: Place) -> str:
         """Name the function or class that holds a place; empty for a statement of a module."""
 
-    def source(self, path: str) -> str:
-        """Give the text of a file."""
+    def help(self, draft: Draft, span: Span) -> str:
+        """Give the cure in one line; empty when nothing simple is right."""
+
+    def fix(self, entry: Chosen, span: Span) -> Fix | None:
+        """Give the edits that mend a finding, where somebody makes any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,16 @@ class Said:
     draft: Draft
     severity: Severity
     certainty: Certainty
+    event: Event
 
 
-Chosen = tuple[Said, tuple[Mark, ...], int]
+class Chosen(NamedTuple):
+    """The word that is kept of a place, its marks, how many saves they leave out, and all that was saved."""
+
+    said: Said
+    marks: tuple[Mark, ...]
+    more: int
+    saves: frozenset[Touch]
 
 
 def say(event: Event, *, always: bool) -> Iterator[Said]:
@@ -60,7 +69,7 @@ def say(event: Event, *, always: bool) -> Iterator[Said]:
             sure = not draft.assumptions
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
             severity = draft.worst if sure or draft.worst is Severity.INFO else Severity.WARNING
-            yield Said(rule, draft, severity, certainty)
+            yield Said(rule, draft, severity, certainty, event)
 
 
 def _rank(said: Said) -> tuple[int, int, int]:
@@ -95,7 +104,8 @@ def chosen(said: Iterable[Said]) -> list[Chosen]:
                         marks.append(mark)
                     else:
                         more += 1
-        kept.append((best, tuple(marks), more))
+        touches = (word.event.save for word in words if isinstance(word.event, Stale | Untracked))
+        kept.append(Chosen(best, tuple(marks), more, frozenset(touches)))
     return kept
 
 
@@ -105,16 +115,18 @@ def findings_of(
     """Give the findings in source order, and the lines on which each can be suppressed."""
     statements: dict[Span, tuple[int, int]] = {}
     findings: list[Finding] = []
-    for said, marks, more in words:
-        finding = _finding(said, marks, more, spans, framework)
+    for entry in words:
+        finding = _finding(entry, spans, framework)
         findings.append(finding)
-        statements[finding.span] = spans.statement(said.draft.place)
+        statements[finding.span] = spans.statement(entry.said.draft.place)
     return tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements
 
 
-def _finding(said: Said, marks: tuple[Mark, ...], more: int, spans: Spans, framework: Framework) -> Finding:
-    draft, rule = said.draft, said.rule
+def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
+    said, draft, rule = entry.said, entry.said.draft, entry.said.rule
     span = spans.span(draft.place)
+    fix = spans.fix(entry, span)
+    cure = fix.message if fix is not None else spans.help(draft, span)
     return Finding(
         code=rule.code,
         name=rule.name,
@@ -123,14 +135,15 @@ def _finding(said: Said, marks: tuple[Mark, ...], more: int, spans: Spans, frame
         message=draft.message,
         span=span,
         label=draft.label,
-        related=tuple(Related(mark.role, spans.span(mark.place), mark.message) for mark in marks),
-        more=more,
+        related=tuple(Related(mark.role, spans.span(mark.place), mark.message) for mark in entry.marks),
+        more=entry.more,
         symbol=draft.write.symbol,
         op=draft.write.op,
         function=spans.owner(draft.place),
         framework=framework.name,
         assumptions=tuple(sorted(draft.assumptions)),
-        help=cure(draft, spans.source(span.path), span).replace("{no_grad}", framework.says.get("no_grad", "")),
+        help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
+        fix=fix,
         says=framework.says.get(draft.says, "").replace("{producer}", _node_name(draft.producer)),
     )
 

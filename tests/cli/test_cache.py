@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inplace_lint import cache
-from inplace_lint.finding import Applicability, Certainty, Finding, Related, Role, Severity
+from inplace_lint.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
 from inplace_lint.span import Span
 
 SPAN = Span("a.py", 3, 4, 3, 9, 40, 45)
@@ -28,7 +28,7 @@ ENTRY = cache.Entry(
             assumptions=("`x` requires grad",),
             help="use `y`",
             says="modified by an inplace operation",
-            applicability=Applicability.SAFE,
+            fix=Fix(Applicability.SAFE, "use `y = x`", (Edit(Span("a.py", 1, 2, 3, 4), "x\n"),)),
         ),
     ),
     {"roots": 2},

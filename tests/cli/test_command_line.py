@@ -16,11 +16,11 @@ def test_findings_end_with_status_1_and_both_frames(lint, folder, buggy):
     ran = lint("a.py")
     assert ran.status == 1
     assert ran.err == ""
-    assert ran.out.startswith("error[IPL101] modified-after-save: ")
+    assert ran.out.startswith("error[IPL101] [*] modified-after-save: ")
     assert " --> a.py:5:1\n" in ran.out
     assert "\n4 | y = x.exp()\n" in ran.out
     assert "\n5 | y.add_(1)\n" in ran.out
-    assert ran.out.endswith("\nFound 1 error in 1 file.\n")
+    assert ran.out.endswith("\nFound 1 error in 1 file.\n[*] 1 fixable with the `--fix` option.\n")
 
 
 def test_check_is_the_default_command(lint, folder, buggy):
@@ -94,7 +94,7 @@ def test_the_configuration_of_the_nearest_folder_counts(lint, folder, buggy):
     (folder / "pyproject.toml").write_text('[tool.inplace-lint]\noutput-format = "concise"\n')
     (folder / "sub/.inplace-lint.toml").write_text('ignore = ["modified-after-save"]\n')
     ran = lint(".")
-    assert [line.split(":")[0] for line in ran.out.splitlines()] == ["a.py", "Found 1 error in 1 file."]
+    assert [line.split(":")[0] for line in ran.out.splitlines()[:-1]] == ["a.py", "Found 1 error in 1 file."]
 
 
 def test_rules_are_selected_and_ignored(lint, folder, buggy):
@@ -155,8 +155,8 @@ def test_statistics_come_after_the_findings(lint, folder, buggy):
     (folder / "b.py").write_text("x = 1\n")
     out = lint("--statistics", "--no-cache", "--output-format", "concise", ".").out
     assert (
-        "Found 1 error in 1 file.\n\n1  IPL101  modified-after-save\n\nfiles: 2, of which mention a framework: 1\n"
-        in out
+        "Found 1 error in 1 file.\n[*] 1 fixable with the `--fix` option.\n\n1  IPL101  modified-after-save\n\n"
+        "files: 2, of which mention a framework: 1\n" in out
     )
     assert "framework calls with a fact: " in out
 

@@ -32,7 +32,7 @@ def notebook(folder):
 
 def test_a_finding_names_its_cell(lint, notebook):
     ran = lint("--output-format", "concise", ".")
-    assert ran.out.splitlines()[0].startswith("train.ipynb:cell 5:3:1: error[IPL101] `y` is overwritten")
+    assert ran.out.splitlines()[0].startswith("train.ipynb:cell 5:3:1: error[IPL101] [*] `y` is overwritten")
     assert ran.status == 1
 
 

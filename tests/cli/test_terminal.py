@@ -72,7 +72,7 @@ def model(folder):
 def test_marks_stand_under_what_they_mark(model, width):
     text, _ = screen(model, width, "--no-cache", ".")
     lines = text.splitlines()
-    assert lines[0].startswith("error[IPL101] modified-after-save: `特征` is overwritten")
+    assert lines[0].startswith("error[IPL101] [*] modified-after-save: `特征` is overwritten")
     for source, mark in (("F.relu(", "saved here"), ("特征 += ", "written here")):
         at = next(number for number, line in enumerate(lines) if source in line)
         before = lines[at].partition(source)[0]

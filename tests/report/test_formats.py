@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from inplace_lint.config import FORMATS
-from inplace_lint.finding import Applicability, Severity
+from inplace_lint.finding import Severity
 from inplace_lint.report import concise, github, json_list
 from inplace_lint.report.reporters import REPORTERS
 from inplace_lint.report.summary import statistics, summary
@@ -60,7 +60,7 @@ def test_json_without_findings_is_an_empty_list(report):
 
 
 def test_json_without_a_cure_has_no_fix(bare, report):
-    finding = bare(Span("a.py", 1, 0, 1, 1), applicability=Applicability.SAFE)
+    finding = bare(Span("a.py", 1, 0, 1, 1), message="m")
     assert json.loads(json_list.render(report("x", finding)))[0]["fix"] is None
 
 

@@ -1,0 +1,35 @@
+"""What is told of a file that could not be checked as usual: wrong syntax is a finding, a crash of ours one line."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from inplace_lint.finding import Certainty, Finding, Severity
+from inplace_lint.span import Span
+
+SYNTAX_CODE = "IPL902"
+SYNTAX_NAME = "invalid-syntax"
+
+
+def crash(error: Exception) -> str:
+    """Give a line about an exception that nobody foresaw."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
+    text = str(error).partition("\n")[0]
+    return f"internal error: {type(error).__name__}: {text} ({place})"
+
+
+def syntax_finding(path: str, error: SyntaxError) -> Finding:
+    """Give the finding that a file is no Python, at the place where it stops being any."""
+    line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
+    span = Span(path, line, column, line, column + 1)
+    return Finding(
+        code=SYNTAX_CODE,
+        name=SYNTAX_NAME,
+        severity=Severity.ERROR,
+        certainty=Certainty.ALWAYS,
+        message=(error.msg or "invalid syntax").partition("\n")[0],
+        span=span,
+        label="here",
+    )

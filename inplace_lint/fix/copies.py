@@ -1,0 +1,172 @@
+"""
+Copies: of what is written, before it is written; of what is kept, where it is kept.
+
+    x = x.copy()          before `x[0] = 1`: who kept the old tensor keeps its values
+    s = sigmoid(h).copy() where backward keeps the result of `sigmoid`, and `s` is written later for others to see
+    log.append(x.copy())
+    [t.copy() for _ in range(n)]   for `[t] * n`
+
+Which method copies is a word of the framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from inplace_lint.event import Snapshot, Touch
+from inplace_lint.finding import Edit
+from inplace_lint.fix.plan import Plan
+from inplace_lint.fix.syntax import Syntax, dotted, spelled, syntax_at
+from inplace_lint.rules.case import Case
+
+_POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
+
+
+def _copying(case: Case) -> str:
+    return f".{case.facts.framework.words['copy']}()"
+
+
+def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
+    """Bind the variable or attribute whose tensor is written to a copy of it, on a line before."""
+    owners = {holding.owner for holding in case.met()}
+    statement = syntax.statement(node)
+    if len(owners) != 1 or "" in owners or statement is None:
+        return None
+    (owner,) = owners
+    text = f"{owner} = {owner}{_copying(case)}"
+    start = syntax.start(statement)
+    if syntax.is_alone(statement):
+        edit = syntax.insert(start, f"{text}{syntax.end_of_line(statement)}{syntax.indent_of(statement)}")
+    else:
+        edit = syntax.insert(start, f"{text}; ")
+    return Plan((edit,), f"write into a copy: `{text}` before this line", frozenset({owner}), exact=True)
+
+
+def at_saves(case: Case) -> Plan | None:
+    """Let backward keep a copy wherever it keeps what is written later; None if one place has no such form."""
+    edits: list[Edit] = []
+    for save in case.saves:
+        found = list(_at_save(case, save))
+        if not found:
+            return None
+        edits.extend(found)
+    if not edits or len({edit.span.path for edit in edits}) > 1:
+        return None
+    message = f"keep a copy for backward: `{_copying(case)}` where it is saved"
+    return Plan(tuple(edits), message, exact=True, certain=edits[0].span.path == case.span.path)
+
+
+def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
+    if save.built:
+        return
+    syntax = syntax_at(case, save.site.place.slice)
+    node = syntax.node(save.site.place)
+    kept: list[cst.BaseExpression] = []
+    if save.part.startswith("out"):
+        is_one = isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node)
+        if isinstance(node, cst.BaseExpression) and is_one and case.is_fresh(save.op):
+            kept = [node]
+    elif isinstance(node, cst.BinaryOperation):
+        kept = [side for side in (node.left, node.right) if spelled(side) == save.symbol]
+    elif isinstance(node, cst.Call):
+        kept = [arg.value for arg in node.args if spelled(arg.value) == save.symbol and not arg.star]
+        if isinstance(node.func, cst.Attribute) and spelled(node.func.value) == save.symbol:
+            kept.append(node.func.value)
+    elif isinstance(node, cst.Subscript):
+        statement = syntax.statement(node)
+        kept = [statement.value] if isinstance(statement, cst.Assign) and save.symbol else []
+    for part in kept if save.symbol or save.part.startswith("out") else ():
+        yield from copied(case, syntax, part)
+
+
+def of_operand(case: Case) -> Plan | None:
+    """Let a write read a copy of the operand that shares its memory."""
+    syntax = syntax_at(case, case.draft.write.site.place.slice)
+    node = syntax.node(case.draft.write.site.place)
+    statement = syntax.statement(node)
+    value: cst.BaseExpression | None = None
+    if isinstance(node, cst.AugAssign):
+        value = node.value
+    elif isinstance(node, cst.Subscript) and isinstance(statement, cst.Assign):
+        value = statement.value
+    elif isinstance(node, cst.Call) and len(node.args) == 1 and not node.args[0].star:
+        value = node.args[0].value
+    if not isinstance(value, _POSTFIX):
+        return None
+    text = f"{syntax.text(value)}{_copying(case)}"
+    return Plan(tuple(copied(case, syntax, value)), f"read a copy: `{text}`", exact=True)
+
+
+def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
+    """Say whether the value of an expression is used, and is not taken apart."""
+    around = syntax.parents[node]
+    if isinstance(around, cst.Assign):
+        return all(not isinstance(target.target, cst.Tuple | cst.List) for target in around.targets)
+    return not isinstance(around, cst.Expr | cst.Attribute | cst.Subscript)
+
+
+def copied(case: Case, syntax: Syntax, node: cst.CSTNode) -> Iterator[Edit]:
+    """Give the edits that put a copy in the place of an expression."""
+    if isinstance(node, _POSTFIX):
+        yield syntax.insert(syntax.end(node), _copying(case))
+    else:
+        yield syntax.insert(syntax.start(node), "(")
+        yield syntax.insert(syntax.end(node), f"){_copying(case)}")
+
+
+# -- what a program keeps ----------------------------------------------------------------------------------------------
+
+
+def where_kept(case: Case, event: Snapshot) -> Plan | None:
+    """Put a copy away instead of the tensor itself."""
+    if event.kept is None:
+        return None
+    syntax = syntax_at(case, event.kept.slice)
+    node = syntax.node(event.kept)
+    if event.how == "repeated":
+        return _apart(case, syntax, node)
+    if event.how == "state":
+        return _of_state(case, syntax, node)
+    edits = tuple(edit for part in _kept(syntax, node, case.draft.write.symbol) for edit in copied(case, syntax, part))
+    return Plan(edits, f"put a copy away: `{_copying(case)}`", exact=True) if edits else None
+
+
+def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpression]:
+    """Give what is put into a container by an expression: an item, or those of its items that are meant."""
+    value: cst.BaseExpression | None = None
+    if isinstance(node, cst.Call) and node.args:
+        value = node.args[-1].value
+    elif isinstance(node, cst.Subscript):
+        statement = syntax.statement(node)
+        value = statement.value if isinstance(statement, cst.Assign) else None
+    elif isinstance(node, cst.Tuple | cst.List | cst.Dict):
+        value = node
+    if isinstance(value, cst.Tuple | cst.List):
+        return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
+    if isinstance(value, cst.Dict):
+        return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
+    return [value] if isinstance(value, _POSTFIX) else []
+
+
+def _apart(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
+    """Give each item of `[t] * n` a tensor of its own."""
+    if not isinstance(node, cst.BinaryOperation):
+        return None
+    listed, times = (node.left, node.right) if isinstance(node.left, cst.List) else (node.right, node.left)
+    if not isinstance(listed, cst.List) or len(listed.elements) != 1:
+        return None
+    item = listed.elements[0].value
+    if not isinstance(item, _POSTFIX):
+        return None
+    text = f"[{syntax.text(item)}{_copying(case)} for _ in range({syntax.text(times)})]"
+    return Plan((syntax.replace(node, text),), f"use `{text}`", exact=True)
+
+
+def _of_state(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
+    """Copy each tensor of a state."""
+    if not isinstance(node, cst.Call):
+        return None
+    text = f"{{name: value{_copying(case)} for name, value in {syntax.text(node)}.items()}}"
+    return Plan((syntax.replace(node, text),), f"put a copy away: `{text}`", exact=True)

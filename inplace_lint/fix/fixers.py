@@ -1,0 +1,133 @@
+"""
+Which cure a finding gets, and whether it is safe.
+
+Of a write that backward refuses, the computation without the write comes first. Where the write is meant for others to
+see, backward gets a copy instead: then no value of the program changes. What only the program can say, such as the
+order of steps and backwards, is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
+from inplace_lint.finding import Fix
+from inplace_lint.fix import copies, flags, modes
+from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
+from inplace_lint.fix.rewrites import result_of, rewritten
+from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.rules.case import Case
+
+
+def mend(case: Case) -> Fix | None:
+    """Give the fix of a finding; None where there is no form that is right."""
+    fixer = FIXERS.get(type(case.event))
+    return None if fixer is None else fixer(case)
+
+
+def _of_stale(case: Case) -> Fix | None:
+    if case.draft.write.flag is not None:
+        return _of_flag(case)
+    if case.draft.write.param:
+        return None
+    saved, plan = copies.at_saves(case), _open(case)
+    if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
+        return fix_of(saved, safe=True)  # a copy before the statement would be kept and written by it again
+    if plan is not None and is_safe(case, plan):
+        return fix_of(plan, safe=True)
+    if plan is None or is_lost(case, plan):
+        return None if saved is None else fix_of(saved, safe=True)
+    return fix_of(plan, safe=False)
+
+
+def _saves_itself(case: Case) -> bool:
+    """Say whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`."""
+    write = case.draft.write.site.place
+    syntax = syntax_at(case, write.slice)
+    statement = syntax.statement(syntax.node(write))
+    saves = [save.site.place for save in case.saves if save.site.place.slice == write.slice]
+    return statement is not None and any(syntax.statement(syntax.node(place)) is statement for place in saves)
+
+
+def _open(case: Case) -> Plan | None:
+    plan = rewritten(case)
+    return plan if plan is not None and is_open(case, plan) else None
+
+
+def _of_leaf(case: Case) -> Fix | None:
+    """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
+    if case.draft.write.spelled == "again":
+        return None  # the item that was written before it is set says more
+    plan = result_of(case)
+    if plan is None:
+        plan = _open(case) if any(holding.gradient for holding in case.met()) else modes.without_grad(case)
+    return None if plan is None else fix_of(plan, safe=False)
+
+
+def _of_flag(case: Case) -> Fix | None:
+    plan = flags.cleared(case)
+    return None if plan is None else fix_of(plan, safe=is_safe(case, plan))
+
+
+def _of_untracked(case: Case) -> Fix | None:
+    if case.draft.write.flag is not None:
+        return _unsafe(flags.cleared)(case)
+    if case.draft.write.param:
+        return None
+    plan = copies.at_saves(case)
+    return None if plan is None else fix_of(plan, safe=False)
+
+
+def _of_snapshot(case: Case) -> Fix | None:
+    event = case.event
+    if case.draft.write.flag is not None:
+        return _unsafe(flags.cleared)(case)
+    plan = copies.where_kept(case, event) if isinstance(event, Snapshot) else None
+    return None if plan is None else fix_of(plan, safe=False)
+
+
+def _of_refused(case: Case) -> Fix | None:
+    event = case.event
+    fixer = CHECKS.get(event.check) if isinstance(event, Refused) else None
+    return None if fixer is None else fixer(case)
+
+
+def _of_views(case: Case) -> Fix | None:
+    if case.draft.write.flag is not None:
+        return _of_flag(case)
+    plan = _open(case)
+    return None if plan is None or is_lost(case, plan) else fix_of(plan, safe=is_safe(case, plan))
+
+
+def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]:
+    """Give a fixer whose fixes change what the program computes, or may do so."""
+
+    def fixer(case: Case) -> Fix | None:
+        plan = flags.cleared(case) if case.draft.write.flag is not None else form(case)
+        return None if plan is None else fix_of(plan, safe=False)
+
+    return fixer
+
+
+CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
+    "leaf": _of_leaf,
+    "leaf_view": _of_leaf,
+    "multi_view": _of_views,
+    "multi_view_base": _unsafe(_open),
+    "hooked_view": _of_views,
+    "overlap": _unsafe(_open),
+    "operands_overlap": _unsafe(copies.of_operand),
+    "cast": _unsafe(_open),
+    "shape": _unsafe(_open),
+    "detach_view": _unsafe(_open),
+    "out_grad": _unsafe(_open),
+    "parameter": _unsafe(modes.assigned),
+}
+FIXERS: Mapping[type[Event], Callable[[Case], Fix | None]] = {
+    Stale: _of_stale,
+    Refused: _of_refused,
+    Untracked: _of_untracked,
+    Clobbered: _unsafe(_open),
+    Snapshot: _of_snapshot,
+    Ignored: _unsafe(_open),
+}

@@ -1,0 +1,83 @@
+"""
+`inplace=False` at the place that decides it.
+
+    nn.ReLU(inplace=True)     a keyword
+    nn.ReLU(True)             a position
+    def __init__(self, inplace=True)    a default: others may build on it, so that is never safe
+    F.relu(x, inplace=True)   as a statement, its result becomes x
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from inplace_lint.finding import Edit
+from inplace_lint.fix.plan import Plan
+from inplace_lint.fix.syntax import Syntax, dotted, syntax_at
+from inplace_lint.interp.holding import Holding
+from inplace_lint.rules.case import Case
+
+
+def cleared(case: Case) -> Plan | None:
+    """Turn the flag off; where the result of a call was dropped, bind it to what was written."""
+    flag = case.draft.write.flag
+    met = case.met()
+    if flag is None or not met:
+        return None
+    syntax = syntax_at(case, flag.slice)
+    found = _off(syntax, syntax.node(flag))
+    if found is None:
+        return None
+    edit, literal = found
+    edits: list[Edit] = [edit]
+    binds: set[str] = set()
+    for holding in met:
+        more = _bind(case, holding)
+        if more is None:
+            return None
+        edits.extend(more[0])
+        binds |= more[1]
+    if len({one.span.path for one in edits}) > 1:
+        return None
+    certain = literal and edit.span.path == case.span.path
+    return Plan(tuple(edits), "set `inplace=False`", frozenset(binds), exact=True, certain=certain)
+
+
+def _off(syntax: Syntax, node: cst.CSTNode) -> tuple[Edit, bool] | None:
+    """Give the edit that turns a flag off, and whether it is plainly `True` in a call."""
+    match node:
+        case cst.Arg():
+            return syntax.replace(node.value, "False"), _is_true(node.value)
+        case cst.Attribute():  # module.inplace = True
+            statement = syntax.statement(node)
+            value = statement.value if isinstance(statement, cst.Assign) else None
+            return None if value is None or not _is_true(value) else (syntax.replace(value, "False"), True)
+        case cst.Param(default=cst.Name(value="True") as default):
+            return syntax.replace(default, "False"), False
+        case cst.Call():
+            plain = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
+            true = [value for value in plain if _is_true(value)]
+            if len(true) == 1:
+                return syntax.replace(true[0], "False"), True
+            return (syntax.replace(plain[0], "False"), False) if len(plain) == 1 and not true else None
+        case _:
+            return None
+
+
+def _is_true(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and node.value == "True"
+
+
+def _bind(case: Case, holding: Holding) -> tuple[tuple[Edit, ...], frozenset[str]] | None:
+    """Give what the result of a call is bound to, with the edit that binds it where nothing does."""
+    syntax = syntax_at(case, holding.call.slice)
+    node = syntax.node(holding.call)
+    statement = syntax.statement(node)
+    if isinstance(statement, cst.Assign):
+        return (), frozenset(dotted(target.target) for target in statement.targets) - {""}
+    if not isinstance(statement, cst.Expr) or statement.value is not node:
+        return (), frozenset()
+    written = node.args[0].value if isinstance(node, cst.Call) and node.args else None
+    if written is None or not holding.owner or dotted(written) != holding.owner:
+        return None
+    return (syntax.insert(syntax.start(statement), f"{holding.owner} = "),), frozenset({holding.owner})

@@ -1,0 +1,53 @@
+"""Writes that are meant to go past autograd: under `no_grad`, or by the method that assigns a parameter."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from inplace_lint.fix.plan import Plan
+from inplace_lint.fix.rewrites import apart
+from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.ir.nodes import ImportFrom
+from inplace_lint.rules.case import Case
+
+
+def without_grad(case: Case) -> Plan | None:
+    """Put the statement that writes into a block that records nothing."""
+    place = case.draft.place
+    syntax = syntax_at(case, place.slice)
+    statement = syntax.statement(syntax.node(place))
+    mode = _in_scope(case, case.facts.framework.says.get("no_grad", ""))
+    if statement is None or not mode or not syntax.is_alone(statement):
+        return None
+    indent, text = syntax.indent_of(statement), f"with {mode}:"
+    edit = syntax.insert(syntax.start(statement), f"{text}{syntax.end_of_line(statement)}{indent}{syntax.indent}")
+    return Plan((edit,), f"wrap the write in `{text}`", exact=True)
+
+
+def _in_scope(case: Case, expression: str) -> str:
+    """Spell `package.name()` by the names that the file has imported; empty if it has imported neither."""
+    package, _, name = expression.partition(".")
+    module = case.program.module(case.span.path)
+    for bound, imports in module.imported.items():
+        for node, original in imports:
+            if not isinstance(node, ImportFrom) and original == package:
+                return f"{bound}.{name}"
+            if isinstance(node, ImportFrom) and node.module == package and f"{original}()" == name:
+                return f"{bound}()"
+    return ""
+
+
+def assigned(case: Case) -> Plan | None:
+    """Give a parameter new values by the method that does so, instead of binding its name to a new tensor."""
+    syntax = syntax_at(case, case.draft.place.slice)
+    node = syntax.node(case.draft.place)
+    word = case.facts.framework.words.get("assign", "")
+    found = apart(syntax, node) if isinstance(node, cst.AugAssign) else None
+    if found is None or not word or not isinstance(node, cst.AugAssign):
+        return None
+    target, _, shown = found
+    value = syntax.text(node.value)
+    token = shown[len(target) :].split()[0]
+    right = value if isinstance(node.value, cst.Name | cst.Attribute | cst.Call | cst.BaseNumber) else f"({value})"
+    text = f"{target}.{word}({target} {token} {right})"
+    return Plan((syntax.replace(node, text),), f"use `{target}.{word}({shown})`", exact=True)

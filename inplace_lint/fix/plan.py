@@ -1,0 +1,117 @@
+"""A way to write it instead, before anybody has asked whether it is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import libcst as cst
+
+from inplace_lint.finding import Applicability, Edit, Fix
+from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.interp.holding import Holding
+from inplace_lint.rules.case import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """
+    Edits and the sentence about them.
+
+    `binds` are the variables and attributes that stand for the new tensor afterwards. `exact`: the new tensor has the
+    type that the old one had, whatever is computed with it. `certain`: the edits stand where nothing else reads them.
+    `owns`: what is bound was bound by the program anyway, or is an item of a container.
+    """
+
+    edits: tuple[Edit, ...]
+    message: str
+    binds: frozenset[str] = frozenset()
+    exact: bool = False
+    certain: bool = True
+    owns: bool = False
+
+
+def fix_of(plan: Plan, *, safe: bool) -> Fix:
+    """Give the fix of a plan; what stands in more than one file is never safe."""
+    safe = safe and plan.certain
+    return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, plan.message, _sorted(plan.edits))
+
+
+def _sorted(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    return tuple(sorted(set(edits), key=lambda edit: edit.span))
+
+
+def is_safe(case: Case, plan: Plan) -> bool:
+    """
+    Say whether the tape shows that nobody sees that another tensor is written, and that its value stays the same.
+
+    Nobody: no other variable that is read later, no attribute, container or caller, no larger tensor.
+    """
+    met = case.met()
+    return bool(met) and all(_is_alone(case, plan, holding) for holding in met)
+
+
+def _is_alone(case: Case, plan: Plan, holding: Holding) -> bool:
+    if (
+        holding.others
+        or holding.foreign
+        or holding.base
+        or holding.param
+        or _live(case, holding, holding.bases - plan.binds)
+    ):
+        return False
+    if holding.unrecorded and plan.binds:
+        return False
+    if not plan.exact and (holding.cast or not holding.floating):
+        return False
+    return not (_held(holding) - plan.binds) or not _live(case, holding, _held(holding) - plan.binds)
+
+
+def _held(holding: Holding) -> frozenset[str]:
+    return holding.names | ({holding.owner} if holding.owner else set())
+
+
+def _live(case: Case, holding: Holding, names: Iterable[str]) -> bool:
+    """Say whether any of these is read after the call; an attribute always is."""
+    syntax = syntax_at(case, holding.call.slice)
+    node = syntax.node(holding.call)
+    statement = syntax.statement(node) or node
+    return any("." in name or syntax.is_live(name, statement) for name in names)
+
+
+def is_open(case: Case, plan: Plan) -> bool:
+    """
+    Say whether what is written can be another tensor at all.
+
+    A parameter cannot be set to one, nor can what a library needs; nor a variable that is another function's. With
+    gradients off, a new tensor would have no history.
+    """
+    met = case.met()
+    attributes = [holding for holding in met if (holding.bound or holding.param) and "." in holding.owner]
+    if any(holding.owner in plan.binds for holding in attributes) or any(holding.unrecorded for holding in met):
+        return False
+    return plan.owns or not plan.binds or all(holding.owner in plan.binds for holding in met)
+
+
+def is_lost(case: Case, plan: Plan) -> bool:
+    """
+    Say whether what the program means by the write would get lost.
+
+    That is so where a larger tensor is what is meant to change, or where this function never looks at the tensor again:
+    then it is written for somebody else.
+    """
+    met = case.met()
+    if any(holding.base or _live(case, holding, holding.bases - plan.binds) for holding in met):
+        return True
+    if plan.owns and all(holding.item for holding in met):
+        return False
+    elsewhere = any(holding.foreign or holding.others or holding.names - plan.binds for holding in met)
+    return elsewhere and not any(_looked_at(case, holding, plan.binds or _held(holding)) for holding in met)
+
+
+def _looked_at(case: Case, holding: Holding, names: Iterable[str]) -> bool:
+    syntax = syntax_at(case, holding.call.slice)
+    node = syntax.node(holding.call)
+    statement = syntax.statement(node) or node
+    used = not isinstance(statement, cst.Expr | cst.AugAssign) and not isinstance(node, cst.Subscript)
+    return used or any("." in name or syntax.is_looked_at(name, statement) for name in names)

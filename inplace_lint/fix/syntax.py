@@ -1,0 +1,247 @@
+"""
+The syntax around a place: parents, statements, names that are read later, and edits in the original text.
+
+Edits replace as little as they can. What they do not touch keeps its bytes: a fix never prints a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import libcst as cst
+
+from inplace_lint.finding import Edit
+from inplace_lint.lower.positions import Located
+from inplace_lint.rules.case import Case
+from inplace_lint.span import Place, Slice, Span
+
+_SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
+_LOOPS = (cst.For, cst.While)
+Where = tuple[int, int]
+
+
+class Syntax:
+    """A slice of a file as a tree with parents; `indent` is one level of it, `end_of_line` how its lines end."""
+
+    def __init__(self, located: Located) -> None:
+        self.located = located
+        self.indent = located.module.default_indent
+        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        waiting: list[cst.CSTNode] = [located.module]
+        while waiting:
+            node = waiting.pop()
+            for child in node.children:
+                self.parents[child] = node
+                waiting.append(child)
+
+    def node(self, place: Place) -> cst.CSTNode:
+        """Give the node that a place of this slice names."""
+        return self.located.origins[place.at]
+
+    def text(self, node: cst.CSTNode) -> str:
+        """Give the source of a node, without parentheses around it."""
+        return self.between(*self._ends(node))
+
+    def between(self, start: Where, end: Where) -> str:
+        """Give the source between two places of the slice."""
+        span = self.located.stretch(start, end)
+        lines = list(self.located.lines[span.line - 1 : span.end_line])
+        lines[-1] = lines[-1][: span.end_column]
+        lines[0] = lines[0][span.column :]
+        return "".join(lines)
+
+    def end_of_line(self, node: cst.CSTNode) -> str:
+        """Give how the line ends on which a node starts; the first line of the file says it for the last one."""
+        lines = self.located.lines
+        line = lines[self.located.span_of(node).line - 1]
+        for text in (line, lines[0]):
+            end = text[len(text.rstrip("\r\n")) :]
+            if end:
+                return end
+        return "\n"
+
+    def indent_of(self, node: cst.CSTNode) -> str:
+        """Give the white space before the first thing on the line on which a node starts."""
+        line = self.located.lines[self.located.span_of(node).line - 1]
+        return line[: len(line) - len(line.lstrip())]
+
+    def start(self, node: cst.CSTNode) -> Where:
+        """Give the place where a node starts."""
+        return self._ends(node)[0]
+
+    def end(self, node: cst.CSTNode) -> Where:
+        """Give the place where a node ends."""
+        return self._ends(node)[1]
+
+    def _ends(self, node: cst.CSTNode) -> tuple[Where, Where]:
+        found = self.located.ranges[node]
+        return (found.start.line, found.start.column), (found.end.line, found.end.column)
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Give the span of a node."""
+        return self.located.span_of(node)
+
+    # -- edits -------------------------------------------------------------------------------------------------------
+
+    def replace(self, node: cst.CSTNode, content: str) -> Edit:
+        """Put a text in the place of a node."""
+        return Edit(self.span(node), content)
+
+    def erase(self, start: Where, end: Where) -> Edit:
+        """Take the text between two places away."""
+        return Edit(self.located.stretch(start, end), "")
+
+    def insert(self, where: Where, content: str) -> Edit:
+        """Put a text in at a place."""
+        return Edit(self.located.stretch(where, where), content)
+
+    def after(self, where: Where, text: str) -> Where:
+        """Give the place at the end of a text that starts at a place."""
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return (where[0] + len(lines) - 1, len(lines[-1]) + (where[1] if len(lines) == 1 else 0))
+
+    # -- what is around ----------------------------------------------------------------------------------------------
+
+    def above(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """Give the nodes around a node, from the inside out, itself first."""
+        found: cst.CSTNode | None = node
+        while found is not None:
+            yield found
+            found = self.parents.get(found)
+
+    def statement(self, node: cst.CSTNode) -> cst.BaseSmallStatement | None:
+        """Give the simple statement that a node stands in; None inside a header, a lambda or a comprehension."""
+        for around in self.above(node):
+            if isinstance(around, cst.BaseSmallStatement):
+                return around
+            if isinstance(around, cst.Lambda | cst.BaseComp | cst.BaseCompoundStatement):
+                return None
+        return None
+
+    def scope(self, node: cst.CSTNode) -> cst.CSTNode:
+        """Give the function, class or module whose code a node is."""
+        return next(
+            (around for around in self.above(node) if isinstance(around, _SCOPES) and around is not node),
+            self.located.module,
+        )
+
+    def is_alone(self, statement: cst.BaseSmallStatement) -> bool:
+        """Say whether a simple statement is all that stands on its lines."""
+        line = self.parents.get(statement)
+        return isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+
+    def is_live(self, name: str, statement: cst.CSTNode) -> bool:
+        """
+        Say whether a local variable may be read after a statement.
+
+        In a loop all of the loop comes after; what a nested function reads is read at any time; a variable of a module
+        or class may be read from anywhere.
+        """
+        scope = self.scope(statement)
+        if not isinstance(scope, cst.FunctionDef):
+            return True
+        since = min(self.end(statement), self._turn(name, statement, scope))
+        return any(self._is_nested(found, scope) or self.start(found) >= since for found in self._reads(scope, name))
+
+    def is_looked_at(self, name: str, statement: cst.CSTNode) -> bool:
+        """Say whether another statement reads a local variable later: one that does not, has it written for others."""
+        scope = self.scope(statement)
+        start, end = self.start(statement), self.end(statement)
+        since = min(end, self._turn(name, statement, scope))
+        reads = (found for found in self._reads(scope, name) if not start <= self.start(found) < end)
+        return any(self.start(found) >= since for found in reads)
+
+    def _turn(self, name: str, statement: cst.CSTNode, scope: cst.CSTNode) -> Where:
+        """Give where the code starts that another turn of a loop runs again; a loop over the variable binds it anew."""
+        since = self.end(statement)
+        for around in self.above(statement):
+            if around is scope or (isinstance(around, cst.For) and name in self._bound_by(around)):
+                break
+            if isinstance(around, _LOOPS):
+                since = self.start(around)
+        return since
+
+    def _bound_by(self, loop: cst.For) -> set[str]:
+        found: set[str] = set()
+        waiting: list[cst.CSTNode] = [loop.target]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, cst.Name):
+                found.add(node.value)
+            if isinstance(node, cst.Tuple | cst.List | cst.Element | cst.StarredElement):
+                waiting.extend(node.children)
+        return found
+
+    def _reads(self, scope: cst.CSTNode, name: str) -> Iterator[cst.Name]:
+        waiting: list[cst.CSTNode] = [scope]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, cst.Name) and node.value == name and self._is_read(node):
+                yield node
+            waiting.extend(node.children)
+
+    def _is_read(self, node: cst.Name) -> bool:
+        parent = self.parents[node]
+        if isinstance(parent, cst.Attribute):
+            return parent.value is node
+        if isinstance(parent, cst.Arg):
+            return parent.value is node
+        return not isinstance(parent, cst.AssignTarget | cst.Param | cst.Nonlocal | cst.Global)
+
+    def _is_nested(self, node: cst.CSTNode, scope: cst.CSTNode) -> bool:
+        return self.scope(node) is not scope
+
+
+@lru_cache(maxsize=8)
+def _syntax_of(located: Located) -> Syntax:
+    return Syntax(located)
+
+
+def syntax_at(case: Case, slice_: Slice) -> Syntax:
+    """Give the syntax of a slice."""
+    return _syntax_of(case.locate(slice_))
+
+
+def dotted(node: cst.CSTNode) -> str:
+    """Spell a variable or a chain of attributes of one; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute) and not node.lpar:
+        parts.append(node.attr.value)
+        node = node.value
+    return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) and not node.lpar else ""
+
+
+def spelled(node: cst.CSTNode) -> str:
+    """Spell an expression as events do: `self.w`, `x[...]`, `f(...)`; empty for an operation."""
+    match node:
+        case cst.Name(value=name):
+            return name
+        case cst.Attribute(value=inner, attr=name):
+            before = spelled(inner)
+            return f"{before}.{name.value}" if before else ""
+        case cst.Subscript(value=inner):
+            before = spelled(inner)
+            return f"{before}[...]" if before else ""
+        case cst.Call(func=inner):
+            before = spelled(inner)
+            return f"{before}(...)" if before else ""
+        case _:
+            return ""
+
+
+def is_plain(node: cst.CSTNode) -> bool:
+    """Say whether an expression can be written twice: it calls nothing and binds nothing."""
+    match node:
+        case cst.Name() | cst.Integer() | cst.Float() | cst.SimpleString() | cst.Ellipsis():
+            return True
+        case cst.Attribute(value=inner) | cst.UnaryOperation(expression=inner) | cst.Index(value=inner):
+            return is_plain(inner)
+        case cst.BinaryOperation(left=left, right=right):
+            return is_plain(left) and is_plain(right)
+        case cst.Subscript(value=inner, slice=elements):
+            return is_plain(inner) and all(is_plain(element.slice) for element in elements)
+        case cst.Slice():
+            return all(part is None or is_plain(part) for part in (node.lower, node.upper, node.step))
+        case _:
+            return False

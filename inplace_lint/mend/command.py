@@ -1,0 +1,129 @@
+"""
+What `--fix`, `--fix-only`, `--diff` and `--show-fixes` do: the part of `check` that changes files.
+
+Everything is worked out in memory first; files are written at the end, each at once or not at all.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from inplace_lint.config import FOR_PEOPLE, Settings
+from inplace_lint.finding import Finding
+from inplace_lint.mend.rounds import Rounds, name_of
+from inplace_lint.mend.store import write
+from inplace_lint.notebook import file_of
+from inplace_lint.session import Outcome
+
+Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")  # as `patch` reads: carriage returns are content
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """
+    What was done, for the report: `outcome` is what remains, with its `texts`; `fixed` was mended.
+
+    `shown` lists the fixes, `words` are lines for stderr. The report goes to `out`; it is left out where the run is
+    `silent`.
+    """
+
+    outcome: Outcome
+    texts: dict[str, bytes]
+    fixed: tuple[Finding, ...]
+    silent: bool
+    shown: str
+    words: tuple[str, ...]
+    out: IO[str]
+
+
+def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
+    """Find what there is to fix, fix it in memory, and write it, print it or show how it differs."""
+    rounds = Rounds(lambda texts: run(texts)[0], settings.unsafe_fixes, run({})[0])
+    rounds.run()
+    outcome, texts = run(rounds.texts)
+    outcome.findings = tuple(
+        replace(finding, fix=None) if name_of(finding) in rounds.refused else finding for finding in outcome.findings
+    )
+    changed = {path: (rounds.read[path], new) for path, new in rounds.texts.items() if new != rounds.read[path]}
+    if diff:
+        _print(b"".join(line for path, pair in sorted(changed.items()) for line in _difference(path, *pair)))
+    elif is_stdin:
+        _print(next(iter(outcome.asked.values())))
+    else:
+        _store(changed, outcome)
+    silent = diff or settings.fix_only
+    shown = _shown(rounds.fixed) if settings.show_fixes else ""
+    words = [*_refusals(rounds)] if settings.show_fixes else []
+    if silent:
+        words.extend((*shown.rstrip("\n").splitlines(), _said(len(rounds.fixed), diff=diff)))
+    elif shown and settings.output_format not in FOR_PEOPLE:
+        words.extend(shown.rstrip("\n").splitlines())
+    out = sys.stderr if is_stdin else sys.stdout
+    return Mended(outcome, texts, tuple(rounds.fixed), silent, shown, tuple(word for word in words if word), out)
+
+
+def _said(count: int, *, diff: bool) -> str:
+    noun = f"{count} error{'' if count == 1 else 's'}"
+    if diff:
+        return f"Would fix {noun}." if count else "No errors would be fixed."
+    return f"Fixed {noun}." if count else ""
+
+
+def _store(changed: Mapping[str, tuple[bytes, bytes]], outcome: Outcome) -> None:
+    """Write what changed; what could not be written is a trouble of the outcome."""
+    for path, (old, new) in sorted(changed.items()):
+        reason = write(Path(path), old, new)
+        if reason:
+            outcome.troubles.append(f"{path}: {reason}")
+
+
+def _print(data: bytes) -> None:
+    """Print bytes as they are, where the stream can take them."""
+    out = sys.stdout
+    out.flush()
+    buffer = getattr(out, "buffer", None)
+    if buffer is None:
+        out.write(data.decode("utf-8", "backslashreplace"))
+    else:
+        buffer.write(data)
+        buffer.flush()
+
+
+def _difference(path: str, old: bytes, new: bytes) -> Iterator[bytes]:
+    """Give a unified diff in the bytes of the file, which `patch` and `git apply` read."""
+    name = path.encode("utf-8", "surrogateescape")
+    before, after = (_LINE.findall(part) for part in (old, new))
+    for line in difflib.diff_bytes(difflib.unified_diff, before, after, name, name, lineterm=b"\n"):
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def _shown(fixed: Sequence[Finding]) -> str:
+    """List the fixes that were applied, by file and rule, as Ruff does; nothing where there were none."""
+    if not fixed:
+        return ""
+    counts: dict[str, Counter[tuple[str, str]]] = {}
+    for finding in fixed:
+        counts.setdefault(file_of(finding.span), Counter())[finding.code, finding.name] += 1
+    total = len(fixed)
+    lines = [f"Fixed {total} error{'' if total == 1 else 's'}:"]
+    for path, rules in sorted(counts.items()):
+        wide = len(str(max(rules.values())))
+        lines.append(f"- {path}:")
+        ordered = sorted(rules.items(), key=lambda item: (-item[1], item[0]))
+        lines.extend(f"    {count:>{wide}} × {code} ({name})" for (code, name), count in ordered)
+    return "\n".join(lines) + "\n\n"
+
+
+def _refusals(rounds: Rounds) -> Iterator[str]:
+    """Give a line for each fix that was taken back."""
+    for refused in rounds.refused.values():
+        span, code = refused.finding.span, refused.finding.code
+        yield f"{span.path}:{span.line}:{span.column + 1}: the fix of {code} was not applied: {refused.reason}"

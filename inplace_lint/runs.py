@@ -1,0 +1,54 @@
+"""One run of the command as it was asked for: of files or standard input, findings told or put to another use."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from inplace_lint import files, notebook, session, sources, terminal
+from inplace_lint.config import Settings
+from inplace_lint.options import Wishes
+from inplace_lint.scope import Scope
+from inplace_lint.session import Outcome
+
+Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
+
+
+def runner(paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings, wishes: Wishes) -> Run:
+    """Give what checks the paths, with texts that stand for files; it may be asked again with others."""
+    progress = terminal.progress() if sys.stderr.isatty() else None
+    plan = session.Plan(settings, scope.settings_of, scope.codes_of, progress, scope.opinions_of, memory={})
+    look = _stdin(Path(stdin_filename), plan) if paths == (Path("-"),) else _files(paths, scope, plan)
+
+    def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
+        outcome, read = look(texts)
+        if wishes.writes or settings.baseline or wishes.since:
+            from inplace_lint import adopt  # noqa: PLC0415 - most runs do without
+
+            outcome.word = adopt.adopt(outcome, read, settings, wishes)
+        return outcome, read
+
+    return run
+
+
+def _files(paths: tuple[Path, ...], scope: Scope, plan: session.Plan) -> Run:
+    excluded = scope.excludes(paths)
+    return lambda texts: (session.run(paths, excluded, plan._replace(texts=texts)), dict(texts))
+
+
+def _stdin(path: Path, plan: session.Plan) -> Run:
+    given = sys.stdin.buffer.read()
+    name, root = (files.shown(path), sources.root_of(path)) if path != Path("-") else ("-", "")
+
+    def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
+        data = texts.get(name, given)
+        outcome = Outcome(asked={name: data})
+        if path.suffix == notebook.SUFFIX:
+            book = outcome.notebooks[name] = notebook.parse(name, data)
+            data = book.source.encode("utf-8", "surrogatepass")
+        task = session.task_of(name, data, path, root, plan)
+        tasks = [task] if files.mentions(data, session.framework_names()) else []
+        return session.check_all(tasks, plan, outcome), {task.path: data}
+
+    return run

@@ -1,0 +1,41 @@
+"""Fixes of programs in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from inplace_lint import files
+from inplace_lint.finding import Finding
+from inplace_lint.fix.fixers import mend
+from inplace_lint.mend.rounds import Rounds
+from inplace_lint.rules.check import Options, check_file
+from inplace_lint.session import Outcome
+
+PATH = "program.py"
+
+
+class Fixed(NamedTuple):
+    """A program after its fixes: what was found first, what remains, which fixes were taken back and why."""
+
+    text: str
+    found: tuple[Finding, ...]
+    remaining: tuple[Finding, ...]
+    refused: tuple[str, ...]
+
+
+def fixed(source: str, *, unsafe: bool = True) -> Fixed:
+    """Give a program with its fixes applied, as `--fix` does to a file that stands alone."""
+    data = source.encode()
+
+    def check(texts: Mapping[str, bytes]) -> Outcome:
+        now = texts.get(PATH, data)
+        result = check_file(PATH, files.decode(now), Options(), None, mend)
+        return Outcome(findings=result.findings, asked={PATH: now})
+
+    first = check({})
+    rounds = Rounds(check, unsafe, first)
+    rounds.run()
+    text = rounds.texts.get(PATH, data).decode()
+    refused = tuple(entry.reason for entry in rounds.refused.values())
+    return Fixed(text, first.findings, rounds.before.findings, refused)

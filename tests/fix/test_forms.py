@@ -1,0 +1,263 @@
+"""Each form of a fix: the lines before and after, and whether it is safe."""
+
+from __future__ import annotations
+
+import pytest
+
+HEAD = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+fc = nn.Linear(4, 4)
+
+
+def forward(x, y, d=None):
+    h = torch.sigmoid(fc(x))
+"""
+PADDLE = """\
+import paddle
+import paddle.nn.functional as F
+from paddle import nn
+
+fc = nn.Linear(4, 4)
+
+
+def forward(x, y):
+    h = F.sigmoid(fc(x))
+"""
+
+AUGMENTED = {
+    "h += y": "h = h + y",
+    "h -= y - 1": "h = h - (y - 1)",
+    "h -= y * 2": "h = h - y * 2",
+    "h *= y + 1": "h = h * (y + 1)",
+    "h *= -y": "h = h * -y",
+    "h /= y / 2": "h = h / (y / 2)",
+    "h **= 2": "h = h ** 2",
+    "h **= y ** 2": "h = h ** y ** 2",
+    "h **= 1 + 1": "h = h ** (1 + 1)",
+    "h += y if d is None else 1": "h = h + (y if d is None else 1)",
+    "h += (y\n          - 1)": "h = h + (y\n          - 1)",
+    "h  +=  y  # why": "h  = h +  y  # why",
+    "h += \\\n        y": "h = h + \\\n        y",
+    "h *= d or 2": "h = h * (d or 2)",
+    "h *= fc(y)[0]": "h = h * fc(y)[0]",
+    "h += fc(h)": "h = h + fc(h)",
+    "h += (z := y)": "h = h + (z := y)",
+}
+CALLS = {
+    "h.mul_(2)": "h = h.mul(2)",
+    "h.relu_().mul_(2)": "h = h.relu().mul(2)",
+    "h.add_(\n        y,\n        alpha=2,\n    )": "h = h.add(\n        y,\n        alpha=2,\n    )",
+    "F.relu_(h)": "h = F.relu(h)",
+    "torch.relu_(h)": "h = torch.relu(h)",
+    "F.relu(h, inplace=True)": "h = F.relu(h, inplace=False)",
+    "h = F.relu(h, True)": "h = F.relu(h, False)",
+    "h = h.mul_(2)": "h = h.mul(2)",
+    "h = F.dropout(h, 0.5, inplace=True)": "h = F.dropout(h, 0.5, inplace=False)",
+    "k = h.mul_(2)\n    return k": "k = h.mul(2)\n    return k",
+    "k = h.mul_(2)\n    h = h + k": "h = k = h.mul(2)\n    h = h + k",
+    "return h.mul_(2).sum()": "return h.mul(2).sum()",
+    "return fc(h.mul_(2))": "return fc(h.mul(2))",
+    "h.zero_()": "h = h.clone()\n    h.zero_()",
+    "h.bernoulli_()": "h = h.clone()\n    h.bernoulli_()",  # `h.bernoulli()` takes `h` for the probabilities
+    "h.fill_(1).mul_(2)": "h = h.clone()\n    h.fill_(1).mul_(2)",
+    "h[0] = 1": "h = h.clone()\n    h[0] = 1",
+    "h[:, 0] += 1": "h = h.clone()\n    h[:, 0] += 1",
+    "h[0].mul_(2)": "h = h.clone()\n    h[0].mul_(2)",
+    "h.view(-1)[0] = 1": "h = h.clone()\n    h.view(-1)[0] = 1",
+    "y = 1; h += y": "y = 1; h = h + y",
+    "y = 1; h[0] = y": "y = 1; h = h.clone(); h[0] = y",
+    "if d: h[0] = 1": "if d: h = h.clone(); h[0] = 1",
+}
+
+
+@pytest.mark.parametrize(("before", "after"), {**AUGMENTED, **CALLS}.items())
+def test_a_write_that_nobody_else_sees_is_safely_written_as_a_new_tensor(fix, before, after):
+    tail = "" if "return" in before else "    return h\n"
+    done = fix(f"{HEAD}    {before}\n{tail}", unsafe=False)
+    assert done.text == f"{HEAD}    {after}\n{tail}"
+    assert done.remaining == ()
+
+
+def test_a_statement_that_saves_what_it_writes_saves_a_copy(fix):
+    source = HEAD.replace("torch.sigmoid(fc(x))", "fc(x)") + "    h[1:] = h[:-1] * h[:-1]\n    return h\n"
+    assert fix(source, unsafe=False).text == source.replace("h[:-1]", "h[:-1].clone()")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    {
+        "h.add_(y)": "h = h.add(y)",
+        "F.relu_(h)": "h = F.relu(h)",
+        "h[0] = 1": "h = h.clone()\n    h[0] = 1",
+    }.items(),
+)
+def test_paddle_has_the_same_forms(fix, before, after):
+    done = fix(f"{PADDLE}    {before}\n    return h\n", unsafe=False)
+    assert done.text == f"{PADDLE}    {after}\n    return h\n"
+
+
+def test_paddle_assigns_a_parameter_instead_of_binding_it(fix):
+    source = "import paddle\nfrom paddle import nn\n\nfc = nn.Linear(2, 2)\nfc.weight *= 2 + 1\n"
+    assert fix(source, unsafe=False).text == source
+    assert fix(source).text == source.replace("fc.weight *= 2 + 1", "fc.weight.set_value(fc.weight * (2 + 1))")
+
+
+MODULE = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__({init}):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid())
+        self.act = {act}
+
+    def forward(self, x):
+        h = self.body(x)
+        h = self.act(h)
+        return h
+"""
+
+
+@pytest.mark.parametrize(
+    ("act", "cleared"),
+    [
+        ("nn.ReLU(inplace=True)", "nn.ReLU(inplace=False)"),
+        ("nn.ReLU(True)", "nn.ReLU(False)"),
+        ("nn.LeakyReLU(0.1, True)", "nn.LeakyReLU(0.1, False)"),
+        ("nn.ReLU(  inplace = True  )", "nn.ReLU(  inplace = False  )"),
+    ],
+)
+def test_the_flag_of_a_layer_is_turned_off_where_it_stands(fix, act, cleared):
+    source = MODULE.format(init="self", act=act)
+    assert fix(source, unsafe=False).text == source.replace(act, cleared)
+
+
+def test_a_default_that_others_may_build_on_is_turned_off_unsafely(fix):
+    source = MODULE.format(init="self, inplace=True", act="nn.ReLU(inplace=inplace)")
+    assert fix(source, unsafe=False).text == source
+    assert fix(source).text in {
+        source.replace("inplace=True", "inplace=False"),
+        source.replace("inplace=inplace", "inplace=False"),
+    }
+
+
+def test_a_flag_that_is_set_on_the_built_layer_is_turned_off(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\nact = nn.ReLU()\nact.inplace = True\n"
+        "net = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid(), act)\nnet(torch.rand(2, 4)).sum().backward()\n"
+    )
+    assert fix(source).text == source.replace("act.inplace = True", "act.inplace = False")
+
+
+def test_a_call_of_a_layer_whose_result_was_dropped_is_bound(fix):
+    source = MODULE.format(init="self", act="nn.ReLU(inplace=True)").replace(
+        "        h = self.act(h)", "        self.act(h)"
+    )
+    expected = source.replace("inplace=True", "inplace=False").replace("        self.act(h)", "        h = self.act(h)")
+    assert fix(source, unsafe=False).text == expected
+
+
+@pytest.mark.parametrize(
+    ("imported", "mode"),
+    [
+        ("import torch", "torch.no_grad()"),
+        ("import torch as th", "th.no_grad()"),
+        ("import torch\nfrom torch import no_grad", "torch.no_grad()"),
+    ],
+)
+def test_a_write_to_a_leaf_goes_under_no_grad(fix, imported, mode):
+    name = "th" if " as th" in imported else "torch"
+    source = f"{imported}\n\nw = {name}.ones(2, requires_grad=True)\nw += 1\n"
+    assert fix(source, unsafe=False).text == source
+    assert fix(source).text == source.replace("w += 1", f"with {mode}:\n    w += 1")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("y = torch.exp_(w)", "y = torch.exp(w)"), ("y = w.exp_()", "y = w.exp()"), ("print(w.exp_())", "print(w.exp())")],
+)
+def test_the_result_of_a_call_that_writes_a_leaf_is_computed_without_the_write(fix, before, after):
+    source = f"import torch\n\nw = torch.ones(2, requires_grad=True)\n{before}\n"
+    assert fix(source, unsafe=False).text == source
+    assert fix(source).text == source.replace(before, after)
+
+
+def test_a_parameter_that_a_gradient_should_flow_into_is_left_to_the_program(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.fc = nn.Linear(4, 4)\n"
+        "        self.token = nn.Parameter(torch.zeros(4))\n\n"
+        "    def forward(self, x):\n        self.token[0] += self.fc(x).mean()\n        return self.token\n"
+    )
+    assert fix(source).text == source
+
+
+def test_an_item_of_a_list_is_set_to_a_new_tensor(fix):
+    body = "    levels = [torch.sigmoid(fc(x)), torch.sigmoid(fc(y))]\n    {write}\n    return levels[0] * levels[1]\n"
+    for write, instead in {
+        "levels[0] += levels[1]": "levels[0] = levels[0] + levels[1]",
+        "levels[0].add_(1)": "levels[0] = levels[0].add(1)",
+        "for i in range(1):\n        levels[i] *= 2": "for i in range(1):\n        levels[i] = levels[i] * 2",
+    }.items():
+        done = fix(HEAD + body.format(write=write), unsafe=False)
+        assert done.text == HEAD + body.format(write=instead)
+
+
+def test_a_leaf_that_a_gradient_should_flow_into_becomes_a_new_tensor(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\nfc = nn.Linear(2, 2)\nx = torch.zeros(2, requires_grad=True)\n"
+        "x += fc(torch.ones(2))\nx.sum().backward()\n"
+    )
+    assert fix(source).text == source.replace("x += fc", "x = x + fc")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.add(a, b, out=c)", "c = torch.add(a, b)"),
+        ("torch.add(a, out=c, other=b)", "c = torch.add(a, other=b)"),
+        ("torch.add(out=c, input=a, other=b)", "c = torch.add(input=a, other=b)"),
+        ("c = torch.add(a, b, out=c)", "c = torch.add(a, b)"),
+    ],
+)
+def test_out_becomes_the_result(fix, before, after):
+    source = f"import torch\n\na = torch.ones(2, requires_grad=True)\nb = torch.ones(2)\nc = torch.zeros(2)\n{before}\n"
+    assert fix(source).text == source.replace(before, after)
+
+
+def test_each_item_of_a_repeated_list_gets_its_own_tensor(fix):
+    source = "import torch\n\nzero = torch.zeros(2)\nrows = [zero] * 3\nrows[0] += 1\nprint(rows[1])\n"
+    assert fix(source).text == source.replace("[zero] * 3", "[zero.clone() for _ in range(3)]")
+
+
+def test_what_is_kept_is_a_copy(fix):
+    source = (
+        "import paddle\nfrom paddle import nn\n\nnet = nn.Linear(3, 2)\n"
+        "opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())\nkept = []\n"
+        "net(paddle.ones([4, 3])).sum().backward()\nkept.append(net.weight.grad)\nopt.step()\nopt.clear_grad()\n"
+        "print(kept[0].sum())\n"
+    )
+    assert fix(source).text == source.replace("kept.append(net.weight.grad)", "kept.append(net.weight.grad.clone())")
+
+
+def test_an_operand_that_overlaps_is_copied(fix):
+    source = "import torch\n\nx = torch.rand(3, 3)\nx += x.t()\n"
+    assert fix(source).text == source.replace("x.t()", "x.t().clone()")
+
+
+def test_the_order_of_steps_is_never_changed(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\na, b = nn.Linear(2, 2), nn.Linear(2, 2)\n"
+        "opt = torch.optim.SGD(b.parameters(), 0.1)\nloss = b(a(torch.ones(2))).sum()\n"
+        "b(torch.ones(2)).sum().backward()\n"
+        "opt.step()\nloss.backward()\n"
+    )
+    done = fix(source)
+    assert done.text == source
+    assert [finding.code for finding in done.found] == ["IPL103"]
+    assert done.found[0].help

@@ -1,0 +1,70 @@
+"""Fixed programs on the real frameworks: the examples of the rule pages and of tests/semantics, and the fixtures."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fixtures.record import PROGRAMS, framework_of, record_of
+from inplace_lint.finding import Severity
+from tests.fix.mending import fixed
+from tests.pages.conftest import real
+from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
+from tests.pages.real import Real
+
+__all__ = ["real"]
+EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))
+ABOUT_WRITES = re.compile(r"in-?place|leaf Var|memory location|expected version", re.IGNORECASE)
+
+
+def _parameter(example: Example):
+    return pytest.param(example, id=example.name, marks=[pytest.mark.paddle] if example.framework == "paddle" else [])
+
+
+def _run(example: Example, text: str, real: Callable[[str], Real], folder: Path):
+    program = folder / "example.py"
+    program.write_text(text, encoding="utf-8")
+    return real(example.framework).run(program)
+
+
+@pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if one.behaviour != "raises"])
+def test_safe_fixes_let_a_program_do_what_it_did(example, real, tmp_path):
+    text = fixed(example.program, unsafe=False).text
+    if text != example.program:  # its asserts say what it computes
+        assert _run(example, text, real, tmp_path).verdict == "ran"
+
+
+@pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if one.lines_of("error")])
+def test_a_program_whose_errors_are_fixed_raises_nothing_about_writes(example, real, tmp_path):
+    done = fixed(example.program)
+    if any(finding.severity is Severity.ERROR for finding in done.remaining):
+        return
+    outcome = _run(example, done.text, real, tmp_path)
+    assert outcome.verdict == "ran" or not ABOUT_WRITES.search(outcome.message)
+
+
+def test_most_errors_of_the_examples_have_a_fix():
+    """The rest is the program's to say: the order of steps, the mode of a write, what a custom function returns."""
+    told = [fixed(example.program) for example in EXAMPLES if example.lines_of("error")]
+    mended = [done for done in told if not any(one.severity is Severity.ERROR for one in done.remaining)]
+    assert len(mended) / len(told) > 0.8
+
+
+STILL_RAISE = {"gan_step", "gan_trainer"}  # the order of steps
+
+
+@pytest.mark.parametrize("program", [pytest.param(path, id=record_of(path).stem) for path in PROGRAMS])
+def test_fixtures_run_after_all_fixes(program, real, lint, folder):
+    name = record_of(program).stem
+    if program.parent.name == name:
+        shutil.copytree(program.parent, folder / name)
+        copy = folder / name / program.name
+    else:
+        copy = Path(shutil.copy(program, folder))
+    lint(".", "--fix", "--unsafe-fixes", "--no-cache")
+    outcome = real(framework_of(program)).run(copy)
+    assert outcome.verdict == ("raised" if name in STILL_RAISE else "ran")

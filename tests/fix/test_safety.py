@@ -1,0 +1,159 @@
+"""When a fix is safe: what the tape knows of who else holds the written tensor."""
+
+from __future__ import annotations
+
+import pytest
+
+from inplace_lint.finding import Applicability
+
+HEAD = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.last = None
+
+    def forward(self, x, log=None):
+"""
+
+
+def applicability(done) -> list[str]:
+    return [
+        finding.fix.applicability.value if finding.fix else "none" for finding in done.found if finding.code == "IPL101"
+    ]
+
+
+SHARED = {
+    "another variable": "h = self.fc(x).sigmoid()\nk = h\nh += 1\nreturn h * k",
+    "another variable, in one of two branches": "h = self.fc(x).sigmoid()\nk = x\n"
+    "if log:\n    k = h\nh += 1\nreturn h * k",
+    "an attribute": "h = self.fc(x).sigmoid()\nself.last = h\nh += 1\nreturn h",
+    "a list": "h = self.fc(x).sigmoid()\nseen = [h]\nh += 1\nreturn h + seen[0]",
+    "a dict in an attribute": "h = self.fc(x).sigmoid()\nself.last = {'h': h}\nh += 1\nreturn h",
+    "a list of the caller": "h = self.fc(x).sigmoid()\nlog.append(h)\nh += 1\nreturn h",
+    "a tuple": "h = self.fc(x).sigmoid()\npair = (h, x)\nh += 1\nreturn h + pair[0]",
+    "a view": "h = self.fc(x).sigmoid()\nrow = h[0]\nh += 1\nreturn h + row",
+    "a detached alias": "h = self.fc(x).sigmoid()\nd = h.detach()\nh += 1\nreturn h + d",
+    "an unknown call": "h = self.fc(x).sigmoid()\nremember(h)\nh += 1\nreturn h",
+    "a nested function": "h = self.fc(x).sigmoid()\nk = h\ndef late():\n    return k\nh += 1\nreturn h + late()",
+    "an attribute of the tensor": "h = self.fc(x).sigmoid()\nh.tag = 1\nh += 1\nreturn h",
+}
+
+
+def program(body: str) -> str:
+    return HEAD + "".join(f"        {line}\n" for line in body.split("\n"))
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in SHARED.items()])
+def test_a_tensor_that_somebody_else_holds_is_not_safely_replaced(fix, body):
+    done = fix(program(body), unsafe=False)
+    assert "safe" not in applicability(done)
+    assert "h = h + 1" not in done.text
+
+
+ALONE = {
+    "nobody": "h = self.fc(x).sigmoid()\nh += 1\nreturn h",
+    "a variable that is bound to something else by then": "h = self.fc(x)\nk = h\n"
+    "h = h.sigmoid()\nh += 1\nreturn h + k",
+    "a variable that is not read any more": "h = self.fc(x).sigmoid()\nk = h\nh += 1\nreturn h",
+    "a copy": "h = self.fc(x).sigmoid()\nk = h.clone()\nh += 1\nreturn h + k",
+    "a list that is gone": "a = self.fc(x)\nh = torch.cat([a, a]).sigmoid()\nh += 1\nreturn h",
+    "another one of several parts": "a, b = self.fc(x).chunk(2, -1)\nh = a.sigmoid()\nh += b\nreturn h + b",
+}
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in ALONE.items()])
+def test_a_tensor_that_nobody_else_holds_is_safely_replaced(fix, body):
+    done = fix(program(body), unsafe=False)
+    assert applicability(done) == ["safe"]
+    assert done.remaining == ()
+
+
+def test_what_a_caller_passed_is_not_safely_replaced(fix):
+    source = (
+        "import torch\n\n\ndef scale(h):\n    k = h.exp()\n    h *= 2\n    return k * h\n\n\n"
+        "w = torch.ones(2, requires_grad=True)\nscale(w * 1).sum().backward()\n"
+    )
+    assert "h = h * 2" not in fix(source, unsafe=False).text
+
+
+def test_a_write_for_others_lets_backward_keep_a_copy(fix):
+    source = (
+        "import torch\n\n\ndef shift_(h):\n    h += 1\n\n\nw = torch.ones(2, requires_grad=True)\n"
+        "s = torch.sigmoid(w)\nshift_(s)\n(s * 2).sum().backward()\n"
+    )
+    done = fix(source, unsafe=False)
+    assert done.text == source.replace("torch.sigmoid(w)", "torch.sigmoid(w).clone()")
+
+
+def test_a_write_through_a_part_of_a_tensor_that_is_read_lets_backward_keep_a_copy(fix):
+    source = (
+        "import torch\n\nw = torch.ones(2, requires_grad=True)\ns = torch.sigmoid(w)\nfirst = s[0]\nfirst += 1\n"
+        "(s * 2).sum().backward()\n"
+    )
+    assert fix(source, unsafe=False).text == source.replace("torch.sigmoid(w)", "torch.sigmoid(w).clone()")
+
+
+def test_the_result_of_a_write_is_no_new_tensor(fix):
+    source = (
+        "import torch\nimport torch.nn.functional as F\n\n\ndef shift_(h):\n    h += 1\n\n\n"
+        "w = torch.ones(2, requires_grad=True)\nh = w * 1\nk = h\nh = F.relu_(h)\nshift_(h)\n(h + k).sum().backward()\n"
+    )
+    assert "clone" not in fix(source, unsafe=False).text
+
+
+def test_each_value_that_is_kept_is_copied(fix):
+    source = (
+        "import torch\n\n\ndef shift_(h):\n    h += 1\n\n\nw = torch.ones(2, requires_grad=True)\nh = w * 1\n"
+        "a = h * h\nb = torch.exp(a) * h\nshift_(h)\n(a + b).sum().backward()\n"
+    )
+    done = fix(source, unsafe=False)
+    assert "a = h.clone() * h.clone()" in done.text
+    assert "b = torch.exp(a) * h.clone()" in done.text
+    assert done.remaining == ()
+
+
+def test_what_is_written_with_gradients_off_keeps_its_history(fix):
+    source = (
+        "import torch\n\nw = torch.ones(2, requires_grad=True)\ns = torch.sigmoid(w)\nwith torch.no_grad():\n"
+        "    s += 1\ns.sum().backward()\n"
+    )
+    assert "s = s + 1" not in fix(source).text
+
+
+def test_a_variable_of_another_function_is_not_bound_anew(fix):
+    source = (
+        "import torch\n\nw = torch.ones(2, requires_grad=True)\ns = torch.sigmoid(w)\n\n\n"
+        "def shift():\n    s.add_(1)\n\n\n"
+        "shift()\ns.sum().backward()\n"
+    )
+    assert "s = s.add(1)" not in fix(source).text
+
+
+def test_the_running_statistics_of_a_layer_are_not_bound_anew(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\nbn = nn.BatchNorm1d(3).eval()\ny = bn(torch.rand(2, 3))\n"
+        "bn.running_var.mul_(2)\ny.sum().backward()\n"
+    )
+    assert "bn.running_var = " not in fix(source).text
+
+
+def test_whole_numbers_would_change_their_type(fix):
+    source = "import torch\n\nn = torch.arange(3)\nn /= 2\n"
+    done = fix(source, unsafe=False)
+    assert done.text == source
+    assert done.found[0].fix.applicability is Applicability.UNSAFE
+    assert fix(source).text == source.replace("n /= 2", "n = n / 2")
+
+
+def test_all_turns_of_a_loop_count(fix):
+    turns = "    h = h.sigmoid()\n    x = x + k\n    h += 1\n    k = h\n"
+    body = f"h = self.fc(x)\nk = h\nfor _ in range(3):\n{turns}return h + k"
+    assert applicability(fix(program(body), unsafe=False)) == ["safe"]
+    body = "h = self.fc(x).sigmoid()\nk = x\nfor _ in range(3):\n    h += 1\n    k = h\nreturn h + k"
+    assert "safe" not in applicability(fix(program(body), unsafe=False))
