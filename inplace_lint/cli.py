@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint import __version__, terminal
-from inplace_lint.config import COLORS, FORMATS, nearest
+from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, LANGS, nearest
 from inplace_lint.errors import InplaceLintError
 from inplace_lint.options import (
     OneOf,
@@ -155,6 +155,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, **options: Any) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
@@ -189,10 +190,11 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 @program.command(short_help="Show the page of a rule.")
 @click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=rule_names)
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of the pages.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
-def rule(name: str | None, *, every: bool, color: str) -> int:
+def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
     """Show the page of a rule, or list the rules there are."""
-    from inplace_lint.knowledge.locate import rules_dir
+    from inplace_lint.knowledge.locate import rule_page
 
     known = known_rules()
     if name is None and not every:
@@ -206,7 +208,7 @@ def rule(name: str | None, *, every: bool, color: str) -> int:
         words = [word for item in known for word in (item.code, item.name)]
         msg = f"unknown rule {name!r}{nearest(name or '', words)}"
         raise click.UsageError(msg)
-    pages = [rules_dir() / f"{item.name}.md" for item in wanted]
+    pages = [rule_page(item.name, terminal.language(lang)) for item in wanted]
     texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
     terminal.show_pages(texts, color)
     return CLEAN
@@ -214,26 +216,28 @@ def rule(name: str | None, *, every: bool, color: str) -> int:
 
 @program.command(short_help="Say what a pasted traceback means.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
-def explain(paths: tuple[Path, ...], color: str) -> int:
+def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     """Read a traceback of torch or paddle from standard input and say what it means; of PATHS show what fits it."""
     from dataclasses import replace
 
     from inplace_lint.explain import candidates, told
     from inplace_lint.explain import explain as read
+    from inplace_lint.report.lang import sayer
 
+    lang = terminal.language(lang)
     if sys.stdin.isatty():
         click.echo("paste the traceback, then press Ctrl-D", err=True)
     explained = read(sys.stdin.buffer.read().decode("utf-8", "replace"))
     if explained is None:
         return _fail("no error of torch or paddle about in-place operations stands in this text")
-    for line in told(explained):
+    for line in told(explained, sayer(lang)):
         click.echo(line)
     if not paths:
         return CLEAN
-    scope = _scope(
-        known_rules(), {"color": color, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
-    )
+    wishes = {"color": color, "lang": lang, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
+    scope = _scope(known_rules(), wishes)
     settings = scope.settings_of(Path.cwd())
     outcome, texts = _run(paths, "-", scope, settings)
     outcome.findings = candidates(explained, outcome.findings)
@@ -241,7 +245,7 @@ def explain(paths: tuple[Path, ...], color: str) -> int:
     if outcome.findings:
         _write(outcome, replace(settings, output_format="full", statistics=False), None, texts)
     else:
-        click.echo("No finding in these paths fits.")
+        click.echo(sayer(lang)("No finding in these paths fits."))
     return _told(outcome, exit_zero=True)
 
 
@@ -338,6 +342,7 @@ def _run(
 def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes]) -> None:
     from inplace_lint.files import Sources
     from inplace_lint.report.github import job_summary
+    from inplace_lint.report.lang import in_language
     from inplace_lint.report.model import Report
     from inplace_lint.report.reporters import REPORTERS
     from inplace_lint.report.summary import statistics, summary
@@ -347,15 +352,16 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
     for book in outcome.notebooks.values():
         texts |= book.texts()
     links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
-    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links)
+    is_for_people = settings.output_format in FOR_PEOPLE
+    lang = terminal.language(settings.lang, for_people=is_for_people, is_file=output_file is not None)
+    report = in_language(Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links), lang)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         _put(Path(place), job_summary(report), "a")
-    is_for_people = settings.output_format in {"full", "concise", "grouped"}
     if is_for_people:
-        text += summary(outcome.findings, len(outcome.troubles), color=color, known=outcome.known) + "\n"
+        text += summary(outcome.findings, len(outcome.troubles), report.say, color=color, known=outcome.known) + "\n"
     if settings.statistics:
-        numbers = statistics(outcome.findings, outcome.counters, outcome.seconds)
+        numbers = statistics(outcome.findings, outcome.counters, outcome.seconds, report.say)
         if is_for_people:
             text += "\n" + numbers
         else:

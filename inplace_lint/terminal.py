@@ -47,12 +47,36 @@ def shows_links(environment: Mapping[str, str] = os.environ) -> bool:
     )
 
 
-def page_address(name: str) -> str:
+def page_address(name: str, lang: str = "en") -> str:
     """Give the address of the page of a rule in this installation; empty for a rule without one."""
-    from inplace_lint.knowledge.locate import rules_dir  # noqa: PLC0415 - only a terminal with links needs it
+    from inplace_lint.knowledge.locate import rule_page  # noqa: PLC0415 - only a terminal with links needs it
 
-    page = rules_dir() / f"{name}.md"
+    page = rule_page(name, lang)
     return page.resolve().as_uri() if page.is_file() else ""
+
+
+def language(
+    chosen: str | None, *, for_people: bool = True, is_file: bool = False, environment: Mapping[str, str] = os.environ
+) -> str:
+    """
+    Give the language to speak: the one chosen, else for people that of the environment, else English.
+
+    `INPLACE_LINT_LANG` counts before the locale, and of that LC_ALL before LC_MESSAGES before LANG. Where nobody chose,
+    Chinese is spoken only if stdout, or the file that is written instead, can hold it.
+    """
+    if chosen or not for_people:
+        return chosen or "en"
+    names = ("INPLACE_LINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+    wanted = next((environment[name] for name in names if environment.get(name)), "")
+    return "zh" if wanted.lower().startswith("zh") and (is_file or _can_show("\N{CJK UNIFIED IDEOGRAPH-4E2D}")) else "en"
+
+
+def _can_show(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def width() -> int:

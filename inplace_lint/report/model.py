@@ -16,7 +16,8 @@ class Report:
 
     `lines_of` gives the lines of a file by the path that a span carries, without their ends; none when it cannot be
     read. `statements` has the first and last line where a comment silences the finding at a span. `pages` gives the
-    address of the page of a rule by its name, for terminals that show links; empty where it has none.
+    address of the page of a rule by its name and a language, for terminals that show links; empty where it has none.
+    `say` puts a text of ours into the language `lang`, in which the findings are already.
     Units: `width` in terminal cells.
     """
 
@@ -25,8 +26,10 @@ class Report:
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
     width: int = 120
     color: bool = False
-    pages: Callable[[str], str] | None = None
+    pages: Callable[[str, str], str] | None = None
+    lang: str = "en"
+    say: Callable[[str], str] = str
 
     def page_of(self, finding: Finding) -> str:
         """Give the address of the page that explains a finding; empty where no link is to be shown."""
-        return self.pages(finding.name) if self.pages is not None else ""
+        return self.pages(finding.name, self.lang) if self.pages is not None else ""
