@@ -68,7 +68,9 @@ def language(
         return chosen or "en"
     names = ("INPLACE_LINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
     wanted = next((environment[name] for name in names if environment.get(name)), "")
-    return "zh" if wanted.lower().startswith("zh") and (is_file or _can_show("\N{CJK UNIFIED IDEOGRAPH-4E2D}")) else "en"
+    return (
+        "zh" if wanted.lower().startswith("zh") and (is_file or _can_show("\N{CJK UNIFIED IDEOGRAPH-4E2D}")) else "en"
+    )
 
 
 def _can_show(text: str) -> bool:

@@ -41,7 +41,9 @@ def render(report: Report) -> str:
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "the folder that the tool was run in"}}},
-        "results": [_result(finding, key, codes.index(finding.code), report.say(".")) for finding, key in fingerprints(report)],
+        "results": [
+            _result(finding, key, codes.index(finding.code), report.say(".")) for finding, key in fingerprints(report)
+        ],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
@@ -67,7 +69,9 @@ def _result(finding: Finding, fingerprint: str, index: int, stop: str) -> dict[s
     related = [
         {"id": number, **_location(item.span, item.message)} for number, item in enumerate(finding.related, start=1)
     ]
-    links = "".join(f" [{_plain(item.message)}]({number}){stop}" for number, item in enumerate(finding.related, start=1))
+    links = "".join(
+        f" [{_plain(item.message)}]({number}){stop}" for number, item in enumerate(finding.related, start=1)
+    )
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,

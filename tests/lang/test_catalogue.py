@@ -104,13 +104,19 @@ def test_an_entry_is_set_as_chinese_is(chinese: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("`x` is overwritten, but backward of `relu` needs its old value", "`x` 被原地修改，但 `relu` 的反向传播需要它的旧值"),
+        (
+            "`x` is overwritten, but backward of `relu` needs its old value",
+            "`x` 被原地修改，但 `relu` 的反向传播需要它的旧值",
+        ),
         (
             "its input is overwritten by in-place `relu`, but backward of `+` needs its old value",
             "它的输入被原地操作 `relu` 修改，但 `+` 的反向传播需要它的旧值",
         ),
         ("made here by indexing", "由索引在此产生"),
-        ("saved here: item assignment keeps its input `a` for backward", "在此保存：元素赋值为反向传播保存了它的输入 `a`"),
+        (
+            "saved here: item assignment keeps its input `a` for backward",
+            "在此保存：元素赋值为反向传播保存了它的输入 `a`",
+        ),
         ("use `x = x.is_set('`a` is set')`", "改用 `x = x.is_set('`a` is set')`"),
         ("the tensor requires grad", "该张量需要梯度"),
         ("invalid syntax. Perhaps you forgot a comma?", "invalid syntax. Perhaps you forgot a comma?"),

@@ -102,7 +102,9 @@ def _strings(path: Path) -> Iterator[ast.expr]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.JoinedStr | ast.IfExp) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return isinstance(node, ast.JoinedStr | ast.IfExp) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 def _reads_like_words(node: ast.expr) -> bool:
