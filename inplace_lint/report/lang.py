@@ -21,7 +21,7 @@ from inplace_lint.report.model import Report
 
 _HOLE = re.compile(r"\{(\w+)\}")
 _SPACED_HOLE = re.compile(r"( ?)\{(\w+)\}( ?)")
-_NUMBER = "count"
+_NUMBER, _OP = "count", "op"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Template:
     """
     One entry of a catalogue: what it matches, and what it says instead.
 
-    `kept` are the holes in backticks: what they hold is code of the user, or a name.
+    `kept` are the holes in backticks: what they hold is code. A hole named `op…` is none: some ops have names of ours.
     """
 
     english: str
@@ -91,7 +91,8 @@ def _pieces(english: str, kept: set[str]) -> Iterator[str]:
     for hole in _HOLE.finditer(english):
         yield re.escape(english[at : hole.start()])
         at = hole.end()
-        if english[: hole.start()].count("`") % 2:
+        # The name of an op may be a word of ours: `indexing`. Whatever else stands in backticks is code.
+        if english[: hole.start()].count("`") % 2 and not hole[1].startswith(_OP):
             kept.add(hole[1])
         # A count is digits, so that "{count} files" is not taken for the end of somebody else's sentence.
         yield f"(?P<_{hole[1]}>{r'[0-9]+' if hole[1].startswith(_NUMBER) else '.+?'})"

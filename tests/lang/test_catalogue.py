@@ -114,6 +114,10 @@ def test_an_entry_is_set_as_chinese_is(chinese: str) -> None:
         ),
         ("made here by indexing", "由索引在此产生"),
         (
+            "`indexing` is overwritten, but backward of `item assignment` needs its old value",
+            "`indexing` 被原地修改，但 `元素赋值` 的反向传播需要它的旧值",
+        ),
+        (
             "saved here: item assignment keeps its input `a` for backward",
             "在此保存：元素赋值为反向传播保存了它的输入 `a`",
         ),
