@@ -146,6 +146,15 @@ class Escaped:
 
 
 @dataclass(frozen=True, slots=True)
+class LostUpdate:
+    """An augmented assignment bound a variable anew, and the parameter behind it keeps its value."""
+
+    framework: str
+    write: Touch
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Performed:
     """A write in the call of a module, whatever comes of it."""
 
@@ -154,4 +163,4 @@ class Performed:
     assumptions: frozenset[str]
 
 
-Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost | Ignored | Escaped | Performed
+Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost | Ignored | Escaped | LostUpdate | Performed

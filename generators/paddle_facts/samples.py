@@ -105,14 +105,61 @@ BINARY = (
     "isclose logaddexp mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits "
     "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp addmm div floor_mod"
 )
+IMAGE = (2, 4, 4, 4)
+SERIES = (2, 4, 4)
+# Functions on other shapes: the number of tensors, the shape, and what follows them.
+SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
+    "conv1d": (2, (4, 4, 4), ()),
+    "conv2d": (2, (4, 4, 4, 4), ()),
+    "conv3d": (2, (4, 4, 4, 4, 4), ()),
+    "conv1d_transpose": (2, (4, 4, 4), ()),
+    "conv2d_transpose": (2, (4, 4, 4, 4), ()),
+    "conv3d_transpose": (2, (4, 4, 4, 4, 4), ()),
+    "adaptive_avg_pool1d": (1, SERIES, (2,)),
+    "adaptive_max_pool1d": (1, SERIES, (2,)),
+    "adaptive_avg_pool3d": (1, (2, 2, 4, 4, 4), (2,)),
+    "avg_pool1d": (1, SERIES, (2,)),
+    "avg_pool3d": (1, (2, 2, 4, 4, 4), (2,)),
+    "max_pool1d": (1, SERIES, (2,)),
+    "max_pool3d": (1, (2, 2, 4, 4, 4), (2,)),
+    "lp_pool2d": (1, IMAGE, (2.0, 2)),
+    "layer_norm": (1, (3, 3), (3,)),
+    "group_norm": (1, IMAGE, (2,)),
+    "instance_norm": (1, IMAGE, ()),
+    "local_response_norm": (1, IMAGE, (3,)),
+    "interpolate": (1, IMAGE, (None, 2)),
+    "upsample": (1, IMAGE, (None, 2)),
+    "pixel_shuffle": (1, IMAGE, (2,)),
+    "pixel_unshuffle": (1, IMAGE, (2,)),
+    "channel_shuffle": (1, IMAGE, (2,)),
+    "dropout1d": (1, SERIES, (0.5,)),
+    "dropout2d": (1, IMAGE, (0.5,)),
+    "dropout3d": (1, (2, 2, 4, 4, 4), (0.5,)),
+    "zeropad2d": (1, IMAGE, ([1, 1, 1, 1],)),
+    "maxout": (1, IMAGE, (2,)),
+    "temporal_shift": (1, IMAGE, (2,)),
+    "glu": (1, (3, 4), ()),
+    "swiglu": (1, (3, 4), ()),
+    "gumbel_softmax": (1, (3, 4), ()),
+    "diag_embed": (1, (3, 3), ()),
+    "label_smooth": (1, (3, 3), ()),
+    "rrelu": (1, (3, 3), ()),
+    "square_error_cost": (2, (3, 3), ()),
+    "poisson_nll_loss": (2, (3, 3), ()),
+    "soft_margin_loss": (2, (3, 3), ()),
+    "sigmoid_focal_loss": (2, (3, 3), ()),
+    "hinge_embedding_loss": (2, (3, 3), ()),
+    "log_loss": (2, (3, 1), ()),
+    "scaled_dot_product_attention": (2, (2, 4, 2, 4), (paddle.ones([2, 4, 2, 4]),)),
+}
 SAMPLES = (
     *(Sample(name, OTHERS.get(name, ())) for name in dict.fromkeys((*UNARY.split(), *OTHERS))),
     *(
         Sample(name, (), 2, (2, 3, 3) if name == "bmm" else (3,) if name in {"dot", "cross"} else (3, 3))
         for name in BINARY.split()
     ),
+    *(Sample(name, rest, tensors, shape) for name, (tensors, shape, rest) in SHAPED.items()),
 )
-IMAGE = (2, 4, 4, 4)
 _PLAIN_LAYERS = (
     "CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish ReLU ReLU6 RReLU "
     "SELU Sigmoid Silu Softmax Softplus Softshrink Softsign Swish Tanh Tanhshrink ThresholdedReLU Dropout "
@@ -131,4 +178,22 @@ LAYERS: dict[str, tuple[tuple[int, ...], tuple[Any, ...]]] = {
     "PixelShuffle": (IMAGE, (2,)),
     "Pad2D": (IMAGE, (1,)),
     "ZeroPad2D": (IMAGE, (1,)),
+    "Pad1D": (SERIES, (1,)),
+    "ZeroPad1D": (SERIES, (1,)),
+    "Dropout2D": (IMAGE, ()),
+    "Dropout3D": ((2, 2, 4, 4, 4), ()),
+    "UpsamplingNearest2D": (IMAGE, (None, 2)),
+    "UpsamplingBilinear2D": (IMAGE, (None, 2)),
+    "PixelUnshuffle": (IMAGE, (2,)),
+    "ChannelShuffle": (IMAGE, (2,)),
+    "AvgPool3D": ((2, 2, 4, 4, 4), (2,)),
+    "MaxPool3D": ((2, 2, 4, 4, 4), (2,)),
+    "AdaptiveAvgPool3D": ((2, 2, 4, 4, 4), (2,)),
+    "AdaptiveMaxPool1D": (SERIES, (2,)),
+    "LocalResponseNorm": (IMAGE, (3,)),
+    "Unfold": (IMAGE, ([2, 2],)),
+    "Unflatten": ((3, 4), (1, [2, 2])),
+    "GLU": ((3, 4), ()),
+    "Maxout": (IMAGE, (2,)),
+    "Softmax2D": (IMAGE, ()),
 }

@@ -48,8 +48,9 @@ class Tensor:
     `rg` is whether it requires grad, `why` the sentence to assume when that is unknown. `nodes` are the tape nodes that
     made it. `base` is the tensor whose view it is, followed to the end. `counted` is false when writes through this
     record leave the version alone. `part` is which part of its storage it is, by the steps that led there, None
-    when that is not known. `doubt` are assumptions under which it shares its storage at all. `sure` is false
-    for an unknown that was only used as if it were a tensor. `made` is where and by which op it was made.
+    when that is not known. `batched`: it stands for the examples of a batch. `doubt` are assumptions under which it
+    shares its storage at all. `sure` is false for an unknown that was only used as if it were a tensor. `made` is where
+    and by which op it was made.
 
     Shapes: `rank` only; unknown stays None.
     """
@@ -73,6 +74,7 @@ class Tensor:
     made: Touch | None = None
     grad: Ref | None = None
     part: Part | None = ()
+    batched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,13 +42,19 @@ class Symbols:
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """The modes that ops run under; None for a mode that could not be told."""
+    """
+    The modes that ops run under; None for a mode that could not be told.
+
+    `mapped`: over the examples of a batch. `captured`: storages up to this one were made before a transform began.
+    """
 
     grad: bool | None = True
     inference: bool = False
     packed: bool = False
     script: bool = False
     autocast: bool = False
+    mapped: bool = False
+    captured: int = 0
 
 
 class State:

@@ -27,6 +27,7 @@ from inplace_lint.interp import (
     registry,
     states,
     tensors,
+    transforms,
 )
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
@@ -384,4 +385,5 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     **hooks.ACTS,
     **states.ACTS,
     **checkpoints.ACTS,
+    **transforms.ACTS,
 }

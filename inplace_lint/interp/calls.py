@@ -162,6 +162,8 @@ def call(
             return pybuiltins.call(program, frame, state, function, arguments, at)
         case Ref() if state.instance(function) is not None:
             return modules.call_instance(program, frame, state, function, arguments, at)
+        case _ if contexts.enter_stack(program, state, function, arguments):
+            return [(state, arguments.positional[0])]
         case _:
             return unknown_call(program, frame, state, function, arguments, at)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import Const, Dotted, Ref, Value
+from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp import conditions, expressions, managers, statements, targets
-from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 
@@ -45,6 +45,17 @@ def _run(
         managed = managers.run(program, frame, after, value, at, inside) if mode is None else None
         outcomes.extend(inside(after, value) if managed is None else managed)
     return outcomes
+
+
+def enter_stack(program: Program, state: State, function: Value, arguments: Arguments) -> bool:
+    """Enter a mode by `stack.enter_context(mode)`, until the `with` of the stack ends; False for another call."""
+    key = state.symbols.key(function) if isinstance(function, Sym) else None
+    if not (isinstance(key, tuple) and key[0] == "attr" and key[-1] == "enter_context" and arguments.positional):
+        return False
+    mode = mode_of(program, state, arguments.positional[0])
+    if mode is not None:
+        state.modes = entered(state, mode)
+    return mode is not None
 
 
 def mode_of(program: Program, state: State, value: Value) -> tuple[str, Value] | None:

@@ -1,9 +1,12 @@
 """
-Hooks that look at the gradients of a module: its inputs and outputs then go through a function of the framework.
+Hooks of modules: those that look at gradients change what the outputs are, those of the forward are run around it.
 
     layer.register_full_backward_hook(hook)
-    h = layer(x)      # a view that a custom function made
+    h = layer(x)      # inputs and outputs go through a function of the framework: a view that a custom function made
     h.relu_()         # refused
+
+    layer.register_forward_hook(hook)
+    h = layer(x)      # `hook(layer, (x,), h)` runs, and what it returns, if anything, is the result
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import Node, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
-from inplace_lint.domain.values import Const, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value
 from inplace_lint.event import Touch
 from inplace_lint.interp import calls
 from inplace_lint.interp.act import Act, Results
@@ -24,6 +27,7 @@ from inplace_lint.interp.program import Program
 Live = Callable[[Program, Frame, State, Ref, Arguments, int], Results]
 
 _FUNCTION = "BackwardHookFunction"
+_BEFORE, _AFTER = "hooks before", "hooks after"
 
 
 def _register(act: Act) -> Results:
@@ -32,6 +36,65 @@ def _register(act: Act) -> Results:
     if receiver is not None:
         act.state.attach(("hooked", receiver.id), Const(True))
     return [(act.state, act.unknown())]
+
+
+def _forward(when: str) -> Callable[[Act], Results]:
+    def act_forward(act: Act) -> Results:
+        """Remember a function that runs before or after each call of a module."""
+        receiver = act.receiver()
+        given = len(act.arguments.positional) + len(act.arguments.keywords)
+        if receiver is not None and given == 2:  # noqa: PLR2004 - the module and the hook; options change how it is called
+            function = act.arguments.named("hook") or act.positional(1)
+            known = act.state.bindings.get((when, receiver.id))
+            before = known.items if isinstance(known, Tuple) else ()
+            act.state.attach((when, receiver.id), Tuple((*before, function)))
+        return [(act.state, act.unknown())]
+
+    return act_forward
+
+
+def around(
+    program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live
+) -> Results:
+    """Give what a call of a module returns, with its forward hooks run before and after it."""
+    going = [(state, arguments)]
+    for hook in _hooks(state, _BEFORE, ref):
+        going = [
+            (after, _replaced(given, changed))
+            for path, given in going
+            for after, changed in calls.call(program, frame, path, hook, Arguments((ref, Tuple(given.positional))), at)
+        ]
+    results: Results = []
+    for path, given in going:
+        outputs = live(program, frame, path, ref, given, at)
+        for hook in _hooks(state, _AFTER, ref):
+            outputs = [
+                (done, value if changed == NONE or isinstance(changed, Sym) else changed)
+                for after, value in outputs
+                for done, changed in calls.call(
+                    program, frame, after, hook, Arguments((ref, Tuple(given.positional), value)), at
+                )
+            ]
+        results.extend(outputs)
+    return results
+
+
+def has_forward(state: State, ref: Ref) -> bool:
+    """Say whether a module has hooks of the forward."""
+    return (_BEFORE, ref.id) in state.bindings or (_AFTER, ref.id) in state.bindings
+
+
+def _hooks(state: State, when: str, ref: Ref) -> tuple[Value, ...]:
+    known = state.bindings.get((when, ref.id))
+    return known.items if isinstance(known, Tuple) else ()
+
+
+def _replaced(given: Arguments, changed: Value) -> Arguments:
+    """Give the arguments that a hook before the call leaves: what it returns, if that is anything known."""
+    if changed == NONE or isinstance(changed, Sym):
+        return given
+    positional = changed.items if isinstance(changed, Tuple) else (changed,)
+    return Arguments(positional, given.keywords, {}, given.unknown)
 
 
 def _gradient_hook(act: Act) -> Results:
@@ -70,4 +133,9 @@ def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:
     return state.new(replace(tensor, leaf=False, nodes=(node,), base=base, view=View.HOOKED, made=made))
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {"backward_hook": _register, "gradient_hook": _gradient_hook}
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "backward_hook": _register,
+    "forward_hook": _forward(_AFTER),
+    "forward_pre_hook": _forward(_BEFORE),
+    "gradient_hook": _gradient_hook,
+}

@@ -183,6 +183,12 @@ def call_instance(program: Program, frame: Frame, state: State, ref: Ref, argume
             for after in settle(program, frame, state, ref, at)
             for result in call_instance(program, frame, after, ref, arguments, at)
         ]
+    if hooks.has_forward(state, ref):
+        return hooks.around(program, frame, state, ref, arguments, at, _recorded)
+    return _recorded(program, frame, state, ref, arguments, at)
+
+
+def _recorded(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
     if state.modes.grad is not False and ("hooked", ref.id) in state.bindings:
         return hooks.run(program, frame, state, ref, arguments, at, _call)
     return _call(program, frame, state, ref, arguments, at)

@@ -93,8 +93,13 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         framework=call.facts.framework.name,
         made=call.touch("out0"),
         inference=state.modes.inference,
+        batched=state.modes.mapped and any(tensor.batched for _, tensor in _given_tensors(call)),
     )
     return state.new(tensor)
+
+
+def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
+    return [pair for name in call.binding.given for pair in call.binding.tensors(name)]
 
 
 def _given_dtype(call: Call, fact: ReturnFact, model: Tensor | None) -> str:
@@ -183,17 +188,13 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         doubt |= {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
-    if call.state.modes.grad is False:
-        made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
-        kind, rg = (made_so if kind is not View.MAYBE else kind), False
-    elif source.view in _TRACKED and kind is View.SINGLE:
-        # A view of one of several views is still one of several.
-        kind = source.view
+    kind, rg = _view_kind(call, kind, source, rg)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
         leaf=False if rg else None if rg is None else True,
         nodes=source.nodes if rg is not False else (),
+        batched=source.batched,
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
         dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
@@ -211,6 +212,16 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     return state.new(tensor)
 
 
+def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
+    """Give what kind of view is made under the modes that hold, and whether it requires grad."""
+    if call.state.modes.grad is False:
+        made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
+        return (made_so if kind is not View.MAYBE else kind), False
+    # A view of one of several views is still one of several.
+    is_part = source.view in _TRACKED and kind is View.SINGLE
+    return (source.view if is_part and source.view is not None else kind), rg
+
+
 def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tensor:
     return Tensor(
         storage=source.storage,
@@ -226,6 +237,7 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
         made=call.touch("out0"),
         inference=source.inference and kind is not View.DATA,
         part=source.part,
+        batched=source.batched,
     )
 
 

@@ -12,7 +12,7 @@ from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Value
 from inplace_lint.event import Refused, Touch
-from inplace_lint.interp import attributes, expressions, iteration, names, operators, snapshots, subscripts
+from inplace_lint.interp import attributes, expressions, iteration, names, operators, snapshots, subscripts, updates
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -101,9 +101,9 @@ def _unpack(
 def augment(program: Program, frame: Frame, state: State, node: ir.AugAssign) -> list[State]:
     """Run an augmented assignment: get, operate (in place where the type does), set."""
     match node.target:
-        case ir.Name(_, name):
+        case ir.Name():
             return [
-                _rebound(program, frame, done, name, result)
+                _rebound(program, frame, done, node, old, result)
                 for after, (old, value) in expressions.evaluate_all(program, frame, state, (node.target, node.value))
                 for done, result in operators.augmented(program, frame, after, node, old, value)
             ]
@@ -142,8 +142,10 @@ def _is_refused(program: Program, frame: Frame, state: State, node: ir.AugAssign
     return framework.keeps_parameters
 
 
-def _rebound(program: Program, frame: Frame, state: State, name: str, value: Value) -> State:
-    bind(program, frame, state, name, value)
+def _rebound(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> State:
+    assert isinstance(node.target, ir.Name)
+    updates.check(program, frame, state, node, old, value)
+    bind(program, frame, state, node.target.id, value)
     return state
 
 

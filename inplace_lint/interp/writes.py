@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Ignored, Refused
-from inplace_lint.interp import early, escapes, ops, overlap, results, snapshots
+from inplace_lint.interp import early, escapes, ops, overlap, results, snapshots, transforms
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -100,7 +100,8 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
     made_so = _MADE_WITHOUT_GRAD.get(tensor.view) if tensor.view is not None else None
     if grad and "no_grad_view" in fact.checks and made_so is not None and base is not None and base.rg:
         return made_so, frozenset()
-    return _unfit(call, fact, tensor)
+    refusal = transforms.refuses(call, fact, tensor)
+    return (refusal, frozenset()) if refusal else _unfit(call, fact, tensor)
 
 
 def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:

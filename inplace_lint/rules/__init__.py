@@ -14,6 +14,7 @@ from inplace_lint.rules import (
     leaf_view_write,
     leaf_write,
     lost_gradient,
+    lost_update,
     modified_after_save,
     multi_view_write,
     no_grad_view_write,
@@ -25,6 +26,7 @@ from inplace_lint.rules import (
     snapshot_alias,
     unsupported_inplace,
     untracked_write,
+    vmap_write,
 )
 from inplace_lint.rules.draft import Rule
 
@@ -42,12 +44,14 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL208", "out-with-grad", out_with_grad.judge),
     Rule("IPL209", "hooked-inplace", hooked_inplace.judge),
     Rule("IPL210", "custom-function-write", custom_function_write.judge),
+    Rule("IPL211", "vmap-write", vmap_write.judge),
     Rule("IPL212", "unsupported-inplace", unsupported_inplace.judge),
     Rule("IPL301", "clobbered-alias", clobbered_alias.judge),
     Rule("IPL302", "untracked-write", untracked_write.judge),
     Rule("IPL303", "caller-tensor-write", caller_tensor_write.judge, opinion=True),
     Rule("IPL304", "snapshot-alias", snapshot_alias.judge),
     Rule("IPL305", "lost-gradient", lost_gradient.judge),
+    Rule("IPL306", "lost-update", lost_update.judge),
     Rule("IPL307", "grad-alias", grad_alias.judge),
     Rule("IPL401", "script-write", script_write.judge),
     Rule("IPL501", "inplace-in-forward", inplace_in_forward.judge, default=False, opinion=True),

@@ -40,7 +40,7 @@ LISTS = frozenset({"concat", "stack"})
 # No tensor goes in, none comes out, or the call is an item or an attribute: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
-    | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_"}
+    | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_", "embedding", "one_hot"}
 )
 
 PRELUDE = """\
