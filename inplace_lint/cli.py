@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from inplace_lint.options import (
     known_rules,
     nearest_option,
     rule_names,
+    scope_of,
     split,
 )
 
@@ -164,7 +165,7 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
     no_cache = options.pop("no_cache")
     wishes = Wishes(**{key: options.pop(key) for key in Wishes._fields})
-    scope = _scope(known, options)
+    scope = scope_of(known, options)
     if any(shows.values()):
         return _show(paths, stdin_filename, scope, known, **shows)
     settings = scope.settings_of(Path.cwd())
@@ -185,6 +186,32 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
             return _told(outcome, exit_zero=True)
     _write(outcome, settings, output_file, texts)
     return _told(outcome, exit_zero=settings.exit_zero)
+
+
+@program.command(
+    short_help="Run a program and see what it overwrites.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    options_metavar="[OPTIONS]",
+)
+@click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
+@click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
+@click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
+@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
+def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, **options: Any) -> int:
+    """
+    Run SCRIPT, or with -m a module, under watch, and end as it ends.
+
+    What it overwrites although backward needs it is told at its end, on standard error.
+    """
+    from inplace_lint.live.report import tell
+
+    if words[0].startswith("-"):
+        options_there = [name for item in trace.params for name in item.opts if name.startswith("--")]
+        msg = f"no such option {words[0]!r}{nearest(words[0], options_there)}"
+        raise click.UsageError(msg)
+    return tell(("-m", *words) if is_module else words, output_file, options, known_rules())
 
 
 @program.command(short_help="Show the page of a rule.")
@@ -237,7 +264,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     if not paths:
         return CLEAN
     wishes = {"color": color, "lang": lang, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
-    scope = _scope(known_rules(), wishes)
+    scope = scope_of(known_rules(), wishes)
     settings = scope.settings_of(Path.cwd())
     outcome, texts = _run(paths, "-", scope, settings)
     outcome.findings = candidates(explained, outcome.findings)
@@ -247,40 +274,6 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     else:
         click.echo(sayer(lang)("No finding in these paths fits."))
     return _told(outcome, exit_zero=True)
-
-
-def _scope(known: list[Known], options: dict[str, Any]) -> Scope:
-    """Give the settings by folder that options ask for; a wrong selector or configuration in them ends here."""
-    from inplace_lint.config import settings_at, settings_of_text
-    from inplace_lint.scope import Scope
-    from inplace_lint.selection import codes_of, validated
-
-    isolated, configs = options.pop("isolated"), options.pop("configs")
-    lists = {f"--{key.replace('_', '-')}": options[key] for key in ("select", "extend_select", "ignore")}
-    for where, selectors in (
-        *lists.items(),
-        *(("--per-file-ignores", of) for of in options["per_file_ignores"].values()),
-    ):
-        for selector in selectors:
-            codes_of(selector, known, where)
-    named: Settings | None = None
-    inline: dict[str, Any] = {}
-    for text in configs:
-        if Path(text).is_file() or "=" not in text:
-            if named is not None or isolated:
-                msg = f"--config {text}: {'--isolated reads no file' if isolated else 'one file can be named'}"
-                raise click.UsageError(msg)
-            named = validated(settings_at(Path(text)), known)
-        else:
-            inline.update(settings_of_text(text, "--config"))
-    validated(_plain_settings(inline), known)
-    return Scope(options, known, inline, named, isolated)
-
-
-def _plain_settings(values: Mapping[str, Any]) -> Settings:
-    from inplace_lint.config import Settings
-
-    return Settings(root=Path.cwd(), origins=dict.fromkeys(values, Path("--config")), **values)
 
 
 def _show(

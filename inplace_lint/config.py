@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ class Settings:
     statistics: bool = False
     torch_version: str | None = None
     paddle_version: str | None = None
+    python: str | None = None
 
 
 def settings_in(folder: Path) -> Settings | None:
@@ -141,8 +143,16 @@ def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
 def nearest(word: str, known: Iterable[str]) -> str:
     """Give `, did you mean 'x'?` for the known word closest to a wrong one, or nothing when none is close."""
     by_lower = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
-    return f", did you mean {by_lower[close[0]]!r}?" if close else ""
+    close = difflib.get_close_matches(word.lower(), by_lower, n=5, cutoff=0.5)
+    if not close:
+        return ""
+    # Of several that are as close, the one that begins alike: `IPL1O1` is IPL101, and not IPL211.
+    best = max(close, key=lambda name: (_likeness(word.lower(), name), len(commonprefix([word.lower(), name]))))
+    return f", did you mean {by_lower[best]!r}?"
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(a=other, b=one).ratio()
 
 
 def _table(path: Path) -> Mapping[str, Any] | None:
@@ -233,6 +243,14 @@ def _text(value: object) -> str:
     raise ValueError(msg)
 
 
+def _path(value: object) -> str:
+    text = _text(value)
+    if not text.strip():
+        msg = "must name an interpreter or a virtual environment, not an empty string"
+        raise ValueError(msg)
+    return text
+
+
 def _truth(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -302,4 +320,5 @@ _KEYS: Mapping[str, Callable[[object], Any]] = {
     "statistics": _truth,
     "torch-version": version,
     "paddle-version": version,
+    "python": _path,
 }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from inplace_lint.config import nearest, version
+from inplace_lint.config import nearest, settings_at, settings_of_text, version
 
 if TYPE_CHECKING:
+    from inplace_lint.config import Settings
+    from inplace_lint.scope import Scope
     from inplace_lint.selection import Known
 
 
@@ -102,3 +105,36 @@ def nearest_option(error: click.NoSuchOption) -> str:
     """Give `, did you mean '--x'?` for the option closest to a wrong one, or nothing when none is close."""
     parameters = error.ctx.command.params if error.ctx is not None else []
     return nearest(error.option_name, [name for item in parameters for name in item.opts if name.startswith("--")])
+
+
+def scope_of(known: list[Known], options: dict[str, Any]) -> Scope:
+    """Give the settings by folder that options ask for; a wrong selector or configuration in them ends here."""
+    from inplace_lint.scope import Scope
+    from inplace_lint.selection import codes_of, validated
+
+    isolated, configs = options.pop("isolated"), options.pop("configs")
+    lists = {f"--{key.replace('_', '-')}": options[key] for key in ("select", "extend_select", "ignore")}
+    for where, selectors in (
+        *lists.items(),
+        *(("--per-file-ignores", of) for of in options["per_file_ignores"].values()),
+    ):
+        for selector in selectors:
+            codes_of(selector, known, where)
+    named: Settings | None = None
+    inline: dict[str, Any] = {}
+    for text in configs:
+        if Path(text).is_file() or "=" not in text:
+            if named is not None or isolated:
+                msg = f"--config {text}: {'--isolated reads no file' if isolated else 'one file can be named'}"
+                raise click.UsageError(msg)
+            named = validated(settings_at(Path(text)), known)
+        else:
+            inline.update(settings_of_text(text, "--config"))
+    validated(_plain_settings(inline), known)
+    return Scope(options, known, inline, named, isolated)
+
+
+def _plain_settings(values: Mapping[str, Any]) -> Settings:
+    from inplace_lint.config import Settings
+
+    return Settings(root=Path.cwd(), origins=dict.fromkeys(values, Path("--config")), **values)

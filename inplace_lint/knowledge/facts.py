@@ -147,6 +147,15 @@ def _framework(path: Path) -> Framework:
         raise FactError(msg) from error
 
 
+def framework(name: str) -> Framework:
+    """
+    Read what is particular to a framework, without its tables.
+
+    Raises: `FactError` naming the file that is not as it should be.
+    """
+    return _framework(rules_dir() / "ops" / name / "framework.json")
+
+
 def digest() -> str:
     """Give a digest of all op tables: it changes whenever any fact does."""
     total = hashlib.sha256()

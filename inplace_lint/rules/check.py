@@ -1,17 +1,12 @@
-"""
-Checks one file: outline, roots, events, rules, findings.
-
-Of all that is said of one place by one rule the surest is kept: the highest severity, then the fewest assumptions. What
-else was saved there becomes related places of it.
-"""
+"""Checks one file: outline, roots, events, rules, findings."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from inplace_lint.finding import Certainty, Finding, Related, Role, Severity
+from inplace_lint.finding import Finding
 from inplace_lint.interp import reach, roots
 from inplace_lint.interp.program import Program
 from inplace_lint.interp.project import Module, Project, alone
@@ -22,13 +17,8 @@ from inplace_lint.lower.positions import Located
 from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, mentions, outline, outline_of
 from inplace_lint.room import with_room
-from inplace_lint.rules import RULES
-from inplace_lint.rules.advice import cure
-from inplace_lint.rules.draft import Draft, Mark, Rule
+from inplace_lint.rules.judging import chosen, findings_of, say
 from inplace_lint.span import Place, Slice, Span
-
-_MOST_RELATED = 3
-_LOST = "IPL305"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +49,6 @@ class FileResult:
     counters: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One rule's word about one event, with how often it happened."""
-
-    rule: Rule
-    draft: Draft
-    severity: Severity
-    certainty: Certainty
 
 
 _LOADED: dict[tuple[str, str | None], facts.Facts] = {}
@@ -110,8 +90,8 @@ def check_file(path: str, source: str, options: Options, project: Project | None
     found = with_room(lambda: roots.run_all(program))
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lower_seconds() - before)
-    said = [word for entry in found for word in _say(entry)]
-    findings, statements = Resolver(program).findings(_chosen(said))
+    said = [word for entry in found for word in say(entry.event, always=entry.paths == entry.of)]
+    findings, statements = findings_of(chosen(said), Resolver(program), program.default().framework)
     clock.lap("judge")
     return FileResult(findings, _counters(program), clock.seconds, statements)
 
@@ -165,73 +145,12 @@ def _imported_first(outlined: Outline, entry: facts.Facts) -> bool:
     return False
 
 
-def _say(found: roots.Found) -> Iterable[Said]:
-    for rule in RULES:
-        draft = rule.judge(found.event)
-        if draft is not None:
-            sure = not draft.assumptions
-            certainty = (
-                Certainty.UNKNOWN if not sure else Certainty.ALWAYS if found.paths == found.of else Certainty.SOMETIMES
-            )
-            severity = draft.worst if sure or draft.worst is Severity.INFO else Severity.WARNING
-            yield Said(rule, draft, severity, certainty)
-
-
-def _rank(said: Said) -> tuple[int, int, int]:
-    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    certainties = [Certainty.ALWAYS, Certainty.SOMETIMES, Certainty.UNKNOWN]
-    return order.index(said.severity), len(said.draft.assumptions), certainties.index(said.certainty)
-
-
-def _chosen(said: Iterable[Said]) -> list[tuple[Said, tuple[Mark, ...], int]]:
-    """Give one word a rule and place, with the marks of the others that are as sure."""
-    groups: dict[tuple[str, Place], list[Said]] = {}
-    for word in said:
-        groups.setdefault((word.rule.code, word.draft.place), []).append(word)
-    chosen: list[tuple[Said, tuple[Mark, ...], int]] = []
-    raises = {place for (_, place), words in groups.items() if any(word.severity is Severity.ERROR for word in words)}
-    for (code, place), words in groups.items():
-        if place in raises and code == _LOST:
-            continue  # backward raises: there is no gradient that could be wrong
-        best = min(words, key=_rank)
-        marks = list(best.draft.related)
-        saves = [mark for mark in marks if mark.role is Role.SAVE]
-        more = 0
-        for word in words:
-            for mark in word.draft.related:
-                if (
-                    word.severity is best.severity
-                    and mark.role is Role.SAVE
-                    and mark.place not in {m.place for m in saves}
-                ):
-                    saves.append(mark)
-                    if len(saves) <= _MOST_RELATED:
-                        marks.append(mark)
-                    else:
-                        more += 1
-        chosen.append((best, tuple(marks), more))
-    return chosen
-
-
 class Resolver:
     """Computes positions, for the slices that findings name only."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.located: dict[Slice, Located] = {}
-
-    def findings(
-        self, chosen: list[tuple[Said, tuple[Mark, ...], int]]
-    ) -> tuple[tuple[Finding, ...], dict[Span, tuple[int, int]]]:
-        """Give the findings in source order, and the lines on which each can be suppressed."""
-        statements: dict[Span, tuple[int, int]] = {}
-        findings: list[Finding] = []
-        for said, marks, more in chosen:
-            finding = self._finding(said, marks, more)
-            findings.append(finding)
-            place = said.draft.place
-            statements[finding.span] = self._locate(place.slice).statement(place.at)
-        return tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements
 
     def _locate(self, slice_: Slice) -> Located:
         known = self.located.get(slice_)
@@ -240,48 +159,25 @@ class Resolver:
             known = self.located[slice_] = Located(module.source, slice_, module.holes(slice_))
         return known
 
-    def _owner(self, slice_: Slice) -> str:
+    def span(self, place: Place) -> Span:
+        """Give the position of a place."""
+        return self._locate(place.slice).span(place.at)
+
+    def statement(self, place: Place) -> tuple[int, int]:
+        """Give the lines of the statement that holds a place."""
+        return self._locate(place.slice).statement(place.at)
+
+    def owner(self, place: Place) -> str:
         """Name the function or class that a slice is; empty for a statement of a module."""
-        for item in self.program.module(slice_.path).outline.items:
+        for item in self.program.module(place.slice.path).outline.items:
             for inner in (item, *item.methods):
-                if inner.slice == slice_:
+                if inner.slice == place.slice:
                     return inner.qualname
         return ""
 
-    def _span(self, place: Place) -> Span:
-        return self._locate(place.slice).span(place.at)
-
-    def _finding(self, said: Said, marks: tuple[Mark, ...], more: int) -> Finding:
-        draft, rule = said.draft, said.rule
-        span = self._span(draft.place)
-        facts_ = self.program.default()
-        says = facts_.framework.says.get(draft.says, "")
-        return Finding(
-            code=rule.code,
-            name=rule.name,
-            severity=said.severity,
-            certainty=said.certainty,
-            message=draft.message,
-            span=span,
-            label=draft.label,
-            related=tuple(Related(mark.role, self._span(mark.place), mark.message) for mark in marks),
-            more=more,
-            symbol=draft.write.symbol,
-            op=draft.write.op,
-            function=self._owner(draft.place.slice),
-            framework=facts_.framework.name,
-            assumptions=tuple(sorted(draft.assumptions)),
-            help=cure(draft, self.program.module(span.path).source, span).replace(
-                "{no_grad}", facts_.framework.says.get("no_grad", "")
-            ),
-            says=says.replace("{producer}", _node_name(draft.producer)),
-        )
-
-
-def _node_name(op: str) -> str:
-    """Spell the node of an op as the framework's messages do."""
-    name = op.rpartition(".")[2].strip("_")
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) or "the op"
+    def source(self, path: str) -> str:
+        """Give the text of a file of the program."""
+        return self.program.module(path).source
 
 
 def _counters(program: Program) -> dict[str, int]:

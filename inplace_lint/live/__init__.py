@@ -1,0 +1,1 @@
+"""Running a user's program on the real framework, and seeing what it does to tensors that backward needs."""

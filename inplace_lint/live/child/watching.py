@@ -1,0 +1,139 @@
+"""Watches whatever framework a program imports, from the moment it has imported it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import threading
+from types import ModuleType, TracebackType
+from typing import Any, Callable, Dict, List, Optional, Type, Union
+
+from .ledger import Ledger, Save, Write
+from .paddle_watch import PaddleWatch
+from .torch_watch import TorchWatch
+
+Watch = Union[TorchWatch, PaddleWatch]
+_WATCHES: Dict[str, Type[Watch]] = {"torch": TorchWatch, "paddle": PaddleWatch}
+
+
+class Watching:
+    """
+    The watches of one process.
+
+    `emit` is given each record: `watched` when a framework was found, then what the watches find.
+    """
+
+    def __init__(self, emit: Callable[[Dict[str, Any]], None]) -> None:
+        self._emit = emit
+        self._watches: Dict[str, Watch] = {}
+        self._finder = _Finder(self._attach)
+
+    def start(self) -> None:
+        """Watch frameworks that are imported, and those that will be."""
+        for name in _WATCHES:
+            if name in sys.modules:
+                self._attach(sys.modules[name])
+        sys.meta_path.insert(0, self._finder)
+
+    def stop(self) -> None:
+        """Watch no more."""
+        sys.meta_path.remove(self._finder)
+        for watch in reversed(list(self._watches.values())):
+            watch.stop()
+
+    def raised(self, error: Optional[BaseException]) -> None:
+        """Book what an error that ends the program, or one that led to it, says about a write."""
+        seen: List[BaseException] = []
+        while error is not None and error not in seen:
+            seen.append(error)
+            if isinstance(error, ModuleNotFoundError) and error.name in _WATCHES:
+                reason = f"{sys.executable} has no {error.name}: --python names another interpreter"
+                self._emit({"kind": "unrunnable", "reason": reason})
+            for watch in self._watches.values():
+                watch.refusal(error, error.__traceback__)
+            error = error.__cause__ or error.__context__
+
+    def held(self, value: Any) -> List[Save]:
+        """Hold a tensor as if backward needed it, so that writes to it are booked; nothing for anything else."""
+        return [watch.pack(value) for watch in self._watches.values() if isinstance(value, watch.tensor)]
+
+    def reached(self, save: Save) -> Optional[Write]:
+        """Give the first write to what is held."""
+        watches = self._watches.values()
+        return next((watch.reached(save) for watch in watches if isinstance(save.tensor, watch.tensor)), None)
+
+    def also_in_threads(self, is_ours: Callable[[str], bool]) -> None:
+        """Book errors that end threads as well, and show them without the frames of files that are ours."""
+        before = threading.excepthook
+
+        def hook(failed: Any) -> None:
+            self.raised(failed.exc_value)
+            trace = cleaned(failed.exc_traceback, is_ours)
+            error = failed.exc_value if failed.exc_value is None else failed.exc_value.with_traceback(trace)
+            before(threading.ExceptHookArgs([failed.exc_type, error, trace, failed.thread]))
+
+        threading.excepthook = hook
+
+    def _attach(self, module: ModuleType) -> None:
+        name, version = module.__name__, str(getattr(module, "__version__", ""))
+        if name in self._watches:
+            return
+        if not _WATCHES[name].is_supported(module):
+            self._emit({"kind": "unrunnable", "reason": f"{name} {version} cannot be watched: it is too old"})
+            return
+        watch = self._watches[name] = _WATCHES[name](module, Ledger(self._emit))
+        watch.start()
+        self._emit({"kind": "watched", "framework": name, "version": version})
+
+
+class _Finder:
+    """Stands before all finders of modules, and lets a framework's own loader do its work first."""
+
+    def __init__(self, attach: Callable[[ModuleType], None]) -> None:
+        self._attach = attach
+        self._is_asking = False
+
+    def find_spec(self, name: str, *_place: Any) -> Any:
+        """Give the framework's own spec with a loader that tells when the framework is there."""
+        if name not in _WATCHES or self._is_asking:
+            return None
+        self._is_asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._is_asking = False
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self._attach)  # type: ignore[assignment]
+        return spec
+
+
+class _Loader:
+    """A framework's own loader, which is put back as soon as it has done its work."""
+
+    def __init__(self, loader: Any, attach: Callable[[ModuleType], None]) -> None:
+        self._loader, self._attach = loader, attach
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: Any) -> Any:
+        """Create the module as its own loader does."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module, then tell that it is there."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._attach(module)
+
+
+def cleaned(trace: Optional[TracebackType], is_ours: Callable[[str], bool]) -> Optional[TracebackType]:
+    """Give a traceback without the frames of files that are ours."""
+    if trace is None:
+        return None
+    rest = cleaned(trace.tb_next, is_ours)
+    if is_ours(trace.tb_frame.f_code.co_filename):
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)

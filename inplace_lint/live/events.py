@@ -1,0 +1,196 @@
+"""From what the watcher told to events, and on to findings: the rules are those of the static analysis."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from inplace_lint import suppress
+from inplace_lint.event import Event, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.finding import Finding
+from inplace_lint.knowledge import facts
+from inplace_lint.live import source as text
+from inplace_lint.live.record import Access, Position, Record
+from inplace_lint.rules.judging import chosen, findings_of, say
+from inplace_lint.span import Place, Slice, Span
+
+_NODE = re.compile(r"^(?:.*\.)?(?:native_|cudnn_|mkldnn_|_)*(\w+)$")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_TOKENS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The findings of a run, and the lines on which a comment would have silenced each."""
+
+    findings: tuple[Finding, ...]
+    statements: dict[Span, tuple[int, int]]
+
+
+def judged(records: Sequence[Record]) -> Told:
+    """Give the findings of a run; what a comment at the place silences is left out."""
+    findings: list[Finding] = []
+    statements: dict[Span, tuple[int, int]] = {}
+    for name in sorted({record.framework for record in records if record.write is not None}):
+        reader = Reader(facts.framework(name))
+        own = [record for record in records if record.framework == name]
+        words = [word for record in own for event in reader.events(record) for word in say(event, always=True)]
+        found, lines = findings_of(chosen(words), reader, reader.framework)
+        statements |= lines
+        for path in dict.fromkeys(finding.span.path for finding in found):
+            here = [finding for finding in found if finding.span.path == path]
+            findings.extend(suppress.unsuppressed(here, reader.source(path), lines))
+    return Told(tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements)
+
+
+@dataclass(slots=True)
+class Reader:
+    """Turns records into events, and remembers where their places are: it is the `Spans` of a run."""
+
+    framework: facts.Framework
+    _sources: dict[str, text.Source] = field(default_factory=dict)
+    _shown: dict[str, text.Source] = field(default_factory=dict)
+    _spans: list[tuple[Span, str]] = field(default_factory=list)
+    _places: dict[Span, Place] = field(default_factory=dict)
+
+    def span(self, place: Place) -> Span:
+        """Give the position of a place."""
+        return self._spans[place.at][0]
+
+    def statement(self, place: Place) -> tuple[int, int]:
+        """Give the lines of the statement that holds a place."""
+        span = self.span(place)
+        return text.statement_of(self._shown[span.path], span)
+
+    def owner(self, place: Place) -> str:
+        """Name the function that ran at a place; empty for a statement of a module."""
+        name = self._spans[place.at][1]
+        return "" if name == "<module>" else name.replace(".<locals>", "")
+
+    def source(self, path: str) -> str:
+        """Give the text of a file."""
+        return self._shown[path].text
+
+    def events(self, record: Record) -> Iterable[Event]:
+        """Give what a record tells; nothing where the program's own code had no part in it."""
+        write = self._write(record.write) if record.write is not None else None
+        if write is None:
+            return
+        if record.kind == "refused":
+            yield Refused(self.framework.name, record.check, write, None, frozenset())
+        save = self._save(record.save) if record.save is not None else None
+        if save is not None:
+            backward = Site(self._place(record.backward, None)) if record.backward is not None else None
+            event = Stale if record.kind == "stale" else Untracked
+            yield event(self.framework.name, save, write, backward, frozenset())
+
+    def _write(self, access: Access) -> Touch | None:
+        if access.at is None:
+            return None
+        node = self._node(access.at, _base(access.op), writes=True)
+        where = self._source(access.at)
+        flag = self._flag(access, node)
+        return Touch(
+            op=self._writer(access, node),
+            site=self._site(access, node),
+            symbol=text.symbol_of(where, node) if access.built is None else "",
+            spelled=text.spelling_of(node),
+            flag=flag,
+            module=access.flag is not None,
+            param=access.parameter,
+            built=access.built is not None,
+        )
+
+    def _save(self, access: Access) -> Touch | None:
+        if access.at is None:
+            return None
+        node = self._node(access.at, _snake(access.op.rpartition("Backward")[0]), writes=False)
+        part = access.part
+        if part.startswith("result"):
+            part = f"out{part[len('result') :] or '0'}"
+        elif part != "attribute" and not part.startswith("self."):
+            part = ""
+        site = self._site(access, node)
+        return Touch(op=self._saver(access, node), site=site, part=part, built=access.built is not None)
+
+    def _site(self, access: Access, node: text.Expression | None) -> Site:
+        assert access.at is not None
+        site = Site(self._place(access.at, node))
+        if access.built is None:
+            return site
+        return Site(self._place(access.built, self._node(access.built, access.layer, writes=False)), site)
+
+    def _flag(self, access: Access, node: text.Expression | None) -> Place | None:
+        if access.flag is not None:
+            return self._place(access.flag, text.flag_in(self._node(access.flag, access.layer, writes=False)))
+        if access.at is not None and isinstance(node, ast.Call) and not access.layer:
+            flag = text.flag_in(node)
+            return self._place(access.at, flag) if isinstance(flag, ast.keyword) else None
+        return None
+
+    def _writer(self, access: Access, node: text.Expression | None) -> str:
+        tensor = self.framework.tensor
+        if access.step:
+            return f"{self.framework.name}.optim.{access.step}.step"
+        if access.flag is not None:
+            return f"{self.framework.module.rpartition('.')[0]}.{access.layer}"
+        if isinstance(node, ast.AugAssign):
+            return f"{tensor}.{self.framework.augmented.get(_TOKENS[type(node.op)], '__setitem__')}"
+        if isinstance(node, ast.Subscript):
+            return f"{tensor}.__setitem__"
+        return f"{tensor}.{_base(access.op) or text.called(node)}"
+
+    def _saver(self, access: Access, node: text.Expression | None) -> str:
+        if access.layer:
+            return f"{self.framework.module.rpartition('.')[0]}.{access.layer}"
+        if isinstance(node, ast.BinOp):
+            return f"{self.framework.tensor}.{self.framework.binary[_TOKENS[type(node.op)]]}"
+        name, found, number = access.op.rpartition("Backward")
+        if found and not number:
+            return name.rpartition(".")[2]  # a custom function has a name of its own
+        return f"{self.framework.name}.{_snake(name if found else access.op) or text.called(node) or 'op'}"
+
+    def _node(self, position: Position, name: str, *, writes: bool) -> text.Expression | None:
+        return text.expression_at(self._source(position), position, writes=writes, name=name)
+
+    def _source(self, position: Position) -> text.Source:
+        known = self._sources.get(position.path)
+        if known is None:
+            known = self._sources[position.path] = text.load(position.path)
+            self._shown[known.path] = known
+        return known
+
+    def _place(self, position: Position, node: text.Expression | None) -> Place:
+        span = text.span_of(self._source(position), position, node)
+        known = self._places.get(span)
+        if known is None:
+            known = self._places[span] = Place(Slice(span.path, 0, 0, "run"), len(self._spans))
+            self._spans.append((span, position.function))
+        return known
+
+
+def _base(op: str) -> str:
+    """Give the name of a call without its namespace and overload: `mul_` of `aten.mul_.Tensor`."""
+    return op.split(".")[1] if "." in op else op
+
+
+def _snake(node: str) -> str:
+    """Spell the name of a node as that of its op: `batch_norm` of `NativeBatchNorm`."""
+    match = _NODE.match(_HUMP.sub("_", node).lower().rpartition("::")[2])
+    return match.group(1) if match is not None else ""

@@ -1,0 +1,115 @@
+"""
+Runs a program of a user in a child process, with the user's own interpreter, and collects what its watcher tells.
+
+The program keeps its streams, its folder and its environment. Signals from the keyboard reach it from the terminal;
+others that reach us are passed on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from inplace_lint.config import Settings
+from inplace_lint.errors import InplaceLintError
+from inplace_lint.live.record import Record, record_of
+
+_CHILD = Path(__file__).parent / "child" / "run_main.py"
+_OLDEST = (3, 8)
+_PASSED_ON = ("SIGTERM", "SIGHUP")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended, as a shell would say it, and what was seen of it."""
+
+    status: int
+    records: tuple[Record, ...]
+
+
+def interpreter(chosen: str | None, settings: Settings) -> str:
+    """
+    Give the interpreter to run a program with: the one asked for, that of the environment or the project, or ours.
+
+    Raises: `InplaceLintError` where an interpreter that was asked for is missing.
+    """
+    asked = chosen or settings.python
+    if asked is not None:
+        base = Path() if chosen else settings.root
+        found = _executable(base / Path(asked).expanduser())
+        if found is None:
+            msg = f"{asked}: no such interpreter"
+            raise InplaceLintError(msg)
+        return found
+    active = os.environ.get("VIRTUAL_ENV")
+    for folder in (Path(active) if active else None, settings.root / ".venv"):
+        found = _executable(folder) if folder is not None else None
+        if found is not None:
+            return found
+    return sys.executable
+
+
+def _executable(path: Path) -> str | None:
+    """Give the interpreter at a path: a file, or the one in a virtual environment."""
+    places = (path, path / "bin" / "python", path / "Scripts" / "python.exe")
+    return next((str(place.absolute()) for place in places if place.is_file() and os.access(place, os.X_OK)), None)
+
+
+def run(python: str, words: Sequence[str]) -> Ended:
+    """
+    Run a program to its end: `words` are `-m MODULE ARGS…` or `SCRIPT ARGS…`.
+
+    Raises: `InplaceLintError` where there is nothing to run, or the interpreter is too old.
+    """
+    if words[0] != "-m" and not Path(words[0]).exists():
+        msg = f"{words[0]}: no such file"
+        raise InplaceLintError(msg)
+    _check_version(python)
+    with tempfile.TemporaryDirectory(prefix="inplace-lint-", ignore_cleanup_errors=True) as folder:
+        told = Path(folder) / "records"
+        told.touch()
+        command = [python, str(_CHILD), str(told), *words]
+        with subprocess.Popen(command) as child, _patient(child):  # noqa: S603 - what the user asked to run
+            status = child.wait()
+        lines = told.read_text(encoding="utf-8").splitlines()
+    records = tuple(record_of(json.loads(line)) for line in lines)
+    for record in records:
+        if record.kind == "unrunnable":
+            raise InplaceLintError(record.note)
+    return Ended(status if status >= 0 else 128 - status, records)
+
+
+def _check_version(python: str) -> None:
+    try:
+        asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+        said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603 - the user's own
+        version = int(said[0]), int(said[1])
+    except (OSError, subprocess.CalledProcessError, ValueError, IndexError) as error:
+        msg = f"{python}: does not run as a Python interpreter"
+        raise InplaceLintError(msg) from error
+    if version < _OLDEST:
+        msg = f"{python}: Python {version[0]}.{version[1]} is too old to be watched, 3.8 is the oldest"
+        raise InplaceLintError(msg)
+
+
+@contextmanager
+def _patient(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Outlive the child: an interrupt from the keyboard reaches it without us, other signals are passed on."""
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+    for name in _PASSED_ON:
+        number = getattr(signal, name, None)
+        if number is not None:
+            before[number] = signal.signal(number, lambda got, _frame: child.send_signal(got))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

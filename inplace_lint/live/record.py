@@ -1,0 +1,95 @@
+"""What the watcher tells, as it arrives: lines of JSON, parsed here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """
+    Where an instruction stands.
+
+    Units: lines from 1; columns in bytes of UTF-8 from 0, None where the Python that ran is too old to know.
+    """
+
+    path: str
+    function: str
+    line: int
+    end_line: int | None
+    column: int | None
+    end_column: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """
+    A save or a write.
+
+    `op` is the framework's own name of it, empty where it has none. `layer` is the class of the framework's layer that
+    was at work, `flag` where it was constructed if it writes because of an attribute, `built` where it was constructed
+    if a container ran it. `step` is the class of the optimizer whose step it was.
+    """
+
+    op: str
+    at: Position | None
+    layer: str = ""
+    flag: Position | None = None
+    built: Position | None = None
+    step: str = ""
+    part: str = ""
+    parameter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    One thing that the watcher saw: `watched`, `stale`, `untracked`, `refused` or `unrunnable`.
+
+    `check` names the check of a refusal, `note` the version of what is watched or why nothing could be run.
+    """
+
+    kind: str
+    framework: str = ""
+    write: Access | None = None
+    save: Access | None = None
+    backward: Position | None = None
+    check: str = ""
+    note: str = ""
+
+
+def record_of(data: Mapping[str, Any]) -> Record:
+    """Parse one record."""
+    return Record(
+        kind=data["kind"],
+        framework=data.get("framework", ""),
+        write=_access(data.get("write")),
+        save=_access(data.get("save")),
+        backward=position_of(data.get("backward")),
+        check=data.get("check", ""),
+        note=data.get("version", data.get("reason", "")),
+    )
+
+
+def _access(data: Mapping[str, Any] | None) -> Access | None:
+    if data is None:
+        return None
+    return Access(
+        op=data["op"],
+        at=position_of(data["at"]),
+        layer=data["layer"],
+        flag=position_of(data["flag"]),
+        built=position_of(data["built"]),
+        step=data["step"],
+        part=data.get("part", ""),
+        parameter=data.get("parameter", False),
+    )
+
+
+def position_of(data: Mapping[str, Any] | None) -> Position | None:
+    """Parse a position, where there is one."""
+    if data is None:
+        return None
+    return Position(data["path"], data["function"], data["line"], data["end_line"], data["column"], data["end_column"])

@@ -1,0 +1,74 @@
+"""What `trace` says when the program has ended: on standard error, since standard output is the program's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.config import Settings
+from inplace_lint.errors import InplaceLintError
+from inplace_lint.files import Sources
+from inplace_lint.live import events, launch
+from inplace_lint.report.model import Report
+from inplace_lint.report.reporters import REPORTERS
+from inplace_lint.report.summary import summary
+from inplace_lint.scope import Scope
+from inplace_lint.selection import Known
+
+_FOR_PEOPLE = {"full", "concise", "grouped"}
+_WIDTH = 120
+
+
+def tell(words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[Known]) -> int:
+    """
+    Run a program, write what was found of the rules that apply, and give the program's own exit status.
+
+    Raises: `InplaceLintError` where nothing could be run.
+    """
+    scope = Scope({key: value for key, value in options.items() if key != "python"}, known)
+    settings = scope.settings_of(Path.cwd())
+    ended = launch.run(launch.interpreter(options["python"], settings), words)
+    told = events.judged(ended.records)
+    findings = [item for item in told.findings if item.code in scope.codes_of(Path(item.span.path))]
+    color = _wants_color(settings, is_file=output_file is not None)
+    width = _WIDTH if output_file is not None else shutil.get_terminal_size((_WIDTH, 24)).columns
+    report = Report(findings, Sources().lines, told.statements, width, color)
+    text = REPORTERS[settings.output_format](report) if findings or settings.output_format not in _FOR_PEOPLE else ""
+    _write(text, output_file)
+    watched = [f"{record.framework} {record.note}" for record in ended.records if record.kind == "watched"]
+    if not watched:
+        _say("inplace-lint: the program imported neither torch nor paddle, nothing was watched")
+    elif not findings:
+        _say(f"inplace-lint: watched {' and '.join(watched)}, nothing was found")
+    elif settings.output_format in _FOR_PEOPLE:
+        _say(summary(findings, 0, color=color))
+    return ended.status
+
+
+def _write(text: str, output_file: Path | None) -> None:
+    if output_file is None:
+        sys.stderr.write(text)
+        return
+    try:
+        output_file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        msg = f"{output_file}: {(error.strerror or 'cannot be written').lower()}"
+        raise InplaceLintError(msg) from error
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def _wants_color(settings: Settings, *, is_file: bool) -> bool:
+    if settings.color != "auto":
+        return settings.color == "always"
+    if is_file or os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,178 @@
+"""
+What stands at a position that a run has told: the expression, what it writes, and how it is spelled.
+
+An interpreter from 3.11 on tells columns, and the expression is the one that ends there. An older one tells a line; of
+what stands on it the likeliest is taken: of writes an augmented assignment, then one to an item, then a call.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inplace_lint import files
+from inplace_lint.errors import UnreadableError
+from inplace_lint.live.record import Position
+from inplace_lint.lower.lines import split_lines
+from inplace_lint.span import Span
+
+Expression = ast.expr | ast.stmt | ast.keyword
+_NAMES = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a file, its tree, and the names that imports bind in it; what cannot be parsed has none of them."""
+
+    path: str
+    text: str = ""
+    tree: ast.Module | None = None
+    imported: frozenset[str] = frozenset()
+    lines: tuple[str, ...] = ()
+    nodes: tuple[ast.expr | ast.stmt, ...] = field(default=(), repr=False)
+
+
+def load(path: str) -> Source:
+    """Read a file; what cannot be read or parsed any more is empty."""
+    name = files.shown(Path(path))
+    try:
+        text = files.decode(files.read(Path(path)))
+        tree = ast.parse(text)
+    except (UnreadableError, SyntaxError, ValueError):
+        return Source(name)
+    nodes = tuple(node for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt))
+    aliases = [alias for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
+    imported = frozenset(alias.asname or alias.name.partition(".")[0] for alias in aliases)
+    return Source(name, text, tree, imported, split_lines(text), nodes)
+
+
+def expression_at(source: Source, position: Position, *, writes: bool, name: str = "") -> Expression | None:
+    """Give the expression or statement that ran at a position, one that calls `name` rather than others, if any."""
+    if position.column is None or position.end_column is None or position.end_line is None:
+        return _on_line(source, position.line, name, writes=writes)
+    start, end = (position.line, position.column), (position.end_line, position.end_column)
+    ending = [node for node in source.nodes if (node.end_lineno, node.end_col_offset) == end]
+    exact = [node for node in ending if (node.lineno, node.col_offset) == start and not isinstance(node, ast.Expr)]
+    # A call of a method over several lines is told from the line of the method's name on.
+    around = [node for node in ending if (node.lineno, node.col_offset) <= start and isinstance(node, ast.Call)]
+    return next(iter(exact or around), None)
+
+
+def _on_line(source: Source, line: int, name: str, *, writes: bool) -> Expression | None:
+    here = [node for node in source.nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    here = [node for node in here if not hasattr(node, "body")]
+    if writes:
+        for node in here:
+            if isinstance(node, ast.AugAssign):
+                return node
+        for node in here:
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                return node
+    calls = [node for node in here if isinstance(node, ast.Call)]
+    named = [node for node in calls if _called(node) == name]
+    named += [node for node in calls if _called(node).endswith("_")] if writes else []
+    statements = [node for node in here if isinstance(node, ast.stmt)][-1:]
+    chosen: list[Expression] = [*named, *calls, *statements]
+    return chosen[0] if chosen else None
+
+
+def span_of(source: Source, position: Position, node: Expression | None) -> Span:
+    """Give the span of an expression, or of the position itself where there is none."""
+    if node is not None:
+        return _span(source, node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0)
+    if position.column is None or position.end_column is None:
+        text = source.lines[position.line - 1].rstrip() if position.line <= len(source.lines) else ""
+        indent = len(text) - len(text.lstrip())
+        return _span(source, position.line, indent, position.line, len(text.encode()))
+    return _span(source, position.line, position.column, position.end_line or position.line, position.end_column)
+
+
+def _span(source: Source, line: int, column: int, end_line: int, end_column: int) -> Span:
+    before = len("".join(source.lines[: line - 1]).encode("utf-8", "surrogatepass"))
+    until = len("".join(source.lines[: end_line - 1]).encode("utf-8", "surrogatepass"))
+    return Span(
+        path=source.path,
+        line=line,
+        column=_points(source, line, column),
+        end_line=end_line,
+        end_column=_points(source, end_line, end_column),
+        start_byte=before + column,
+        end_byte=until + end_column,
+    )
+
+
+def _points(source: Source, line: int, column: int) -> int:
+    """Turn a column in bytes into one in code points."""
+    text = source.lines[line - 1] if line <= len(source.lines) else ""
+    return len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace")) if text else column
+
+
+def statement_of(source: Source, span: Span) -> tuple[int, int]:
+    """Give the first and last line of the smallest statement, or header of one, around a span."""
+    best = (span.line, span.end_line)
+    least = None
+    for node in source.nodes:
+        if not isinstance(node, ast.stmt) or not node.lineno <= span.line:
+            continue
+        body = getattr(node, "body", None)
+        last = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
+        last = max(last, node.lineno)
+        if last >= span.end_line and (least is None or last - node.lineno < least):
+            best, least = (node.lineno, last), last - node.lineno
+    return best
+
+
+def flag_in(node: Expression | None) -> Expression | None:
+    """Give the argument of a call that carries the flag to write in place; the call itself where none is seen."""
+    if not isinstance(node, ast.Call):
+        return node
+    for keyword in node.keywords:
+        if keyword.arg == "inplace":
+            return keyword
+    flags = [item for item in node.args if isinstance(item, ast.Constant) and item.value is True]
+    return flags[-1] if flags else node
+
+
+def symbol_of(source: Source, node: Expression | None) -> str:
+    """Spell what an expression writes; empty where it has no name."""
+    match node:
+        case ast.AugAssign(target=target):
+            return _text(target)
+        case ast.Subscript(value=value) | ast.Return(value=value):
+            return _text(value)
+        case ast.Call(func=func, args=args, keywords=keywords):
+            outs = [item.value for item in keywords if item.arg == "out"]
+            is_method = isinstance(func, ast.Attribute) and _root(func) not in source.imported
+            if is_method and _called(node).endswith(("_", "step", "set_value")) and not outs:
+                return _text(func.value) if isinstance(func, ast.Attribute) else ""
+            return _text(next(iter(outs or args), None))
+        case _:
+            return ""
+
+
+def spelling_of(node: Expression | None) -> str:
+    """Say how a write is spelled: augmented, item or call."""
+    if isinstance(node, ast.AugAssign):
+        return "augmented"
+    return "item" if isinstance(node, ast.Subscript) else "call"
+
+
+def called(node: Expression | None) -> str:
+    """Name the last part of what a call calls; empty for anything else."""
+    return _called(node) if isinstance(node, ast.Call) else ""
+
+
+def _called(node: ast.Call) -> str:
+    func = node.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _text(node: ast.expr | None) -> str:
+    return ast.unparse(node) if isinstance(node, _NAMES) and _root(node) else ""

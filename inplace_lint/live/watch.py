@@ -1,0 +1,160 @@
+"""
+Watching parts of a running program: for tests of users.
+
+    with inplace_lint.watch() as seen:
+        model(batch).sum().backward()
+    assert not seen.findings
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar, overload
+
+from inplace_lint.files import Sources
+from inplace_lint.finding import Finding
+from inplace_lint.live.child.ledger import Save
+from inplace_lint.live.child.places import described
+from inplace_lint.live.child.watching import Watching
+from inplace_lint.live.events import judged
+from inplace_lint.live.record import Record, position_of, record_of
+from inplace_lint.live.source import expression_at, load, span_of
+from inplace_lint.report.full import render
+from inplace_lint.report.model import Report
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen so far; findings are made when they are asked for."""
+
+    _records: list[Record] = field(default_factory=list)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Give the findings, those left out that a comment silences."""
+        return judged(self._records).findings
+
+    def text(self) -> str:
+        """Give the findings as `inplace-lint` prints them; empty when there are none."""
+        return render(Report(self.findings, Sources().lines)).rstrip()
+
+    def take(self, data: Mapping[str, Any]) -> None:
+        """Add what a watcher tells."""
+        self._records.append(record_of(data))
+
+
+@contextmanager
+def watch() -> Iterator[Seen]:
+    """
+    Watch what runs inside, on this thread and those started by it.
+
+    Where backward would raise because of a write, that is a finding, and backward goes on.
+    """
+    with _watching() as (seen, _):
+        yield seen
+
+
+@contextmanager
+def _watching() -> Iterator[tuple[Seen, Watching]]:
+    seen = Seen()
+    watching = Watching(seen.take)
+    watching.start()
+    try:
+        yield seen, watching
+    finally:
+        watching.raised(sys.exc_info()[1])
+        watching.stop()
+
+
+@overload
+def assert_no_inplace_bugs() -> Any: ...
+
+
+@overload
+def assert_no_inplace_bugs(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]: ...
+
+
+def assert_no_inplace_bugs(function: Callable[..., Any] | None = None) -> Any:
+    """
+    Fail when what runs inside a `with`, or in a decorated function, overwrites what backward needs.
+
+    Raises: `AssertionError` with the findings in full; the framework's own error, if one flew, is its cause.
+    """
+    if function is None:
+        return _asserting()
+
+    @functools.wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        with _asserting():
+            return function(*args, **options)
+
+    return checked
+
+
+@contextmanager
+def _asserting() -> Iterator[Seen]:
+    seen = Seen()
+    try:
+        with watch() as seen:
+            yield seen
+    finally:
+        error = sys.exc_info()[1]
+        text = seen.text()
+        if text:
+            raise AssertionError(text) from error
+
+
+def assert_arguments_unchanged(module: Callable[..., Result], *args: Any, **options: Any) -> Result:
+    """
+    Call a module, or any function, and give its result; fail when it writes to a tensor that it was given.
+
+    Raises: `AssertionError` with the name of the argument and the line that wrote.
+    """
+    names = list(_named(module, args, options))
+    with _watching() as (_, watching):
+        held = [(name, save) for name, value in names for save in watching.held(value)]
+        result = module(*args, **options)
+        written = [f"`{name}` {_said(save, watching)}" for name, save in held if watching.reached(save) is not None]
+    if written:
+        what = getattr(module, "__name__", type(module).__name__)
+        msg = f"{what} changes its arguments: {'; '.join(written)}"
+        raise AssertionError(msg)
+    return result
+
+
+def _named(module: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Give the tensors among arguments, those in containers too, with the name of the argument."""
+    called = getattr(module, "forward", module)
+    bound = inspect.signature(called).bind(*args, **options)
+    for name, value in bound.arguments.items():
+        yield from _inside(name, value)
+
+
+def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list | tuple):
+        for at, item in enumerate(value):
+            yield from _inside(f"{name}[{at}]", item)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _inside(f"{name}[{key!r}]", item)
+    else:
+        yield name, value
+
+
+def _said(save: Save, watching: Watching) -> str:
+    write = watching.reached(save)
+    position = position_of(described(write.spot.where)) if write is not None else None
+    if position is None:
+        return "is written by a library"
+    source = load(position.path)
+    span = span_of(source, position, expression_at(source, position, writes=True))
+    line = source.lines[span.line - 1].strip() if span.line <= len(source.lines) else ""
+    return f"is written at {span.path}:{span.line}:{span.column + 1}: {line}"
