@@ -197,6 +197,7 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 @click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
 @click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, **options: Any) -> int:
@@ -222,6 +223,7 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
 def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
     """Show the page of a rule, or list the rules there are."""
     from inplace_lint.knowledge.locate import rule_page
+    from inplace_lint.report.lang import language
 
     known = known_rules()
     if name is None and not every:
@@ -235,7 +237,8 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
         words = [word for item in known for word in (item.code, item.name)]
         msg = f"unknown rule {name!r}{nearest(name or '', words)}"
         raise click.UsageError(msg)
-    pages = [rule_page(item.name, terminal.language(lang)) for item in wanted]
+    lang = language(lang, stream=sys.stdout)
+    pages = [rule_page(item.name, lang) for item in wanted]
     texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
     terminal.show_pages(texts, color)
     return CLEAN
@@ -251,9 +254,9 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 
     from inplace_lint.explain import candidates, told
     from inplace_lint.explain import explain as read
-    from inplace_lint.report.lang import sayer
+    from inplace_lint.report.lang import language, sayer
 
-    lang = terminal.language(lang)
+    lang = language(lang, stream=sys.stdout)
     if sys.stdin.isatty():
         click.echo("paste the traceback, then press Ctrl-D", err=True)
     explained = read(sys.stdin.buffer.read().decode("utf-8", "replace"))
@@ -335,7 +338,7 @@ def _run(
 def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes]) -> None:
     from inplace_lint.files import Sources
     from inplace_lint.report.github import job_summary
-    from inplace_lint.report.lang import in_language
+    from inplace_lint.report.lang import in_language, language
     from inplace_lint.report.model import Report
     from inplace_lint.report.reporters import REPORTERS
     from inplace_lint.report.summary import statistics, summary
@@ -345,8 +348,9 @@ def _write(outcome: Outcome, settings: Settings, output_file: Path | None, texts
     for book in outcome.notebooks.values():
         texts |= book.texts()
     links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
+    stream = sys.stdout if output_file is None else None
     is_for_people = settings.output_format in FOR_PEOPLE
-    lang = terminal.language(settings.lang, for_people=is_for_people, is_file=output_file is not None)
+    lang = language(settings.lang, for_people=is_for_people, stream=stream)
     report = in_language(Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links), lang)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):

@@ -55,32 +55,6 @@ def page_address(name: str, lang: str = "en") -> str:
     return page.resolve().as_uri() if page.is_file() else ""
 
 
-def language(
-    chosen: str | None, *, for_people: bool = True, is_file: bool = False, environment: Mapping[str, str] = os.environ
-) -> str:
-    """
-    Give the language to speak: the one chosen, else for people that of the environment, else English.
-
-    `INPLACE_LINT_LANG` counts before the locale, and of that LC_ALL before LC_MESSAGES before LANG. Where nobody chose,
-    Chinese is spoken only if stdout, or the file that is written instead, can hold it.
-    """
-    if chosen or not for_people:
-        return chosen or "en"
-    names = ("INPLACE_LINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
-    wanted = next((environment[name] for name in names if environment.get(name)), "")
-    return (
-        "zh" if wanted.lower().startswith("zh") and (is_file or _can_show("\N{CJK UNIFIED IDEOGRAPH-4E2D}")) else "en"
-    )
-
-
-def _can_show(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def width() -> int:
     """Give how wide the terminal is, in cells; that of plain text where there is none."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns

@@ -10,10 +10,12 @@ turn. A text that no template matches stays English: the words of a framework, o
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import TextIO
 
 from inplace_lint.finding import Finding, Related
 from inplace_lint.knowledge.locate import rules_dir
@@ -97,6 +99,34 @@ def _pieces(english: str, kept: set[str]) -> Iterator[str]:
         # A count is digits, so that "{count} files" is not taken for the end of somebody else's sentence.
         yield f"(?P<_{hole[1]}>{r'[0-9]+' if hole[1].startswith(_NUMBER) else '.+?'})"
     yield re.escape(english[at:])
+
+
+def language(
+    chosen: str | None,
+    *,
+    for_people: bool = True,
+    stream: TextIO | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> str:
+    """
+    Give the language to speak: the one chosen, else for people that of the environment, else English.
+
+    `INPLACE_LINT_LANG` counts before the locale, and of that LC_ALL before LC_MESSAGES before LANG. Where nobody chose,
+    Chinese is spoken only if `stream` can hold it; without one, a file of ours is written, which can.
+    """
+    if chosen or not for_people:
+        return chosen or "en"
+    names = ("INPLACE_LINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+    wanted = next((environment[name] for name in names if environment.get(name)), "")
+    return "zh" if wanted.lower().startswith("zh") and _can_show("\N{CJK UNIFIED IDEOGRAPH-4E2D}", stream) else "en"
+
+
+def _can_show(text: str, stream: TextIO | None) -> bool:
+    try:
+        text.encode((stream.encoding or "ascii") if stream is not None else "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def sayer(lang: str) -> Callable[[str], str]:

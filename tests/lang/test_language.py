@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -9,11 +10,10 @@ import sys
 
 import pytest
 
-from inplace_lint import terminal
 from inplace_lint.config import LANGS
 from inplace_lint.finding import Severity
 from inplace_lint.report.cells import wrapped
-from inplace_lint.report.lang import catalogue
+from inplace_lint.report.lang import catalogue, language
 from inplace_lint.report.summary import statistics, summary
 from inplace_lint.span import Span
 from tests.pages.examples import ROOT
@@ -39,14 +39,14 @@ __all__ = ["bare"]
     ],
 )
 def test_the_environment_chooses_for_people(environment: dict[str, str], lang: str) -> None:
-    assert terminal.language(None, is_file=True, environment=environment) == lang
-    assert terminal.language(None, for_people=False, is_file=True, environment=environment) == "en"
+    assert language(None, environment=environment) == lang
+    assert language(None, for_people=False, environment=environment) == "en"
 
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_a_choice_counts_before_the_environment_and_for_programs_too(lang: str) -> None:
     for other in LANGS:
-        assert terminal.language(lang, for_people=False, environment={"INPLACE_LINT_LANG": other}) == lang
+        assert language(lang, for_people=False, environment={"INPLACE_LINT_LANG": other}) == lang
 
 
 def test_the_locale_speaks_to_people_and_not_to_programs(lint, folder, buggy) -> None:
@@ -143,6 +143,17 @@ def test_a_traceback_is_explained_in_chinese(lint, folder, buggy) -> None:
     assert "PyTorch 在前向计算时保存了 `Exp` 的结果（形状为 [3]），因为反向传播需要它的值。\n" in out
     assert "此后它被原地写入一次，原来的值已经不在了。\n" in out
     assert SAID in out
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_a_run_that_was_watched_is_told_in_chinese(lint, folder, buggy) -> None:
+    (folder / "a.py").write_text(buggy)
+    for ran in (
+        lint("trace", "--python", sys.executable, "--lang", "zh", "a.py"),
+        lint("trace", "--python", sys.executable, "a.py", **{**NOBODY, "LANG": "zh_CN.UTF-8"}),
+    ):
+        assert SAID in ran.err
+        assert ran.err.endswith("在 1 个文件中发现 1 个错误。\n")
 
 
 def test_the_summary_in_chinese(bare) -> None:
