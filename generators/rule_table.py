@@ -1,40 +1,71 @@
 """
-Writes the table of rules into README.md, from the head of each rule's page.
+Writes the tables of rules into README.md and README.zh.md, from the head of each rule's page.
 
-    python -m generators.rule_table          # writes it
-    python -m generators.rule_table --check  # exit 1 if README.md has another one
+    python -m generators.rule_table          # writes them
+    python -m generators.rule_table --check  # exit 1 if one of the files has another one
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from inplace_lint.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
 START, END = "<!-- rules: python -m generators.rule_table -->\n", "<!-- end of rules -->\n"
 _HEAD = re.compile(
-    r"# (?P<name>[a-z-]+) \((?P<code>IPL\d{3})\)\n\nharm: (?P<harm>[^·]+) · .*\n\nIn short: (?P<short>.+)\n"
+    r"# (?P<name>[a-z-]+) \((?P<code>IPL\d{3})\)\n\nharm: (?P<harm>[^·]+) · .*\n\n"
+    r"(?:In short: |一句话：)(?P<short>.+)\n"
 )
 
 
-def table(folder: Path = ROOT / "rules") -> str:
+class Language(NamedTuple):
+    """The words of a table, and where the pages that it is made of stand below `rules`."""
+
+    readme: str
+    pages: str
+    head: str
+    unasked: str
+    stop: str
+    harms: Mapping[str, str]
+
+
+ENGLISH = Language("README.md", "", "| code | name | what happens |", "off by default", "; ", {})
+CHINESE = Language(
+    "README.zh.md",
+    "zh/",
+    "| 编号 | 名称 | 说明 |",
+    "默认关闭",
+    "；",
+    {
+        "raises in backward": "反向传播时报错",
+        "raises at the write": "写入时报错",
+        "silent": "没有任何报错",
+        "style": "风格",
+    },
+)
+
+
+def table(folder: Path = ROOT / "rules", language: Language = ENGLISH) -> str:
     """
     Give the table in Markdown, a row a rule, in the order of the codes.
 
     Raises: ValueError for a page whose head does not say code, name, harm and in short what it is about.
     """
-    rows = ["| code | name | what happens |", "|---|---|---|"]
+    rows = [language.head, "|---|---|---|"]
     for rule in RULES:
-        head = _HEAD.match((folder / f"{rule.name}.md").read_text(encoding="utf-8"))
+        page = f"{language.pages}{rule.name}.md"
+        head = _HEAD.match((folder / page).read_text(encoding="utf-8"))
         if head is None or (head["name"], head["code"]) != (rule.name, rule.code):
-            msg = f"rules/{rule.name}.md: the head is not `# {rule.name} ({rule.code})`, `harm: …`, `In short: …`"
+            msg = f"rules/{page}: the head is not `# {rule.name} ({rule.code})`, `harm: …`, `In short: …`"
             raise ValueError(msg)
-        unasked = "" if rule.default else "; off by default"
         harm = head["harm"].strip()
-        rows.append(f"| [{rule.code}](rules/{rule.name}.md) | {rule.name} | {head['short']}; {harm}{unasked} |")
+        words = [head["short"], language.harms.get(harm, harm), *([] if rule.default else [language.unasked])]
+        rows.append(f"| [{rule.code}](rules/{page}) | {rule.name} | {language.stop.join(words)} |")
     return "\n".join(rows) + "\n"
 
 
@@ -45,14 +76,17 @@ def written(readme: str, rows: str) -> str:
 
 
 def main() -> int:
-    """Write or check the table, and give the exit status."""
-    place = ROOT / "README.md"
-    readme = place.read_text(encoding="utf-8")
-    new = written(readme, table())
-    if "--check" in sys.argv[1:]:
-        return int(new != readme)
-    place.write_text(new, encoding="utf-8")
-    return 0
+    """Write or check the tables, and give the exit status."""
+    status = 0
+    for language in (ENGLISH, CHINESE):
+        place = ROOT / language.readme
+        readme = place.read_text(encoding="utf-8")
+        new = written(readme, table(language=language))
+        if "--check" not in sys.argv[1:]:
+            place.write_text(new, encoding="utf-8")
+        elif new != readme:
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint import __version__, terminal
-from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, nearest
+from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, LANGS, nearest
 from inplace_lint.errors import InplaceLintError
 from inplace_lint.options import (
     OneOf,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from inplace_lint.config import Settings
-    from inplace_lint.mend.command import Mended, Run
+    from inplace_lint.mend.command import Mended
     from inplace_lint.scope import Scope
     from inplace_lint.selection import Known
     from inplace_lint.session import Outcome
@@ -162,6 +162,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, *, diff: bool, **options: Any) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
@@ -182,10 +183,10 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     if wishes.writes and is_stdin:
         msg = f"{wishes.writes} goes by files, and `-` is none"
         raise click.UsageError(msg)
-    from inplace_lint.runs import runner
+    from inplace_lint.runs import mended_by, runner
 
     run = runner(paths, stdin_filename, scope, settings, wishes)
-    mended = _mended(run, settings, diff=diff, is_stdin=is_stdin)
+    mended = mended_by(run, settings, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
     if outcome.word:
         click.echo(outcome.word)
@@ -207,6 +208,7 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 @click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
 @click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, **options: Any) -> int:
@@ -227,10 +229,12 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
 @program.command(short_help="Show the page of a rule.")
 @click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=rule_names)
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of the pages.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
-def rule(name: str | None, *, every: bool, color: str) -> int:
+def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
     """Show the page of a rule, or list the rules there are."""
-    from inplace_lint.knowledge.locate import rules_dir
+    from inplace_lint.knowledge.locate import rule_page
+    from inplace_lint.report.lang import language
 
     known = known_rules()
     if name is None and not every:
@@ -244,7 +248,8 @@ def rule(name: str | None, *, every: bool, color: str) -> int:
         words = [word for item in known for word in (item.code, item.name)]
         msg = f"unknown rule {name!r}{nearest(name or '', words)}"
         raise click.UsageError(msg)
-    pages = [rules_dir() / f"{item.name}.md" for item in wanted]
+    lang = language(lang, stream=sys.stdout)
+    pages = [rule_page(item.name, lang) for item in wanted]
     texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
     terminal.show_pages(texts, color)
     return CLEAN
@@ -252,27 +257,29 @@ def rule(name: str | None, *, every: bool, color: str) -> int:
 
 @program.command(short_help="Say what a pasted traceback means.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
-def explain(paths: tuple[Path, ...], color: str) -> int:
+def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     """Read a traceback of torch or paddle from standard input and say what it means; of PATHS show what fits it."""
     from dataclasses import replace
 
     from inplace_lint.explain import candidates, told
     from inplace_lint.explain import explain as read
+    from inplace_lint.report.lang import language, sayer
     from inplace_lint.runs import runner
 
+    lang = language(lang, stream=sys.stdout)
     if sys.stdin.isatty():
         click.echo("paste the traceback, then press Ctrl-D", err=True)
     explained = read(sys.stdin.buffer.read().decode("utf-8", "replace"))
     if explained is None:
         return _fail("no error of torch or paddle about in-place operations stands in this text")
-    for line in told(explained):
+    for line in told(explained, sayer(lang)):
         click.echo(line)
     if not paths:
         return CLEAN
-    scope = scope_of(
-        known_rules(), {"color": color, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
-    )
+    wishes = {"color": color, "lang": lang, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
+    scope = scope_of(known_rules(), wishes)
     settings = scope.settings_of(Path.cwd())
     outcome, texts = runner(paths, "-", scope, settings, Wishes())({})
     outcome.findings = candidates(explained, outcome.findings)
@@ -280,7 +287,7 @@ def explain(paths: tuple[Path, ...], color: str) -> int:
     if outcome.findings:
         _write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
-        click.echo("No finding in these paths fits.")
+        click.echo(sayer(lang)("No finding in these paths fits."))
     return _told(outcome, exit_zero=True)
 
 
@@ -319,44 +326,36 @@ def completion(shell: str) -> int:
     return CLEAN
 
 
-def _mended(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
-    if not (diff or settings.fix or settings.fix_only):
-        return None
-    from inplace_lint.mend.command import mend
-
-    mended = mend(run, settings, diff=diff, is_stdin=is_stdin)
-    for line in mended.words:
-        click.echo(line, err=True)
-    return mended
-
-
 def _write(
     outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
 ) -> None:
     from inplace_lint.files import Sources
     from inplace_lint.report.github import job_summary
+    from inplace_lint.report.lang import in_language, language
     from inplace_lint.report.model import Report
     from inplace_lint.report.reporters import REPORTERS
-    from inplace_lint.report.summary import fixable, statistics, summary
+    from inplace_lint.report.summary import Counts, fixable, statistics, summary
 
     color = terminal.wants_color(settings.color, is_file=output_file is not None)
     width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
     for book in outcome.notebooks.values():
         texts |= book.texts()
     links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
-    unsafe = settings.unsafe_fixes
+    stream = sys.stdout if output_file is None else None
+    is_for_people = settings.output_format in FOR_PEOPLE
+    lang, unsafe = language(settings.lang, for_people=is_for_people, stream=stream), settings.unsafe_fixes
     report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links, unsafe)
+    report = in_language(report, lang)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         _put(Path(place), job_summary(report), "a")
-    is_for_people = settings.output_format in FOR_PEOPLE
     if is_for_people:
-        fixed = () if mended is None else mended.fixed
-        text += "" if mended is None else mended.shown
-        line = summary(outcome.findings, len(outcome.troubles), color=color, fixed=fixed, known=outcome.known)
-        text += line + "\n" + fixable(outcome.findings, unsafe=settings.unsafe_fixes)
+        fixed, shown = (mended.fixed, mended.shown) if mended is not None else ((), "")
+        counts = Counts(len(outcome.troubles), outcome.known, tuple(fixed))
+        line = summary(outcome.findings, counts, report.say, color=color)
+        text += shown + line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
     if settings.statistics:
-        numbers = statistics(outcome.findings, outcome.counters, outcome.seconds)
+        numbers = statistics(outcome.findings, outcome.counters, outcome.seconds, report.say)
         if is_for_people:
             text += "\n" + numbers
         else:

@@ -40,6 +40,7 @@ FORMATS = (
 FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 COLORS = ("auto", "always", "never")
 _SWITCHES = frozenset({"fix", "fix_only", "unsafe_fixes", "show_fixes"})  # None where nobody chose
+LANGS = ("en", "zh")
 _MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 _NAMES = (".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")
 
@@ -49,8 +50,8 @@ class Settings:
     """
     The wishes of a user for the files below `root`.
 
-    `source` is the file they stand in, `origins` the file of each key that it took from others. `select` is empty where
-    nobody chose. `jobs` 0 means one for each CPU.
+    `source` is the file they stand in, `origins` the file of each key that it took from others. `select` and `lang` are
+    empty where nobody chose. `jobs` 0 means one for each CPU.
     """
 
     root: Path
@@ -62,6 +63,7 @@ class Settings:
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     output_format: str = "full"
+    lang: str = ""
     color: str = "auto"
     jobs: int = 0
     cache: bool = True
@@ -322,6 +324,7 @@ _KEYS: Mapping[str, Callable[[object], Any]] = {
     "per-file-ignores": _ignores,
     "exclude": _texts,
     "output-format": _choice(FORMATS),
+    "lang": _choice(LANGS),
     "color": _choice(COLORS),
     "jobs": _count,
     "cache": _truth,

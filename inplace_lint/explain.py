@@ -7,7 +7,7 @@ The framework's own words stand in its `framework.json`; which rules are about t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -90,28 +90,34 @@ def explain(text: str) -> Explained | None:
     )
 
 
-def told(explained: Explained) -> Iterator[str]:
-    """Give the meaning of an error in plain words, a line each."""
-    title = explained.title
-    if explained.check in _STALE:
-        what = f"the result of `{explained.node}`" if explained.node else "a tensor"
-        shape = f", of shape [{explained.shape}]," if explained.shape else ""
-        yield f"{title} kept {what}{shape} during the forward pass, because backward needs its value."
-        if explained.versions is not None:
-            times = explained.versions[0] - explained.versions[1]
-            often = "once" if times == 1 else f"{times} times"
-            yield f"After that it was written in place {often}, and the value is gone."
-        yield "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one."
-    else:
-        rule = next((rule for rule in RULES if rule.code in explained.codes), None)
-        name = f" ({rule.name})" if rule is not None else ""
-        yield f"{title} refused an in-place write{name}: the last line of your code in the traceback wrote."
+def told(explained: Explained, say: Callable[[str], str] = str) -> Iterator[str]:
+    """Give the meaning of an error in plain words, a line each; `say` puts them into another language."""
+    yield from _stale(explained, say) if explained.check in _STALE else _refused(explained, say)
     user = [frame for frame in explained.frames if not _is_library(frame.path)]
     for frame in [frame for frame in user if frame.forward][-1:]:
-        yield f"kept by: {frame.path}:{frame.line}, in {frame.function}"
+        yield say(f"kept by: {frame.path}:{frame.line}, in {frame.function}")
     for frame in [frame for frame in user if not frame.forward][-1:]:
-        yield f"raised at: {frame.path}:{frame.line}, in {frame.function}"
-    yield f"Rules about it: {', '.join(explained.codes)} (`inplace-lint rule {explained.codes[0]}`)."
+        yield say(f"raised at: {frame.path}:{frame.line}, in {frame.function}")
+    yield say(f"Rules about it: {', '.join(explained.codes)} (`inplace-lint rule {explained.codes[0]}`).")
+
+
+def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
+    what = say(f"the result of `{explained.node}`") if explained.node else say("a tensor")
+    what = say(f"{what}, of shape [{explained.shape}],") if explained.shape else what
+    yield say(f"{explained.title} kept {what} during the forward pass, because backward needs its value.")
+    if explained.versions is not None:
+        times = explained.versions[0] - explained.versions[1]
+        often = say("once") if times == 1 else say(f"{times} times")
+        yield say(f"After that it was written in place {often}, and the value is gone.")
+    yield say(
+        "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one."
+    )
+
+
+def _refused(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
+    rule = next((rule for rule in RULES if rule.code in explained.codes), None)
+    refused = say(f"an in-place write ({rule.name})") if rule is not None else say("an in-place write")
+    yield say(f"{explained.title} refused {refused}: the last line of your code in the traceback wrote.")
 
 
 def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Finding, ...]:

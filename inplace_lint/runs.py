@@ -5,12 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
 
 from inplace_lint import files, notebook, session, sources, terminal
 from inplace_lint.config import Settings
 from inplace_lint.options import Wishes
 from inplace_lint.scope import Scope
 from inplace_lint.session import Outcome
+
+if TYPE_CHECKING:
+    from inplace_lint.mend.command import Mended
 
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 
@@ -52,3 +58,15 @@ def _stdin(path: Path, plan: session.Plan) -> Run:
         return session.check_all(tasks, plan, outcome), {task.path: data}
 
     return run
+
+
+def mended_by(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
+    """Give what fixes did, where any were asked for; lines about it are on stderr by then."""
+    if not (diff or settings.fix or settings.fix_only):
+        return None
+    from inplace_lint.mend.command import mend  # noqa: PLC0415 - most runs do without
+
+    mended = mend(run, settings, diff=diff, is_stdin=is_stdin)
+    for line in mended.words:
+        click.echo(line, err=True)
+    return mended

@@ -11,6 +11,7 @@ from inplace_lint.scope import Scope
 from inplace_lint.selection import Known
 
 _NO_KEYS = frozenset({"root", "source", "origins"})
+_UNCHOSEN = frozenset({"jobs", "lang"})  # nobody chose: no value of the key says that
 
 
 def file_list(paths: Sequence[Path], scope: Scope) -> tuple[str, tuple[str, ...]]:
@@ -27,7 +28,7 @@ def settings_text(path: Path, scope: Scope, known: Sequence[Known]) -> str:
     tables: list[str] = []
     for item in fields(settings):
         key, value = item.name.replace("_", "-"), getattr(settings, item.name)
-        if item.name in _NO_KEYS or value is None or (key == "jobs" and value == 0):
+        if item.name in _NO_KEYS or value is None or (key in _UNCHOSEN and not value):
             continue
         if isinstance(value, Mapping):
             tables.extend(["", f"[{key}]", *(f"{_toml(name)} = {_toml(some)}" for name, some in value.items())])

@@ -47,11 +47,11 @@ def shows_links(environment: Mapping[str, str] = os.environ) -> bool:
     )
 
 
-def page_address(name: str) -> str:
+def page_address(name: str, lang: str = "en") -> str:
     """Give the address of the page of a rule in this installation; empty for a rule without one."""
-    from inplace_lint.knowledge.locate import rules_dir  # noqa: PLC0415 - only a terminal with links needs it
+    from inplace_lint.knowledge.locate import rule_page  # noqa: PLC0415 - only a terminal with links needs it
 
-    page = rules_dir() / f"{name}.md"
+    page = rule_page(name, lang)
     return page.resolve().as_uri() if page.is_file() else ""
 
 

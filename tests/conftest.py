@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+os.environ["INPLACE_LINT_LANG"] = "en"  # what tests expect does not depend on the locale of who runs them
 _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
 
 

@@ -19,3 +19,9 @@ def rules_dir() -> Path:
             return folder
     msg = f"{package}: the rules folder is missing; install inplace-lint again"
     raise InplaceLintError(msg)
+
+
+def rule_page(name: str, lang: str = "en") -> Path:
+    """Give the page of a rule in a language; in English where it has none in that language."""
+    page = rules_dir() / lang / f"{name}.md"
+    return page if page.is_file() else rules_dir() / f"{name}.md"

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.config import Settings
+from inplace_lint.config import FOR_PEOPLE, Settings
 from inplace_lint.errors import InplaceLintError
 from inplace_lint.files import Sources
 from inplace_lint.live import events, launch
+from inplace_lint.report.lang import in_language, language
 from inplace_lint.report.model import Report
 from inplace_lint.report.reporters import REPORTERS
-from inplace_lint.report.summary import summary
+from inplace_lint.report.summary import Counts, summary
 from inplace_lint.scope import Scope
 from inplace_lint.selection import Known
 
-_FOR_PEOPLE = {"full", "concise", "grouped"}
 _WIDTH = 120
 
 
@@ -36,16 +36,19 @@ def tell(words: Sequence[str], output_file: Path | None, options: Mapping[str, A
     findings = [item for item in told.findings if item.code in scope.codes_of(Path(item.span.path))]
     color = _wants_color(settings, is_file=output_file is not None)
     width = _WIDTH if output_file is not None else shutil.get_terminal_size((_WIDTH, 24)).columns
-    report = Report(findings, Sources().lines, told.statements, width, color)
-    text = REPORTERS[settings.output_format](report) if findings or settings.output_format not in _FOR_PEOPLE else ""
+    is_for_people = settings.output_format in FOR_PEOPLE
+    stream = sys.stderr if output_file is None else None
+    lang = language(settings.lang, for_people=is_for_people, stream=stream)
+    report = in_language(Report(findings, Sources().lines, told.statements, width, color), lang)
+    text = REPORTERS[settings.output_format](report) if findings or not is_for_people else ""
     _write(text, output_file)
     watched = [f"{record.framework} {record.note}" for record in ended.records if record.kind == "watched"]
     if not watched:
-        _say("inplace-lint: the program imported neither torch nor paddle, nothing was watched")
+        _tell(report.say("inplace-lint: the program imported neither torch nor paddle, nothing was watched"))
     elif not findings:
-        _say(f"inplace-lint: watched {' and '.join(watched)}, nothing was found")
-    elif settings.output_format in _FOR_PEOPLE:
-        _say(summary(findings, 0, color=color))
+        _tell(report.say(f"inplace-lint: watched {report.say(' and ').join(watched)}, nothing was found"))
+    elif is_for_people:
+        _tell(summary(findings, Counts(), report.say, color=color))
     return ended.status
 
 
@@ -60,7 +63,7 @@ def _write(text: str, output_file: Path | None) -> None:
         raise InplaceLintError(msg) from error
 
 
-def _say(line: str) -> None:
+def _tell(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 

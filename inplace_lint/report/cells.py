@@ -7,10 +7,12 @@ An East Asian wide character takes two cells, a combining one none, a tab goes t
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 TAB = 4
+_OPENING = "（《「『【〔([{"
+_CLOSING = "，。、；：？！）》」』】〕,.;:?!)]}…"
 
 
 class Laid(NamedTuple):
@@ -41,18 +43,41 @@ def laid(line: str) -> Laid:
 
 
 def wrapped(text: str, first: int, rest: int) -> list[str]:
-    """Break a text at spaces into lines of at most `first`, then `rest` cells; a longer word has a line of its own."""
+    """
+    Break a text into lines of at most `first`, then `rest` cells; what cannot be broken and is longer has its own line.
+
+    A text is broken at spaces, and beside wide characters, which are written without any.
+    """
     lines: list[str] = []
     current = ""
-    for word in text.split():
+    for piece, gap in _pieces(text):
         room = rest if lines else first
-        joined = f"{current} {word}" if current else word
+        joined = f"{current}{gap}{piece}" if current else piece
         if current and width_of(joined) > room:
             lines.append(current)
-            current = word
+            current = piece
         else:
             current = joined
     return [*lines, current] if current or not lines else lines
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Give the parts of a text between which a line may end, each with what stands before it on the same line."""
+    for word in text.split():
+        start, gap = 0, " "
+        for at in range(1, len(word)):
+            if _may_end(word[at - 1], word[at]):
+                yield word[start:at], gap
+                start, gap = at, ""
+        yield word[start:], gap
+
+
+def _may_end(before: str, after: str) -> bool:
+    """Say whether a line may end between two characters: not before a closing mark, nor after an opening one."""
+    if before.isascii() and after.isascii():
+        return False
+    is_wide = _width(before) > 1 or _width(after) > 1
+    return is_wide and after not in _CLOSING and before not in _OPENING
 
 
 def cut(line: Laid, marks: Sequence[tuple[int, int]], room: int) -> tuple[str, int]:

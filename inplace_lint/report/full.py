@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from inplace_lint.finding import Finding
 from inplace_lint.report.cells import width_of, wrapped
@@ -26,7 +26,7 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
         arrow = paint(":::" if at else "-->", Ink.FRAME, color=color)
         yield f"{'':{gutter}}{arrow} {path}:{first.line}:{first.column + 1}"
         yield from snippet(report.lines_of(path), marks, gutter, report.width, color=color)
-    notes = list(_notes(finding))
+    notes = list(_notes(finding, report.say))
     if notes:
         yield f"{'':{gutter}} {paint('|', Ink.FRAME, color=color)}"
     for name, text in notes:
@@ -56,15 +56,15 @@ def _mark(span: Span, text: str, ink: Ink, *, primary: bool) -> Mark:
     return Mark(span.line, span.column, end, text, primary, ink)
 
 
-def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
+def _notes(finding: Finding, say: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     if finding.more:
-        yield "note", f"{finding.more} more save{'s' if finding.more > 1 else ''} of this tensor went stale"
+        yield say("note"), say(f"{finding.more} more save{'s' if finding.more > 1 else ''} of this tensor went stale")
     if finding.help:
-        yield "help", finding.help
+        yield say("help"), finding.help
     if finding.says:
-        yield f"{finding.framework or 'framework'} says", finding.says
+        yield say(f"{finding.framework or 'framework'} says"), finding.says
     if finding.assumptions:
-        yield "assuming", "; ".join(finding.assumptions)
+        yield say("assuming"), say("; ").join(finding.assumptions)
 
 
 def _note(name: str, text: str, gutter: int, report: Report) -> Iterator[str]:

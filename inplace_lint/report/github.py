@@ -27,20 +27,22 @@ def render(report: Report) -> str:
         hidden = counts[severity] - SHOWN
         if hidden > 0:
             kind = f"{_COMMANDS[severity]}s" if hidden > 1 else _COMMANDS[severity]
-            lines.append(f"inplace-lint: {hidden} more {kind} above that GitHub does not show as annotations")
+            lines.append(
+                report.say(f"inplace-lint: {hidden} more {kind} above that GitHub does not show as annotations")
+            )
     return "".join(f"{line}\n" for line in lines)
 
 
 def job_summary(report: Report) -> str:
     """Give all findings as Markdown for the page of the job, which has no limit of ten."""
     if not report.findings:
-        return "inplace-lint: all checks passed\n"
+        return report.say("inplace-lint: all checks passed") + "\n"
     rows = [
         f"| `{finding.span.path}:{finding.span.line}` | {finding.severity.value} | {finding.code} "
         f"| {finding.message.replace('|', '&#124;')} |"
         for finding in _by_severity(report.findings)
     ]
-    head = ["### inplace-lint", "", "| where | severity | rule | what |", "|---|---|---|---|"]
+    head = ["### inplace-lint", "", report.say("| where | severity | rule | what |"), "|---|---|---|---|"]
     return "\n".join([*head, *rows, ""])
 
 

@@ -18,7 +18,7 @@ def render(report: Report) -> str:
     root = ET.Element("testsuites", name="inplace-lint", tests=str(max(count, 1)), failures=str(count), errors="0")
     if not count:
         suite = ET.SubElement(root, "testsuite", name="inplace-lint", tests="1", failures="0", errors="0")
-        ET.SubElement(suite, "testcase", name="all checks passed", classname="inplace-lint")
+        ET.SubElement(suite, "testcase", name=report.say("all checks passed"), classname="inplace-lint")
     for path, group in groupby(report.findings, key=lambda finding: finding.span.path):
         findings = list(group)
         name = _clean(relative(path))
@@ -35,7 +35,7 @@ def render(report: Report) -> str:
                 column=str(one.span.column + 1),
             )
             failure = ET.SubElement(case, "failure", message=_clean(one.message), type=one.severity.value)
-            failure.text = _clean(f"line {one.span.line}, column {one.span.column + 1}: {one.message}")
+            failure.text = _clean(report.say(f"line {one.span.line}, column {one.span.column + 1}: ") + one.message)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 

@@ -16,8 +16,9 @@ class Report:
 
     `lines_of` gives the lines of a file by the path that a span carries, without their ends; none when it cannot be
     read. `statements` has the first and last line where a comment silences the finding at a span. `pages` gives the
-    address of the page of a rule by its name, for terminals that show links; empty where it has none. `unsafe`:
-    unsafe fixes count as well.
+    address of the page of a rule by its name and a language, for terminals that show links; empty where it has none.
+    `unsafe`: unsafe fixes count as well. `say` puts a text of ours into the language `lang`, in which the findings are
+    already.
     Units: `width` in terminal cells.
     """
 
@@ -26,8 +27,10 @@ class Report:
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
     width: int = 120
     color: bool = False
-    pages: Callable[[str], str] | None = None
+    pages: Callable[[str, str], str] | None = None
     unsafe: bool = False
+    lang: str = "en"
+    say: Callable[[str], str] = str
 
     def mark(self, finding: Finding) -> str:
         """Give `[*] ` for a finding that `--fix` would mend, as the options stand."""
@@ -35,4 +38,4 @@ class Report:
 
     def page_of(self, finding: Finding) -> str:
         """Give the address of the page that explains a finding; empty where no link is to be shown."""
-        return self.pages(finding.name) if self.pages is not None else ""
+        return self.pages(finding.name, self.lang) if self.pages is not None else ""

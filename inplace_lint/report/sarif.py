@@ -8,12 +8,13 @@ save, write, backward.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from inplace_lint import __version__
 from inplace_lint.finding import Finding, Fix, Role, Severity
-from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.locate import rule_page
 from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import fingerprints, uri
@@ -21,6 +22,7 @@ from inplace_lint.span import Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_SENTENCE = re.compile(r".+?(?:\.(?= |$)|。)")
 _ORDER = (Role.SAVE, Role.ALIAS, Role.WRITE, Role.BACKWARD)
 
 
@@ -34,42 +36,47 @@ def render(report: Report) -> str:
                 "name": "inplace-lint",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": [_rule(rules[code]) for code in codes],
+                "rules": [_rule(rules[code], report.lang) for code in codes],
             }
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "the folder that the tool was run in"}}},
-        "results": [_result(finding, key, codes.index(finding.code)) for finding, key in fingerprints(report)],
+        "results": [
+            _result(finding, key, codes.index(finding.code), report.say(".")) for finding, key in fingerprints(report)
+        ],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _rule(finding: Finding) -> dict[str, Any]:
-    path = rules_dir() / f"{finding.name}.md"
+def _rule(finding: Finding, lang: str) -> dict[str, Any]:
+    path = rule_page(finding.name, lang)
     text = path.read_text(encoding="utf-8") if path.is_file() else f"# {finding.name}\n"
-    does = next((part for part in text.split("\n## ") if part.startswith("What it does")), finding.name)
+    does = (text.split("\n## ", 2)[1:2] or [""])[0]
     short = " ".join(does.partition("\n")[2].split()) or finding.name
+    first = _SENTENCE.match(short)
     return {
         "id": finding.code,
         "name": finding.name,
-        "shortDescription": {"text": short.partition(". ")[0].rstrip(".") + "."},
+        "shortDescription": {"text": first[0] if first is not None else f"{short}."},
         "fullDescription": {"text": short},
         "help": {"text": short, "markdown": text},
         "properties": {"tags": [finding.framework] if finding.framework else []},
     }
 
 
-def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
+def _result(finding: Finding, fingerprint: str, index: int, stop: str) -> dict[str, Any]:
     related = [
         {"id": number, **_location(item.span, item.message)} for number, item in enumerate(finding.related, start=1)
     ]
-    links = "".join(f" [{_plain(item.message)}]({number})." for number, item in enumerate(finding.related, start=1))
+    links = "".join(
+        f" [{_plain(item.message)}]({number}){stop}" for number, item in enumerate(finding.related, start=1)
+    )
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": f"{_plain(finding.message)}.{links}"},
+        "message": {"text": f"{_plain(finding.message)}{stop}{links}"},
         "locations": [_location(finding.span)],
         "partialFingerprints": {"inplaceLint/v1": fingerprint},
         "properties": {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)},

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from inplace_lint.finding import Finding, Severity
 from inplace_lint.report.paint import Ink, paint
@@ -13,50 +14,69 @@ _WITHOUT = "calls_without_fact:"
 _CUT = "roots_cut_by_"
 
 
-def summary(
-    findings: Sequence[Finding], troubles: int, *, color: bool, fixed: Sequence[Finding] = (), known: int = 0
-) -> str:
+Say = Callable[[str], str]
+
+
+class Counts(NamedTuple):
+    """What a run counted besides its findings: files not checked, findings let stand, and those that were fixed."""
+
+    troubles: int = 0
+    known: int = 0
+    fixed: tuple[Finding, ...] = ()
+
+
+def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, color: bool) -> str:
     """Give a line: what was found in how many files, how much was fixed, how much not checked, how much is known."""
-    line = _found(findings, troubles, color=color, fixed=fixed)
-    return line + (f" ({known} more in the baseline)" if known else "")
+    known = say(f" ({counts.known} more in the baseline)") if counts.known else ""
+    return _found(findings, counts, say, color=color) + known
 
 
-def _found(findings: Sequence[Finding], troubles: int, *, color: bool, fixed: Sequence[Finding]) -> str:
-    unchecked = f"{_number(troubles, 'file')} could not be checked" if troubles else ""
-    if fixed:
-        counted = f"({len(fixed)} fixed, {len(findings)} remaining)"
-        return f"Found {_listed([*fixed, *findings])} {counted}{f'; {unchecked}' if troubles else ''}."
+def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool) -> str:
+    unchecked = say(f"{_number(counts.troubles, 'file')} could not be checked") if counts.troubles else ""
+    if counts.fixed:
+        listed = _listed([*counts.fixed, *findings], say)
+        done = say(f"({len(counts.fixed)} fixed, {len(findings)} remaining)")
+        return say(f"Found {listed} {done}; {unchecked}.") if unchecked else say(f"Found {listed} {done}.")
     if not findings:
-        return f"Found nothing, but {unchecked}." if troubles else paint("All checks passed!", Ink.GOOD, color=color)
-    places = _number(len({finding.span.path for finding in findings}), "file")
-    return f"Found {_listed(findings)} in {places}{f'; {unchecked}' if troubles else ''}."
+        passed = paint(say("All checks passed!"), Ink.GOOD, color=color)
+        return say(f"Found nothing, but {unchecked}.") if unchecked else passed
+    listed = _listed(findings, say)
+    places = say(_number(len({finding.span.path for finding in findings}), "file"))
+    return say(f"Found {listed} in {places}; {unchecked}.") if unchecked else say(f"Found {listed} in {places}.")
 
 
-def _listed(findings: Sequence[Finding]) -> str:
+def _listed(findings: Sequence[Finding], say: Say) -> str:
     """Count findings by severity: "2 errors and 1 warning"."""
     counts = Counter(finding.severity for finding in findings)
     words = {Severity.ERROR: "error", Severity.WARNING: "warning"}
-    parts = [_number(counts[severity], word) for severity, word in words.items() if counts[severity]]
+    parts = [say(_number(counts[severity], word)) for severity, word in words.items() if counts[severity]]
     if counts[Severity.INFO]:
-        parts.append(f"{counts[Severity.INFO]} info")
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        parts.append(say(f"{counts[Severity.INFO]} info"))
+    return parts[0] if len(parts) == 1 else f"{say(', ').join(parts[:-1])}{say(' and ')}{parts[-1]}"
 
 
-def fixable(findings: Sequence[Finding], *, unsafe: bool) -> str:
+def fixable(findings: Sequence[Finding], say: Say = str, *, unsafe: bool) -> str:
     """Give a line that says how many of the findings `--fix` would mend, and how many more if it may."""
     fixes = [finding.fix for finding in findings if finding.fix is not None]
     count = sum(fix.applies(unsafe=unsafe) for fix in fixes)
     hidden = sum(fix.applies(unsafe=True) for fix in fixes) - count
     noun = f"{hidden} hidden fix{'' if hidden == 1 else 'es'}"
-    more = f" ({noun} can be enabled with the `--unsafe-fixes` option)" if hidden else ""
+    more = say(f" ({noun} can be enabled with the `--unsafe-fixes` option)") if hidden else ""
     if count:
-        return f"[*] {count} fixable with the `--fix` option{more}.\n"
-    return f"No fixes available{more}.\n" if hidden else ""
+        return say(f"[*] {count} fixable with the `--fix` option{more}.") + "\n"
+    return say(f"No fixes available{more}.") + "\n" if hidden else ""
 
 
-def statistics(findings: Sequence[Finding], counters: Mapping[str, int], seconds: Mapping[str, float]) -> str:
+def statistics(
+    findings: Sequence[Finding], counters: Mapping[str, int], seconds: Mapping[str, float], say: Say = str
+) -> str:
     """Give counts by rule, how much of the code and of the framework's calls was understood, and the time by stage."""
-    blocks = (list(_rules(findings)), list(_coverage(counters)), list(_unknown(counters)), list(_stages(seconds)))
+    blocks = (
+        list(_rules(findings)),
+        list(_coverage(counters, say)),
+        list(_unknown(counters, say)),
+        list(_stages(seconds, say)),
+    )
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
 
 
@@ -67,47 +87,47 @@ def _rules(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{count:>{wide}}  {code}  {name}"
 
 
-def _coverage(counters: Mapping[str, int]) -> Iterator[str]:
+def _coverage(counters: Mapping[str, int], say: Say) -> Iterator[str]:
     get = counters.get
-    yield f"files: {get('files', 0)}, of which mention a framework: {get('files_with_framework', 0)}"
+    yield say(f"files: {get('files', 0)}, of which mention a framework: {get('files_with_framework', 0)}")
     if get("files_from_cache"):
-        yield f"files taken from the cache: {get('files_from_cache', 0)}"
-    yield _share(
-        "functions that write, reached uncut", get("functions_reached_uncut", 0), get("functions_that_write", 0)
-    )
-    yield f"roots: {get('roots', 0)}{_cuts(counters)}"
-    yield _share("framework calls with a fact", get("framework_calls_with_fact", 0), get("framework_calls", 0))
+        yield say(f"files taken from the cache: {get('files_from_cache', 0)}")
+    reached, writing = get("functions_reached_uncut", 0), get("functions_that_write", 0)
+    yield say(f"functions that write, reached uncut: {reached} of {writing}") + _share(reached, writing)
+    yield say(f"roots: {get('roots', 0)}") + _cuts(counters, say)
+    known, calls = get("framework_calls_with_fact", 0), get("framework_calls", 0)
+    yield say(f"framework calls with a fact: {known} of {calls}") + _share(known, calls)
     if get("findings_suppressed"):
-        yield f"findings silenced by a comment: {get('findings_suppressed', 0)}"
+        yield say(f"findings silenced by a comment: {get('findings_suppressed', 0)}")
 
 
-def _cuts(counters: Mapping[str, int]) -> str:
+def _cuts(counters: Mapping[str, int], say: Say) -> str:
     cuts = {
         name.removeprefix(_CUT): count for name, count in sorted(counters.items()) if name.startswith(_CUT) and count
     }
-    return "".join(f", cut short by {reason}: {count}" for reason, count in cuts.items())
+    return "".join(say(f", cut short by {reason}: {count}") for reason, count in cuts.items())
 
 
-def _unknown(counters: Mapping[str, int]) -> Iterator[str]:
+def _unknown(counters: Mapping[str, int], say: Say) -> Iterator[str]:
     missing = {
         name.removeprefix(_WITHOUT): count for name, count in counters.items() if count and name.startswith(_WITHOUT)
     }
     if missing:
-        yield "the commonest calls without a fact:"
+        yield say("the commonest calls without a fact:")
     wide = len(str(max(missing.values(), default=0)))
     for name, count in sorted(missing.items(), key=lambda item: (-item[1], item[0]))[:_TOP]:
         yield f"  {count:>{wide}}  {name}"
 
 
-def _stages(seconds: Mapping[str, float]) -> Iterator[str]:
+def _stages(seconds: Mapping[str, float], say: Say) -> Iterator[str]:
     if seconds:
-        yield "seconds by stage, all processes added up:"
+        yield say("seconds by stage, all processes added up:")
     for name, spent in sorted(seconds.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {spent:8.3f}  {name}"
 
 
-def _share(what: str, part: int, whole: int) -> str:
-    return f"{what}: {part} of {whole}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
+def _share(part: int, whole: int) -> str:
+    return f" ({100 * part / whole:.1f} %)" if whole else ""
 
 
 def _number(count: int, word: str) -> str:

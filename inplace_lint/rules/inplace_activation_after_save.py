@@ -12,11 +12,11 @@ def judge(event: Event) -> Draft | None:
     if not isinstance(event, Stale) or event.write.flag is None:
         return None
     write, save = event.write, event.save
-    subject = f"{named(write.symbol)} is" if write.symbol else "its input is"
+    subject = named(write.symbol) if write.symbol else "its input"
     return Draft(
         place=primary(write),
         message=(
-            f"{subject} overwritten by in-place `{short(write.op)}`, "
+            f"{subject} is overwritten by in-place `{short(write.op)}`, "
             f"but backward of `{short(save.op)}` needs its old value"
         ),
         label="this makes it write in place" if write.module else "written here",

@@ -7,7 +7,7 @@ from inplace_lint.config import FORMATS
 from inplace_lint.finding import Severity
 from inplace_lint.report import concise, github, json_list
 from inplace_lint.report.reporters import REPORTERS
-from inplace_lint.report.summary import statistics, summary
+from inplace_lint.report.summary import Counts, statistics, summary
 from inplace_lint.span import Span
 
 RUFFS_KEYS = ["cell", "code", "name", "message", "severity", "filename", "location", "end_location", "fix"]
@@ -95,16 +95,16 @@ def test_the_summary_counts_by_severity_and_file(bare):
     spans = [Span("a.py", 1, 0, 1, 1), Span("a.py", 2, 0, 2, 1), Span("b.py", 1, 0, 1, 1), Span("c.py", 1, 0, 1, 1)]
     kinds = [Severity.ERROR, Severity.ERROR, Severity.WARNING, Severity.INFO]
     findings = [bare(span, severity=kind) for span, kind in zip(spans, kinds, strict=True)]
-    assert summary(findings[:1], 0, color=False) == "Found 1 error in 1 file."
-    assert summary(findings[:3], 0, color=False) == "Found 2 errors and 1 warning in 2 files."
-    assert summary(findings, 0, color=False) == "Found 2 errors, 1 warning and 1 info in 3 files."
+    assert summary(findings[:1], Counts(0), color=False) == "Found 1 error in 1 file."
+    assert summary(findings[:3], Counts(0), color=False) == "Found 2 errors and 1 warning in 2 files."
+    assert summary(findings, Counts(0), color=False) == "Found 2 errors, 1 warning and 1 info in 3 files."
 
 
 def test_the_summary_says_passed_only_when_every_file_was_checked(bare):
-    assert summary([], 0, color=False) == "All checks passed!"
-    assert summary([], 2, color=False) == "Found nothing, but 2 files could not be checked."
+    assert summary([], Counts(0), color=False) == "All checks passed!"
+    assert summary([], Counts(2), color=False) == "Found nothing, but 2 files could not be checked."
     finding = bare(Span("a.py", 1, 0, 1, 1))
-    assert summary([finding], 1, color=False) == "Found 1 error in 1 file; 1 file could not be checked."
+    assert summary([finding], Counts(1), color=False) == "Found 1 error in 1 file; 1 file could not be checked."
 
 
 def test_statistics_tell_rules_shares_and_the_commonest_unknown_calls(bare):

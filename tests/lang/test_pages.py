@@ -1,0 +1,93 @@
+"""The Chinese pages say what the English ones do: same pages, same heads, same examples, same code in sentences."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.lang.test_catalogue import PAIRS
+from tests.pages.examples import ROOT
+
+ENGLISH, CHINESE = ROOT / "rules", ROOT / "rules" / "zh"
+HEADINGS = {
+    "What it does": "检查内容",
+    "Why is this bad?": "为什么不好",
+    "What PyTorch says": "PyTorch 的报错",
+    "Example": "示例",
+    "Use instead": "改用",
+    "When it is fine": "没有问题的情况",
+    "Fix safety": "修复的安全性",
+    "Known limits": "已知局限",
+}
+# Names that are written as they are in both languages.
+NAMES = {
+    *("PyTorch", "Paddle", "Python", "NumPy", "LibCST", "CAM", "Grad", "SHAP", "Captum", "U", "Net"),
+    *("modified", "after", "save", "parameter", "write", "before", "backward", "md"),  # of links to pages
+}
+PAGES = [pytest.param(page.name, id=page.stem) for page in sorted(ENGLISH.glob("*.md"))]
+_BLOCK = re.compile(r"^```.*?^```$|^    .*?$", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"`[^`\n]+(?:\n[^`\n]+)?`")
+
+
+def texts(name: str) -> tuple[str, str]:
+    return (ENGLISH / name).read_text(encoding="utf-8"), (CHINESE / name).read_text(encoding="utf-8")
+
+
+def prose(text: str) -> list[str]:
+    """Give the lines of a page below its head that are no code."""
+    return [line for line in _BLOCK.sub("", text).split("\n")[3:] if line]
+
+
+def test_both_languages_have_the_same_pages() -> None:
+    assert {page.name for page in ENGLISH.glob("*.md")} == {page.name for page in CHINESE.iterdir()}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_the_head_headings_and_code_of_the_english_one(name: str) -> None:
+    english, chinese = texts(name)
+    assert english.split("\n")[:4] == chinese.split("\n")[:4]
+    assert chinese.split("\n")[4].startswith("一句话：")
+    assert _BLOCK.findall(english) == _BLOCK.findall(chinese)
+    headings = re.compile(r"^## (.+)$", re.MULTILINE)
+    assert [HEADINGS[heading] for heading in headings.findall(english)] == headings.findall(chinese)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_names_the_same_things_in_the_same_sections(name: str) -> None:
+    sections = [re.split(r"^## .+$", _BLOCK.sub("", text), flags=re.MULTILINE) for text in texts(name)]
+    for english, chinese in zip(*sections, strict=True):
+        code = [{" ".join(part.split()) for part in _CODE.findall(text)} for text in (english, chinese)]
+        assert code[0] == code[1]
+        assert english.count("\n* ") == chinese.count("\n* ")
+        assert english.count(":\n") == chinese.count("：\n")
+        assert set(re.findall(r"IPL\d+", english)) == set(re.findall(r"IPL\d+", chinese))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_english_is_left_on_a_page(name: str) -> None:
+    for line in prose(texts(name)[1]):
+        assert set(re.findall(r"[A-Za-z]+", re.sub(r"IPL\d+", "", _CODE.sub("", line)))) <= NAMES, line
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_set_as_chinese_is(name: str) -> None:
+    for line in prose(texts(name)[1]):
+        assert not re.search(r"[\u4e00-\u9fff]`[^`]*`|`[^`]*`[\u4e00-\u9fff]", line), line
+        assert not re.search(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]", line), line
+        assert not re.search(r"[\u4e00-\u9fff][,;:!?]|[，。；：、（）！]\s|\s[，。；：、（）！]", line), line
+
+
+def test_pages_and_messages_use_the_words_of_the_glossary() -> None:
+    """What has one word in the glossary has no other one anywhere."""
+    others = ("就地", "反向过程", "逆传播", "叶节点", "叶张量", "视角", "版本号", "原位", "in-place 操作", "自动微分")
+    everything = "\n".join([*PAIRS.values(), *(page.read_text(encoding="utf-8") for page in CHINESE.iterdir())])
+    assert [word for word in others if word in everything] == []
+
+
+@pytest.mark.parametrize("folder", [ENGLISH, CHINESE])
+def test_every_link_between_pages_leads_somewhere(folder: Path) -> None:
+    for page in folder.glob("*.md"):
+        for target in re.findall(r"\]\(([^)]+\.md)\)", page.read_text(encoding="utf-8")):
+            assert (folder / target).is_file(), f"{page.name}: {target}"

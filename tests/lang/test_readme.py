@@ -1,0 +1,50 @@
+"""The Chinese README shows what the tool says, and nothing that the English one does not have."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+from generators import rule_table
+from tests.pages.examples import ROOT
+
+ENGLISH = (ROOT / "README.md").read_text(encoding="utf-8")
+CHINESE = (ROOT / "README.zh.md").read_text(encoding="utf-8")
+
+
+def commands(text: str) -> set[str]:
+    """Give the command lines of a README without their comments and without `--lang zh`."""
+    lines = re.findall(
+        r"^    ([a-z].*)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE
+    )
+    return {line.partition(" # ")[0].replace(" --lang zh", "").strip() for line in lines}
+
+
+def test_the_first_screen_shows_the_output_of_the_tool() -> None:
+    shown = re.search(r"```console\n\$ inplace-lint (\S+) --lang zh\n(.*?)```", CHINESE, re.DOTALL)
+    assert shown is not None
+    command = [sys.executable, "-m", "inplace_lint", shown[1], "--lang", "zh", "--no-cache"]
+    environment = {**os.environ, "COLUMNS": "120", "PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, env=environment)
+    assert (run.returncode, run.stdout.decode()) == (1, shown[2])
+
+
+def test_the_table_of_rules_is_what_the_pages_say() -> None:
+    assert rule_table.written(CHINESE, rule_table.table(language=rule_table.CHINESE)) == CHINESE
+
+
+def test_commands_and_files_are_those_of_the_english_readme() -> None:
+    blocks = re.findall(r"^```(?:yaml|toml|text)$.*?^```$", CHINESE, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 4
+    assert [block for block in blocks if block not in ENGLISH] == []
+    assert commands(CHINESE) <= commands(ENGLISH)
+
+
+def test_links_lead_somewhere_and_the_readmes_name_each_other() -> None:
+    for text in (ENGLISH, CHINESE):
+        targets = [target for target in re.findall(r"\]\(([^):]+)\)", text) if target]
+        assert [target for target in targets if not (ROOT / target).exists()] == []
+    assert "](README.zh.md)" in ENGLISH[: ENGLISH.index("```")]
+    assert "](README.md)" in CHINESE
