@@ -180,7 +180,12 @@ def swap(path: Path, old: bytes, new: bytes) -> None:
     Raises: `UnreadableError` when the file holds something else by now, or cannot be written.
     """
     place = Path(os.path.realpath(path))
-    if read(place) != old:
+    try:
+        now = read(place)
+    except UnreadableError as error:
+        msg = f"{error}; nothing was written"
+        raise UnreadableError(msg) from error
+    if now != old:
         msg = "changed while it was checked; nothing was written"
         raise UnreadableError(msg)
     put(place, new)

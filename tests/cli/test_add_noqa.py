@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_written_is_named_and_stays(lint, folder):
     (folder / "a.py").write_text(TEMPLATE.format("y.add_(1)"))
     (folder / "a.py").chmod(0o444)
     ran = lint("--add-noqa", ".")
-    assert (ran.status, ran.err) == (2, "a.py: permission denied\n")
+    assert (ran.status, ran.err) == (2, "a.py: is read-only; nothing was written\n")
 
 
 def test_standard_input_is_no_file(lint):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from inplace_lint import files
 from inplace_lint.mend import store
 from inplace_lint.mend.store import write
 
@@ -245,7 +246,7 @@ def test_a_link_stays_a_link_and_rights_stay(lint, folder):
 
 def test_a_read_only_file_is_told_of_and_left_alone(lint, folder, monkeypatch):
     (folder / "a.py").write_text(BUGGY)
-    monkeypatch.setattr(store.os, "access", lambda *_: False)  # root may write everything
+    monkeypatch.setattr(files.os, "access", lambda *_: False)  # root may write everything
     assert store.write(folder / "a.py", BUGGY.encode(), b"new") == "is read-only; nothing was written"
     assert (folder / "a.py").read_text() == BUGGY
 
