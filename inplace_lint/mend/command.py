@@ -33,8 +33,8 @@ class Mended:
     """
     What was done, for the report: `outcome` is what remains, with its `texts`; `fixed` was mended.
 
-    `words` are lines for stderr. The report goes to `out`; it is left out where the run is `silent`, and lists the fixes
-    where it `shows` them.
+    `words` are lines for stderr. The report goes to `out`; it is left out where the run is `silent`, and lists the
+    fixes where it `shows` them.
     """
 
     outcome: Outcome
