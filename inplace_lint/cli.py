@@ -350,7 +350,7 @@ def _write(
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         _put(Path(place), job_summary(report), "a")
     if is_for_people:
-        fixed, shown = (mended.fixed, mended.shown) if mended is not None else ((), "")
+        fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
         counts = Counts(len(outcome.troubles), outcome.known, tuple(fixed))
         line = summary(outcome.findings, counts, report.say, color=color)
         text += shown + line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)

@@ -20,8 +20,10 @@ from inplace_lint.finding import Finding
 from inplace_lint.mend.rounds import Rounds, name_of
 from inplace_lint.mend.store import write
 from inplace_lint.notebook import file_of
+from inplace_lint.report.lang import language, sayer
 from inplace_lint.session import Outcome
 
+Say = Callable[[str], str]
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")  # as `patch` reads: carriage returns are content
 
@@ -31,17 +33,21 @@ class Mended:
     """
     What was done, for the report: `outcome` is what remains, with its `texts`; `fixed` was mended.
 
-    `shown` lists the fixes, `words` are lines for stderr. The report goes to `out`; it is left out where the run is
-    `silent`.
+    `words` are lines for stderr. The report goes to `out`; it is left out where the run is `silent`, and lists the
+    fixes where it `shows` them.
     """
 
     outcome: Outcome
     texts: dict[str, bytes]
     fixed: tuple[Finding, ...]
     silent: bool
-    shown: str
+    shows: bool
     words: tuple[str, ...]
     out: IO[str]
+
+    def shown(self, say: Say) -> str:
+        """List the fixes in a language, for the start of the report."""
+        return _shown(self.fixed, say) if self.shows else ""
 
 
 def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
@@ -60,21 +66,32 @@ def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
     else:
         _store(changed, outcome)
     silent = diff or settings.fix_only
-    shown = _shown(rounds.fixed) if settings.show_fixes else ""
-    words = [*_refusals(rounds)] if settings.show_fixes else []
-    if silent:
-        words.extend((*shown.rstrip("\n").splitlines(), _said(len(rounds.fixed), diff=diff)))
-    elif shown and settings.output_format not in FOR_PEOPLE:
-        words.extend(shown.rstrip("\n").splitlines())
+    words = tuple(_words(rounds, settings, diff=diff))
     out = sys.stderr if is_stdin else sys.stdout
-    return Mended(outcome, texts, tuple(rounds.fixed), silent, shown, tuple(word for word in words if word), out)
+    return Mended(outcome, texts, tuple(rounds.fixed), silent, settings.show_fixes, words, out)
 
 
-def _said(count: int, *, diff: bool) -> str:
-    noun = f"{count} error{'' if count == 1 else 's'}"
-    if diff:
-        return f"Would fix {noun}." if count else "No errors would be fixed."
-    return f"Fixed {noun}." if count else ""
+def _words(rounds: Rounds, settings: Settings, *, diff: bool) -> Iterator[str]:
+    """Give what stderr is told: fixes that were taken back; those that were applied, where no report for people is."""
+    is_for_people = settings.output_format in FOR_PEOPLE
+    say = sayer(language(settings.lang, for_people=is_for_people, stream=sys.stderr))
+    silent = diff or settings.fix_only
+    if settings.show_fixes:
+        yield from _refusals(rounds, say)
+        if silent or not is_for_people:
+            yield from _shown(rounds.fixed, say).rstrip("\n").splitlines()
+    if silent and (rounds.fixed or diff):
+        yield _said(len(rounds.fixed), say, diff=diff)
+
+
+def _said(count: int, say: Say, *, diff: bool) -> str:
+    if not count:
+        return say("No errors would be fixed.")
+    return say(f"Would fix {_errors(count)}.") if diff else say(f"Fixed {_errors(count)}.")
+
+
+def _errors(count: int) -> str:
+    return f"{count} error{'' if count == 1 else 's'}"
 
 
 def _store(changed: Mapping[str, tuple[bytes, bytes]], outcome: Outcome) -> None:
@@ -105,15 +122,14 @@ def _difference(path: str, old: bytes, new: bytes) -> Iterator[bytes]:
         yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
 
 
-def _shown(fixed: Sequence[Finding]) -> str:
+def _shown(fixed: Sequence[Finding], say: Say) -> str:
     """List the fixes that were applied, by file and rule, as Ruff does; nothing where there were none."""
     if not fixed:
         return ""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for finding in fixed:
         counts.setdefault(file_of(finding.span), Counter())[finding.code, finding.name] += 1
-    total = len(fixed)
-    lines = [f"Fixed {total} error{'' if total == 1 else 's'}:"]
+    lines = [say(f"Fixed {_errors(len(fixed))}:")]
     for path, rules in sorted(counts.items()):
         wide = len(str(max(rules.values())))
         lines.append(f"- {path}:")
@@ -122,8 +138,9 @@ def _shown(fixed: Sequence[Finding]) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def _refusals(rounds: Rounds) -> Iterator[str]:
+def _refusals(rounds: Rounds, say: Say) -> Iterator[str]:
     """Give a line for each fix that was taken back."""
     for refused in rounds.refused.values():
         span, code = refused.finding.span, refused.finding.code
-        yield f"{span.path}:{span.line}:{span.column + 1}: the fix of {code} was not applied: {refused.reason}"
+        told = say(f"the fix of {code} was not applied: {refused.reason}")
+        yield f"{span.path}:{span.line}:{span.column + 1}: {told}"

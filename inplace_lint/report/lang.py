@@ -150,4 +150,5 @@ def _said(finding: Finding, say: Callable[[str], str]) -> Finding:
         related=tuple(Related(item.role, item.span, say(item.message)) for item in finding.related),
         assumptions=tuple(say(sentence) for sentence in finding.assumptions),
         help=say(finding.help),
+        fix=replace(finding.fix, message=say(finding.fix.message)) if finding.fix is not None else None,
     )

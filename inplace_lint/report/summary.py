@@ -35,8 +35,10 @@ def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool
     unchecked = say(f"{_number(counts.troubles, 'file')} could not be checked") if counts.troubles else ""
     if counts.fixed:
         listed = _listed([*counts.fixed, *findings], say)
-        done = say(f"({len(counts.fixed)} fixed, {len(findings)} remaining)")
-        return say(f"Found {listed} {done}; {unchecked}.") if unchecked else say(f"Found {listed} {done}.")
+        fixed, left = len(counts.fixed), len(findings)
+        if unchecked:
+            return say(f"Found {listed} ({fixed} fixed, {left} remaining); {unchecked}.")
+        return say(f"Found {listed} ({fixed} fixed, {left} remaining).")
     if not findings:
         passed = paint(say("All checks passed!"), Ink.GOOD, color=color)
         return say(f"Found nothing, but {unchecked}.") if unchecked else passed
@@ -62,9 +64,10 @@ def fixable(findings: Sequence[Finding], say: Say = str, *, unsafe: bool) -> str
     hidden = sum(fix.applies(unsafe=True) for fix in fixes) - count
     noun = f"{hidden} hidden fix{'' if hidden == 1 else 'es'}"
     more = say(f" ({noun} can be enabled with the `--unsafe-fixes` option)") if hidden else ""
-    if count:
-        return say(f"[*] {count} fixable with the `--fix` option{more}.") + "\n"
-    return say(f"No fixes available{more}.") + "\n" if hidden else ""
+    if not count and not hidden:
+        return ""
+    line = say(f"[*] {count} fixable with the `--fix` option") if count else say("No fixes available")
+    return f"{line}{more}{say('.')}\n"
 
 
 def statistics(

@@ -16,10 +16,10 @@ PAIRS = json.loads((ROOT / "rules" / "lang" / "zh.json").read_text(encoding="utf
 ZH = catalogue("zh")
 # What the sources put together from a number and a word, or take from a table: no string there reads like words.
 PUT_TOGETHER = (
-    *(f"{count} {word}" for word in ("file", "error", "warning") for count in ("1", "2")),
+    *(f"{count} {word}" for word in ("file", "error", "warning", "hidden fix") for count in ("1", "2")),
     *("indexing", "paths", "sides", "steps"),
 )
-PLURAL = {"file": "files", "error": "errors", "warning": "warnings"}
+PLURAL = {"file": "files", "error": "errors", "warning": "warnings", "hidden fix": "hidden fixes"}
 _LETTERS = re.compile(r"[A-Za-z]{2,}")
 
 
@@ -52,7 +52,7 @@ def words_of_template(text: str) -> int:
 
 SOURCES = [
     *(pytest.param(forms, id=forms[0][:60]) for forms in (*texts.of_rules(), *texts.of_assumptions())),
-    *(pytest.param(forms, id=forms[0][:60]) for forms in texts.of_reports()),
+    *(pytest.param(forms, id=forms[0][:60]) for forms in (*texts.of_reports(), *texts.of_fixes())),
 ]
 
 
@@ -60,6 +60,7 @@ def test_the_sources_are_read() -> None:
     assert len(list(texts.of_rules())) > 70
     assert len(list(texts.of_assumptions())) > 10
     assert len(list(texts.of_reports())) > 40
+    assert len(list(texts.of_fixes())) > 12
 
 
 @pytest.mark.parametrize("forms", SOURCES)

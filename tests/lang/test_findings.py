@@ -43,7 +43,12 @@ def ops() -> frozenset[str]:
 
 def texts_of(finding: Finding) -> list[str]:
     related = [item.message for item in finding.related]
-    return [finding.message, finding.label, finding.help, *related, *finding.assumptions]
+    fixes = [finding.fix.message] if finding.fix is not None else []
+    return [finding.message, finding.label, finding.help, *fixes, *related, *finding.assumptions]
+
+
+def _edits(finding: Finding) -> object:
+    return (finding.fix.applicability, finding.fix.edits) if finding.fix is not None else None
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -70,6 +75,7 @@ def test_only_words_change(page: Path) -> None:
             assert (one.span, one.symbol, one.op, one.says) == (other.span, other.symbol, other.op, other.says)
             assert [(item.role, item.span) for item in one.related] == [(i.role, i.span) for i in other.related]
             assert one.message != other.message
+            assert _edits(one) == _edits(other)
 
 
 @pytest.mark.parametrize("page", PAGES)

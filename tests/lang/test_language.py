@@ -5,16 +5,17 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 from inplace_lint.config import LANGS
-from inplace_lint.finding import Severity
+from inplace_lint.finding import Applicability, Fix, Severity
 from inplace_lint.report.cells import wrapped
 from inplace_lint.report.lang import catalogue, language
-from inplace_lint.report.summary import Counts, statistics, summary
+from inplace_lint.report.summary import Counts, fixable, statistics, summary
 from inplace_lint.span import Span
 from tests.pages.examples import ROOT
 from tests.report.conftest import bare
@@ -55,7 +56,7 @@ def test_the_locale_speaks_to_people_and_not_to_programs(lint, folder, buggy) ->
     for form in ("full", "concise", "grouped"):
         out = lint(".", "--output-format", form, **chinese).out
         assert SAID in out
-        assert out.endswith("在 1 个文件中发现 1 个错误。\n")
+        assert out.endswith("在 1 个文件中发现 1 个错误。\n[*] 1 个问题可用 `--fix` 选项修复。\n")
     assert TOLD in lint(".", "--output-format", "json", **chinese).out
     assert SAID in lint(".", "--output-format", "json", "--lang", "zh", **NOBODY).out
     assert TOLD in lint(".", "--lang", "en", **chinese).out
@@ -156,6 +157,42 @@ def test_a_run_that_was_watched_is_told_in_chinese(lint, folder, buggy) -> None:
         assert ran.err.endswith("在 1 个文件中发现 1 个错误。\n")
 
 
+def test_fixes_are_told_of_in_chinese(lint, folder, buggy) -> None:
+    (folder / "a.py").write_text(buggy)
+    assert lint(".", "--diff", "--lang", "zh").err == "可修复 1 个错误。\n"
+    assert lint(".", "--diff", **{**NOBODY, "LANG": "zh_CN.UTF-8"}).err == "可修复 1 个错误。\n"
+    entry = json.loads(lint(".", "--output-format", "json", "--lang", "zh").out)[0]
+    assert re.fullmatch(r"[\u4e00-\u9fff]+ `[^`]+`", entry["fix"]["message"])
+    assert lint(".", "--fix", "--show-fixes", "--lang", "zh").out == (
+        "已修复 1 个错误：\n- a.py:\n    1 × IPL101 (modified-after-save)\n\n"
+        "发现 1 个错误（已修复 1 个，剩余 0 个）。\n"
+    )
+    assert lint(".", "--diff", "--lang", "zh").err == "没有可修复的错误。\n"
+    (folder / "a.py").write_text(buggy)
+    assert lint(".", "--fix-only", "--lang", "zh").err == "已修复 1 个错误。\n"
+
+
+def test_a_fix_that_was_taken_back_is_told_of_in_chinese(lint, folder) -> None:
+    (folder / "a.py").write_text(
+        "import torch\n\nw = torch.ones(3, requires_grad=True)\ny = w.exp()\nwith torch.no_grad():\n    y += 1\n"
+        "y.sum().backward()\n"
+    )
+    assert lint(".", "--fix", "--show-fixes", "--lang", "zh").err == (
+        "a.py:6:5: IPL101 的修复没有应用：它会在第 6 行引起 IPL305：`y` 被修改但没有被记录：它的梯度仍是旧值的梯度\n"
+    )
+
+
+def test_what_can_be_fixed_in_chinese(bare) -> None:
+    say = catalogue("zh").say
+    place = Span("a.py", 1, 0, 1, 1)
+    safe, unsafe = (bare(place, fix=Fix(kind, "", ())) for kind in (Applicability.SAFE, Applicability.UNSAFE))
+    more = "（另有 1 个修复可用 `--unsafe-fixes` 选项启用）"
+    assert fixable([safe, unsafe, unsafe], say, unsafe=True) == "[*] 3 个问题可用 `--fix` 选项修复。\n"
+    assert fixable([safe, unsafe], say, unsafe=False) == f"[*] 1 个问题可用 `--fix` 选项修复{more}。\n"
+    assert fixable([unsafe], say, unsafe=False) == f"没有可直接应用的修复{more}。\n"
+    assert fixable([bare(place)], say, unsafe=False) == ""
+
+
 def test_the_summary_in_chinese(bare) -> None:
     say = catalogue("zh").say
     spans = [Span(path, 1, 0, 1, 1) for path in ("a.py", "a.py", "b.py", "c.py")]
@@ -164,6 +201,13 @@ def test_the_summary_in_chinese(bare) -> None:
     assert summary(findings, Counts(0), say, color=False) == "在 3 个文件中发现 2 个错误、1 个警告和 1 条提示。"
     assert summary(findings[:2], Counts(2), say, color=False) == "在 1 个文件中发现 2 个错误；2 个文件无法检查。"
     assert summary([], Counts(1), say, color=False) == "没有发现问题，但 1 个文件无法检查。"
+    fixed = (bare(spans[0]), bare(spans[1], severity=Severity.WARNING))
+    assert summary(findings[:1], Counts(0, 0, fixed), say, color=False) == (
+        "发现 2 个错误和 1 个警告（已修复 2 个，剩余 1 个）。"
+    )
+    assert summary([], Counts(2, 3, fixed), say, color=False) == (
+        "发现 1 个错误和 1 个警告（已修复 2 个，剩余 0 个）；2 个文件无法检查。（基线中另有 3 个）"
+    )
     counters = {"files": 7, "roots": 4, "roots_cut_by_steps": 1, "functions_that_write": 8}
     assert statistics([], counters, {}, say) == (
         "文件：7 个，其中提到框架的：0 个\n"

@@ -3,7 +3,7 @@ The English texts that stand in the sources, as instances: every side of a condi
 
 A text is a string that a user may be shown. Which strings of a module these are is said by where they stand: whatever
 reads like words in the rules and in the interpreter, what is put into another language (`say(...)`), what a `Finding`
-is made of.
+or a fix is made of.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ PACKAGE = ROOT / "inplace_lint"
 _HOLE = re.compile(r"\{\w+\}")
 _ENGINE = {"check.py", "judging.py", "__init__.py"}  # of inplace_lint/rules: they speak no word of their own
 _SHOWN = {"message", "label", "help"}
+_FIXES = {"Plan", "Fix"}
 _NAMED = {"what", "verb", "subject", "cure"}
 
 
@@ -49,6 +50,36 @@ def of_reports() -> Iterator[tuple[str, ...]]:
             if isinstance(node, ast.Assign) and {one.id for one in node.targets if isinstance(one, ast.Name)} & _NAMED:
                 parts = node.value.values if isinstance(node.value, ast.BoolOp) else [node.value]
                 yield from (forms(part) for part in parts if _is_text(part) and any(" " in one for one in forms(part)))
+
+
+def of_fixes() -> Iterator[tuple[str, ...]]:
+    """Give the sentence about each fix, and why one is taken back."""
+    for path in sorted((PACKAGE / "fix").glob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                yield from (forms(node) for node in _sentences(function, path.name))
+    yield from (forms(node) for node in _strings(PACKAGE / "mend" / "rounds.py") if _reads_like_words(node))
+
+
+def _sentences(function: ast.FunctionDef, where: str) -> Iterator[ast.expr]:
+    """Give the second argument of each `Plan` or `Fix` of a function, or what the variable there is bound to."""
+    named: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                named.setdefault(target.id if isinstance(target, ast.Name) else "", []).append(node.value)
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _FIXES:
+            continue
+        given = [part.value for part in node.keywords if part.arg == "message"] or node.args[1:2]
+        found = [
+            text for part in given for text in (named.get(part.id, [part]) if isinstance(part, ast.Name) else [part])
+        ]
+        if found and all(isinstance(text, ast.Attribute) and text.attr == "message" for text in found):
+            continue  # the sentence of another one
+        assert found, f"{where}:{node.lineno}: no sentence about this fix"
+        assert all(_is_text(text) for text in found), f"{where}:{node.lineno}: no text about this fix"
+        yield from found
 
 
 def instances(form: str) -> Iterator[str]:
