@@ -19,6 +19,8 @@ import click
 from inplace_lint import __version__
 from inplace_lint.config import COLORS, FORMATS, nearest, version
 from inplace_lint.errors import InplaceLintError
+from inplace_lint.live.asked import KEYS as CONFIRM_KEYS
+from inplace_lint.live.asked import confirm_options
 
 if TYPE_CHECKING:
     from inplace_lint.config import Settings
@@ -113,6 +115,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--paddle-version", callback=_version, metavar="VERSION", help="Check for this version of Paddle.")
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
 @click.option("--color", type=_OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+@confirm_options
 def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, **options: Any) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
     from inplace_lint.scope import Scope
@@ -122,7 +125,7 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     for key in ("select", "extend_select", "ignore"):
         for selector in options[key]:
             codes_of(selector, known, f"--{key.replace('_', '-')}")
-    chosen = {key: value for key, value in options.items() if key != "no_cache"}
+    chosen = {key: value for key, value in options.items() if key not in {"no_cache", *CONFIRM_KEYS}}
     scope = Scope(chosen, known)
     settings = scope.settings_of(Path.cwd())
     if options["no_cache"]:
@@ -130,6 +133,10 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 
         settings = replace(settings, cache=False)
     outcome, texts = _run(paths or (Path(),), stdin_filename, scope, settings)
+    if options["confirm"]:
+        from inplace_lint.proving import proved
+
+        texts |= proved(outcome, options, settings)
     _write(outcome, settings, output_file, texts)
     for line in outcome.troubles:
         click.echo(line, err=True)
