@@ -159,7 +159,7 @@ class File:
             end = f" ({ran.problem})" if ran.problem else ""
             self.partly[number] = f"the line ran by {target.words}, which says nothing certain{end}"
         elif ran.problem:
-            self.failed[number] = f"{target.words}: {ran.problem}"
+            self.failed.setdefault(number, f"{target.words}: {ran.problem}")  # the first is the likeliest to be real
         else:
             self.ended[number] = f"{target.words} ran to the end without running the line"
 

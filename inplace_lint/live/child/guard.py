@@ -15,6 +15,7 @@ import select
 import signal
 import sys
 import time
+import traceback
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
 
 _POLL_SECONDS = 0.05
@@ -161,6 +162,8 @@ def _finish(work: Callable[[int], None], telling: int) -> None:
     try:
         work(telling)
         status = 0
+    except Exception:  # noqa: BLE001 - nobody above can show it
+        traceback.print_exc()
     finally:
         with contextlib.suppress(OSError, ValueError, AttributeError):  # the program may have closed its streams
             sys.stdout.flush()

@@ -25,7 +25,7 @@ class Kit:
 
     def __init__(self, framework: Any, device: str) -> None:
         self.framework, self.device = framework, device
-        self.is_torch = hasattr(framework, "nn") and hasattr(framework.nn, "Module")
+        self.is_torch = framework.__name__ == "torch"
         self.layer = framework.nn.Module if self.is_torch else framework.nn.Layer
         self.optimizer = framework.optim.Optimizer if self.is_torch else framework.optimizer.Optimizer
         self.tensor = framework.Tensor

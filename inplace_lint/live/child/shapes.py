@@ -137,6 +137,22 @@ def _of_rank(guess: Guess, rank: int) -> List[Guess]:
     return _each(guess, change)
 
 
+def _unpacked(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `not enough values to unpack (expected 4, got 2)`: a shape of so many axes, or an axis of that size."""
+    got = int(found.group("got") or 0)
+    sized = [
+        made
+        for axis in range(_MOST_AXES)
+        for made in _each(
+            guess,
+            lambda spec, axis=axis: (  # type: ignore[misc]
+                _resized(spec, axis, int(found.group("want"))) if spec.shape[axis : axis + 1] == (got,) else None
+            ),
+        )
+    ]
+    return [*_rank(guess, found), *sized]
+
+
 def _deeper(guess: Guess, _found: re.Match[str]) -> List[Guess]:
     """Answer `Dimension out of range`: one axis more."""
     return [made for rank in (len(guess[0].shape) + 1, len(guess[0].shape) + 2) for made in _of_rank(guess, rank)]
@@ -194,7 +210,7 @@ _CHANGES = (
     (r"expecting embedding dimension of (?P<want>\d+)", _last),
     (r"embed(?:ding)?.{0,20}dim.{0,40}(?P<want>\d+)", _last),
     (r"[Ee]xpected (?P<want>\d+D?[^,;]{0,40}?(?:or \d+D)?[^,;]{0,20}) (?:batched |)(?:input|tensor|inputs)", _rank),
-    (r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)", _rank),
+    (r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)(?:, got (?P<got>\d+))?", _unpacked),
     (r"expected (?P<want>\d+D (?:or \d+D )?)input", _rank),
     (r"should be (?:a )?(?P<want>\d-?D(?: or \d-?D)?)", _rank),
     (r"[Dd]imension (?:out of range|specified as)|number of dims don't match|index \d+ is out of bounds for dimension|"
