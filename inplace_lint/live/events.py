@@ -103,7 +103,7 @@ class Reader:
     def _write(self, access: Access) -> Touch | None:
         if access.at is None:
             return None
-        node = self._node(access.at, writes=True)
+        node = self._node(access.at, _base(access.op), writes=True)
         where = self._source(access.at)
         flag = self._flag(access, node)
         return Touch(
@@ -120,7 +120,7 @@ class Reader:
     def _save(self, access: Access) -> Touch | None:
         if access.at is None:
             return None
-        node = self._node(access.at, writes=False)
+        node = self._node(access.at, _snake(access.op.rpartition("Backward")[0]), writes=False)
         part = access.part
         if part.startswith("result"):
             part = f"out{part[len('result') :] or '0'}"
@@ -134,11 +134,11 @@ class Reader:
         site = Site(self._place(access.at, node))
         if access.built is None:
             return site
-        return Site(self._place(access.built, self._node(access.built, writes=False)), site)
+        return Site(self._place(access.built, self._node(access.built, access.layer, writes=False)), site)
 
     def _flag(self, access: Access, node: text.Expression | None) -> Place | None:
         if access.flag is not None:
-            return self._place(access.flag, text.flag_in(self._node(access.flag, writes=False)))
+            return self._place(access.flag, text.flag_in(self._node(access.flag, access.layer, writes=False)))
         if access.at is not None and isinstance(node, ast.Call) and not access.layer:
             flag = text.flag_in(node)
             return self._place(access.at, flag) if isinstance(flag, ast.keyword) else None
@@ -154,8 +154,7 @@ class Reader:
             return f"{tensor}.{self.framework.augmented.get(_TOKENS[type(node.op)], '__setitem__')}"
         if isinstance(node, ast.Subscript):
             return f"{tensor}.__setitem__"
-        name = access.op.split(".")[1] if access.op.count(".") else access.op
-        return f"{tensor}.{name or text.called(node)}"
+        return f"{tensor}.{_base(access.op) or text.called(node)}"
 
     def _saver(self, access: Access, node: text.Expression | None) -> str:
         if access.layer:
@@ -165,12 +164,10 @@ class Reader:
         name, found, number = access.op.rpartition("Backward")
         if found and not number:
             return name.rpartition(".")[2]  # a custom function has a name of its own
-        plain = _HUMP.sub("_", name if found else access.op).lower().rpartition("::")[2]
-        match = _NODE.match(plain)
-        return f"{self.framework.name}.{match.group(1) if match is not None else text.called(node) or 'op'}"
+        return f"{self.framework.name}.{_snake(name if found else access.op) or text.called(node) or 'op'}"
 
-    def _node(self, position: Position, *, writes: bool) -> text.Expression | None:
-        return text.expression_at(self._source(position), position, writes=writes)
+    def _node(self, position: Position, name: str, *, writes: bool) -> text.Expression | None:
+        return text.expression_at(self._source(position), position, writes=writes, name=name)
 
     def _source(self, position: Position) -> text.Source:
         known = self._sources.get(position.path)
@@ -186,3 +183,14 @@ class Reader:
             known = self._places[span] = Place(Slice(span.path, 0, 0, "run"), len(self._spans))
             self._spans.append((span, position.function))
         return known
+
+
+def _base(op: str) -> str:
+    """Give the name of a call without its namespace and overload: `mul_` of `aten.mul_.Tensor`."""
+    return op.split(".")[1] if "." in op else op
+
+
+def _snake(node: str) -> str:
+    """Spell the name of a node as that of its op: `batch_norm` of `NativeBatchNorm`."""
+    match = _NODE.match(_HUMP.sub("_", node).lower().rpartition("::")[2])
+    return match.group(1) if match is not None else ""

@@ -47,10 +47,10 @@ def load(path: str) -> Source:
     return Source(name, text, tree, imported, split_lines(text), nodes)
 
 
-def expression_at(source: Source, position: Position, *, writes: bool) -> Expression | None:
-    """Give the expression or statement that ran at a position; None without a tree."""
+def expression_at(source: Source, position: Position, *, writes: bool, name: str = "") -> Expression | None:
+    """Give the expression or statement that ran at a position, one that calls `name` rather than others, if any."""
     if position.column is None or position.end_column is None or position.end_line is None:
-        return _on_line(source, position.line, writes=writes)
+        return _on_line(source, position.line, name, writes=writes)
     start, end = (position.line, position.column), (position.end_line, position.end_column)
     ending = [node for node in source.nodes if (node.end_lineno, node.end_col_offset) == end]
     exact = [node for node in ending if (node.lineno, node.col_offset) == start and not isinstance(node, ast.Expr)]
@@ -59,7 +59,7 @@ def expression_at(source: Source, position: Position, *, writes: bool) -> Expres
     return next(iter(exact or around), None)
 
 
-def _on_line(source: Source, line: int, *, writes: bool) -> Expression | None:
+def _on_line(source: Source, line: int, name: str, *, writes: bool) -> Expression | None:
     here = [node for node in source.nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
     here = [node for node in here if not hasattr(node, "body")]
     if writes:
@@ -70,7 +70,8 @@ def _on_line(source: Source, line: int, *, writes: bool) -> Expression | None:
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 return node
     calls = [node for node in here if isinstance(node, ast.Call)]
-    named = [node for node in calls if _called(node).endswith("_")] if writes else []
+    named = [node for node in calls if _called(node) == name]
+    named += [node for node in calls if _called(node).endswith("_")] if writes else []
     statements = [node for node in here if isinstance(node, ast.stmt)][-1:]
     chosen: list[Expression] = [*named, *calls, *statements]
     return chosen[0] if chosen else None
@@ -138,7 +139,7 @@ def symbol_of(source: Source, node: Expression | None) -> str:
     match node:
         case ast.AugAssign(target=target):
             return _text(target)
-        case ast.Subscript(value=value):
+        case ast.Subscript(value=value) | ast.Return(value=value):
             return _text(value)
         case ast.Call(func=func, args=args, keywords=keywords):
             outs = [item.value for item in keywords if item.arg == "out"]

@@ -42,14 +42,29 @@ class Write(NamedTuple):
 
 
 class Memory:
-    """One storage that at least one live save needs; `newest` is the last tensor that was saved of it."""
+    """One storage that at least one live save needs."""
 
-    __slots__ = ("__weakref__", "newest", "since", "writes")
+    __slots__ = ("__weakref__", "_saves", "since", "writes")
 
     def __init__(self) -> None:
         self.writes: List[Write] = []
         self.since = 0
-        self.newest: Optional[weakref.ref[Any]] = None
+        self._saves: List[weakref.ref[Save]] = []
+
+    def keep(self, save: Save) -> None:
+        """Note a save of this storage."""
+        self.since = 0
+        self.newest()  # drops those that have died
+        self._saves.append(weakref.ref(save))
+
+    def newest(self) -> Optional[Save]:
+        """Give the last save that is still alive."""
+        while self._saves:
+            save = self._saves[-1]()
+            if save is not None:
+                return save
+            self._saves.pop()
+        return None
 
     def add(self, write: Write) -> None:
         """Book a write, unless too many stand there since the last save."""

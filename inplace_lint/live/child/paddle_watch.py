@@ -14,12 +14,11 @@ import functools
 import os
 import re
 import sys
-import weakref
 from types import TracebackType
 from typing import Any, Callable, Iterable, List, Optional, Tuple
 
 from .ledger import Ledger, Memory, Save, Write, constructing
-from .places import Places, Spot, described
+from .places import Places, Spot, described, returning
 
 _STALE = (
     "(PermissionDenied) Tensor used in gradient computation has been modified by an inplace operation. "
@@ -62,6 +61,10 @@ class PaddleWatch:
             self._replace(tensor, name, self._wrapped(getattr(tensor, name), name, writes=True))
         atexit.register(self.stop)  # the framework hangs when it is torn down with hooks in place
         self._undo.callback(atexit.unregister, self.stop)
+        custom = self.paddle.autograd.PyLayer
+        if "apply" not in vars(custom):  # it is inherited: without ours the framework's own is back
+            custom.apply = self._applying(custom)
+            self._undo.callback(delattr, custom, "apply")
         self._undo.enter_context(self.paddle.autograd.saved_tensors_hooks(self.pack, self.unpack))
 
     def stop(self) -> None:
@@ -99,6 +102,19 @@ class PaddleWatch:
 
         return call
 
+    def _applying(self, custom: Any) -> Any:
+        """Note the `return` of a custom layer where what it returns is refused: it counts as written there."""
+
+        def apply(layer: Any, *args: Any, **options: Any) -> Any:
+            try:
+                return super(custom, layer).apply(*args, **options)  # type: ignore[misc]
+            except ValueError as error:
+                if f"{layer.__name__} : Leaf" in str(error):
+                    self._refused = (check_of(error), Spot(returning(layer.forward.__code__)))
+                raise
+
+        return classmethod(apply)
+
     def pack(self, tensor: Any) -> Save:
         """Book a save; what is given back is kept by the node instead of the tensor."""
         address = _address(tensor) if self.ledger.active else 0
@@ -107,7 +123,7 @@ class PaddleWatch:
         memory = self.ledger.memory(address)
         spot = self.places.spot(sys._getframe(1))
         save = Save(tensor, tensor.inplace_version, self.ledger.next(), spot, memory)
-        memory.since, memory.newest = 0, weakref.ref(save)
+        memory.keep(save)
         if self._running:
             save.op = self._running[-1][0]
             self._running[-1][1].append(save)
@@ -151,7 +167,7 @@ class PaddleWatch:
                 continue
             spot: Optional[Spot] = None
             for memory in list(memories):
-                newest = memory.newest() if memory.newest is not None else None
+                newest = memory.newest()
                 if newest is None or not newest.tensor._is_shared_buffer_with(tensor):
                     continue
                 spot = spot or self.places.spot(sys._getframe(1))

@@ -113,6 +113,12 @@ def _installed() -> Tuple[str, ...]:
     return tuple(os.path.join(os.path.abspath(path), "") for path in found)
 
 
+def returning(code: CodeType) -> Optional[Where]:
+    """Give the last `return` of a function."""
+    offsets = [item.offset for item in dis.get_instructions(code) if item.opname.startswith("RETURN_")]
+    return Where(code, offsets[-1]) if offsets else None
+
+
 def described(where: Optional[Where]) -> Optional[Dict[str, Any]]:
     """
     Give the position of an instruction as plain data, or None without one.
@@ -132,6 +138,6 @@ def described(where: Optional[Where]) -> Optional[Dict[str, Any]]:
         line, end_line, column, end_column = next(itertools.islice(positions(), offset // 2, None))
         found.update(line=line, end_line=end_line, column=column, end_column=end_column)
     if found.get("line") is None:
-        lines = [line for start, line in dis.findlinestarts(code) if start <= offset]
+        lines = [line for start, line in dis.findlinestarts(code) if start <= offset and line is not None]
         found.update(line=lines[-1] if lines else code.co_firstlineno, end_line=None, column=None, end_column=None)
     return found

@@ -41,7 +41,7 @@ def main() -> None:
         return
     watching = _watcher().Watching(emit)
     watching.start()
-    watching.also_in_threads()
+    watching.also_in_threads(_is_ours)
     sys.excepthook = _without_us(sys.excepthook)
     try:
         if words[0] == "-m":
@@ -115,13 +115,15 @@ def _new_main(path: Optional[str]) -> Dict[str, Any]:
     return module.__dict__
 
 
+def _is_ours(name: str) -> bool:
+    return name.startswith(os.path.join(_HERE, "")) or name in {runpy.__file__, "<frozen runpy>"}
+
+
 def _without_us(hook: Any) -> Any:
     """Let a traceback begin where the program does."""
 
     def show(kind: Any, error: BaseException, trace: Any) -> None:
-        ours = os.path.join(_HERE, "")
-        names = {runpy.__file__, "<frozen runpy>"}
-        clean = sys.modules[f"{_PACKAGE}.watching"].cleaned(trace, lambda name: name.startswith(ours) or name in names)
+        clean = sys.modules[f"{_PACKAGE}.watching"].cleaned(trace, _is_ours)
         hook(kind, error.with_traceback(clean), clean)
 
     return show

@@ -14,7 +14,6 @@ import os
 import re
 import sys
 import threading
-import weakref
 from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
@@ -48,6 +47,11 @@ _REFUSALS = (
 )
 _MODIFIED = re.compile(r"its base or another view of its base has been modified inplace")
 _NOWHERE = Spot(None)
+_ENGINE = "_engine_run_backward"
+# Calls that write arguments of which their schema says nothing, if they run for training.
+_UNDECLARED = {f"aten::{name}batch_norm" for name in ("native_", "cudnn_", "miopen_")}
+_LISTS = "aten::_foreach_"
+_STATISTICS = ("running_mean", "running_var")
 _RECENT = 1000  # writes that are remembered for errors that come after the write
 
 
@@ -62,6 +66,7 @@ class TorchWatch:
         self._local = threading.local()
         self._recent: Deque[Tuple[int, Spot]] = collections.deque(maxlen=_RECENT)
         self._written: Dict[Any, Tuple[Tuple[int, str], ...]] = {}
+        self._forgets = False
         self._undo = contextlib.ExitStack()
 
     def start(self) -> None:
@@ -74,11 +79,15 @@ class TorchWatch:
         function = self.torch.autograd.Function
         self._undo.callback(setattr, function, "apply", vars(function)["apply"])
         function.apply = self._applying(function.apply.__func__)
-        if getattr(threading, "_profile_hook", None) is None:  # else a profiler is at work, and new threads are its own
-            threading.setprofile(self._in_thread)
-            self._undo.callback(threading.setprofile, None)
+        thread = threading.Thread
+        self._undo.callback(setattr, thread, "start", thread.start)
+        thread.start = self._starting(thread.start)  # type: ignore[method-assign, assignment]
         for context in self._contexts():
             self._undo.enter_context(context)
+        # Under a mode some releases do not count what calls on lists of tensors write; whether this one does is tried.
+        probe = self.torch.zeros(1)
+        self.torch._foreach_add_([probe], 1)
+        self._forgets = probe._version == 0
 
     def stop(self) -> None:
         """Leave the framework as it was; saves made before go on to be checked as the framework checks them."""
@@ -88,11 +97,24 @@ class TorchWatch:
     def _contexts(self) -> Tuple[Any, ...]:
         return self.torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack), _mode(self.torch, self.wrote)
 
-    def _in_thread(self, *_event: Any) -> None:
-        """Watch a new thread from its first event on; what is entered here ends with the thread."""
-        sys.setprofile(None)
-        for context in self._contexts() if self.ledger.active else ():
-            context.__enter__()
+    def _starting(self, original: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Watch what a new thread runs; hooks and modes must be gone before it ends, or the process may be aborted."""
+
+        @functools.wraps(original)
+        def start(thread: Any) -> None:
+            run = thread.run
+
+            def watched() -> None:
+                del thread.run
+                with contextlib.ExitStack() as stack:
+                    for context in self._contexts() if self.ledger.active else ():
+                        stack.enter_context(context)
+                    run()
+
+            thread.run = watched
+            original(thread)
+
+        return start
 
     def _disabling(self, original: Callable[[str], Any]) -> Callable[[str], Any]:
         """Take our hooks off where the framework runs something that no hooks may see (function transforms)."""
@@ -143,7 +165,7 @@ class TorchWatch:
             return Save(tensor, _version(tensor), 0, _NOWHERE, None)
         memory = self.ledger.memory(identity)
         save = Save(tensor, _version(tensor), self.ledger.next(), self.places.spot(sys._getframe(1)), memory)
-        memory.since, memory.newest = 0, weakref.ref(save)
+        memory.keep(save)
         self._pending.append(save)
         return save
 
@@ -173,11 +195,18 @@ class TorchWatch:
         """Give the first write after a save that reached elements of what was saved, counted or not."""
         return next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
 
-    def wrote(self, func: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        """Book the arguments that a call is about to write, where they are memory that some save needs."""
+    def wrote(self, func: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
+        """
+        Book the arguments that a call is about to write, where they are memory that some save needs.
+
+        What is given back are tensors whose versions the call would count, were there no mode.
+        """
+        uncounted: List[Any] = []
         written = self._written.get(func)
         if written is None:
             written = self._written[func] = _written(func)
+        if written and written[-1][1] == "training":
+            written = written[:-1] if args[written[-1][0]] else ()
         if written and self.ledger.active:
             spot: Optional[Spot] = None
             for at, name in written:
@@ -186,13 +215,16 @@ class TorchWatch:
                     identity = _storage(tensor) if isinstance(tensor, self.torch.Tensor) else None
                     if identity is not None:
                         spot = spot or self.places.spot(sys._getframe(1))
-                        self._recent.append((identity, spot))
+                        self._recent.append((identity, spot._replace(layer=None)))  # keeps no model alive
                         self._book(func, tensor, self.ledger.memories.get(identity), spot)
+            if self._forgets and written and func._schema.name.startswith(_LISTS):
+                uncounted = [item for at, _ in written for item in args[at] if not item.is_inference()]
         if self._pending:
             self._pending = []
+        return uncounted
 
     def _book(self, func: Any, tensor: Any, memory: Optional[Memory], spot: Spot) -> None:
-        newest = memory.newest() if memory is not None and memory.newest is not None else None
+        newest = memory.newest() if memory is not None else None
         if memory is None or newest is None:
             return
         for save in self._pending:
@@ -238,6 +270,9 @@ class TorchWatch:
             for name, value in owned:
                 if _storage(value) == _storage(save.tensor):
                     return f"self.{name}"
+        caller = sys._getframe(2).f_back  # who called `unpack`; nobody in a thread of a device
+        if caller is not None and caller.f_code.co_name != _ENGINE:
+            return ""  # a checkpoint asks on behalf of a node, and reading the node would run it again
         names = [name for name in dir(node) if name.startswith("_saved_") and hasattr(node, "_raw" + name)]
         return next((name[len("_saved_") :] for name in names if save in self._kept(node, name)), "")
 
@@ -287,7 +322,7 @@ def _is_refused(tensor: Any) -> bool:
     return False
 
 
-def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
+def _mode(torch: Any, wrote: Callable[..., List[Any]]) -> Any:
     class Watching(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
         """Shows every call to `wrote` before it happens."""
 
@@ -296,8 +331,11 @@ def _mode(torch: Any, wrote: Callable[..., None]) -> Any:
             return False  # skipping it would import it, which takes longer than importing all the rest
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            wrote(func, args, kwargs or {})
-            return func(*args, **(kwargs or {}))
+            uncounted = wrote(func, args, kwargs or {})
+            result = func(*args, **(kwargs or {}))
+            if uncounted:
+                torch.autograd.graph.increment_version(uncounted)
+            return result
 
     return Watching()
 
@@ -306,6 +344,8 @@ def _written(func: Any) -> Tuple[Tuple[int, str], ...]:
     """Give the places and names of the arguments that a call writes, as its schema says."""
     schema = getattr(func, "_schema", None)
     arguments = enumerate(schema.arguments) if schema is not None else ()
+    if schema is not None and schema.name in _UNDECLARED:
+        return tuple((at, item.name) for at, item in arguments if item.name in {*_STATISTICS, "training"})
     return tuple((at, item.name) for at, item in arguments if item.alias_info is not None and item.alias_info.is_write)
 
 

@@ -62,13 +62,15 @@ class Watching:
         watches = self._watches.values()
         return next((watch.reached(save) for watch in watches if isinstance(save.tensor, watch.tensor)), None)
 
-    def also_in_threads(self) -> None:
-        """Book errors that end threads as well."""
+    def also_in_threads(self, is_ours: Callable[[str], bool]) -> None:
+        """Book errors that end threads as well, and show them without the frames of files that are ours."""
         before = threading.excepthook
 
         def hook(failed: Any) -> None:
             self.raised(failed.exc_value)
-            before(failed)
+            trace = cleaned(failed.exc_traceback, is_ours)
+            error = failed.exc_value if failed.exc_value is None else failed.exc_value.with_traceback(trace)
+            before(threading.ExceptHookArgs([failed.exc_type, error, trace, failed.thread]))
 
         threading.excepthook = hook
 
