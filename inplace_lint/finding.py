@@ -121,3 +121,8 @@ class Finding:
     says: str = ""
     applicability: Applicability = Applicability.DISPLAY
     verdict: Verdict | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Give the message, with the verdict behind it where there is one: for what has one line of text."""
+        return self.message if self.verdict is None else f"{self.message} [{self.verdict.words}]"

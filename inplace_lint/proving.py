@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def proved(outcome: Outcome, options: Mapping[str, Any], settings: Settings) -> 
                 texts[path] = files.read(Path(path))
             except UnreadableError:
                 continue  # standard input, or a cell: their texts are known elsewhere
-    outcome.findings = confirmed(outcome.findings, options, settings, _callers, _root)
+    outcome.findings = confirmed(outcome.findings, options, settings, _Callers().of, _root)
     return texts
 
 
@@ -30,7 +31,14 @@ def _root(path: str) -> str:
     return str(Path(sources.root_of(Path(path))).absolute())
 
 
-def _callers(path: str) -> Sequence[str]:
-    """Give the files of a project that import something from one of its files."""
-    graph = sources.Graph(sources.root_of(Path(path)), framework_names(), {}, {})
-    return graph.callers(files.shown(Path(path)))
+@dataclass(slots=True)
+class _Callers:
+    """The files of a project that import something from one of its files; each project is listed once."""
+
+    graphs: dict[str, sources.Graph] = field(default_factory=dict)
+
+    def of(self, path: str) -> Sequence[str]:
+        root = sources.root_of(Path(path))
+        if root not in self.graphs:
+            self.graphs[root] = sources.Graph(root, framework_names(), {}, {})
+        return self.graphs[root].callers(files.shown(Path(path)))

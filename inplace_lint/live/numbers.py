@@ -59,6 +59,8 @@ def _difference(one: Numbers, other: Numbers) -> tuple[float, float] | None:
     for mine, theirs in zip(one, other, strict=False):
         for got, due in zip(mine, theirs, strict=False):
             same_kind = math.isnan(got) == math.isnan(due)
-            if not same_kind or (not math.isnan(got) and not math.isclose(got, due, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)):
+            if not same_kind or (
+                not math.isnan(got) and not math.isclose(got, due, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
+            ):
                 return got, due
     return None

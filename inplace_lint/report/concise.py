@@ -17,4 +17,4 @@ def _line(finding: Finding, *, color: bool) -> str:
     colon = paint(":", Ink.FRAME, color=color)
     place = f"{paint(span.path, Ink.BOLD, color=color)}{colon}{span.line}{colon}{span.column + 1}{colon}"
     level = paint(f"{finding.severity.value}[{finding.code}]", SEVERITY[finding.severity], color=color)
-    return f"{place} {level} {finding.message}"
+    return f"{place} {level} {finding.sentence}"

@@ -14,7 +14,7 @@ def grouped(report: Report) -> str:
     blocks = []
     for path, findings in groupby(report.findings, key=lambda finding: finding.span.path):
         rows = [
-            (f"{one.span.line}:{one.span.column + 1}", one.severity.value, one.code, one.message) for one in findings
+            (f"{one.span.line}:{one.span.column + 1}", one.severity.value, one.code, one.sentence) for one in findings
         ]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         lines = [f"  {a:>{widths[0]}} {b:<{widths[1]}} {c:<{widths[2]}} {text}" for a, b, c, text in rows]
@@ -25,7 +25,7 @@ def grouped(report: Report) -> str:
 def pylint(report: Report) -> str:
     """Give the lines that pylint would, which many editors read."""
     return "".join(
-        f"{relative(one.span.path)}:{one.span.line}: [{one.code}] {one.message}\n" for one in report.findings
+        f"{relative(one.span.path)}:{one.span.line}: [{one.code}] {one.sentence}\n" for one in report.findings
     )
 
 
@@ -35,7 +35,7 @@ def azure(report: Report) -> str:
     for one in report.findings:
         kind = "error" if one.severity is Severity.ERROR else "warning"
         place = f"sourcepath={_escaped(one.span.path)};linenumber={one.span.line};columnnumber={one.span.column + 1}"
-        lines.append(f"##vso[task.logissue type={kind};{place};code={one.code};]{_escaped(one.message)}\n")
+        lines.append(f"##vso[task.logissue type={kind};{place};code={one.code};]{_escaped(one.sentence)}\n")
     return "".join(lines)
 
 

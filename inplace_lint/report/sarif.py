@@ -15,6 +15,7 @@ from inplace_lint import __version__
 from inplace_lint.finding import Finding, Role, Severity
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.notebook import file_of
+from inplace_lint.report.json_list import confirmed
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import fingerprints, uri
 from inplace_lint.span import Span
@@ -72,12 +73,17 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
         "message": {"text": f"{_plain(finding.message)}.{links}"},
         "locations": [_location(finding.span)],
         "partialFingerprints": {"inplaceLint/v1": fingerprint},
-        "properties": {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)},
+        "properties": _properties(finding),
     }
     if related:
         result["relatedLocations"] = related
         result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding)}]}]
     return result
+
+
+def _properties(finding: Finding) -> dict[str, Any]:
+    found = {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)}
+    return found if finding.verdict is None else {**found, "confirmed": confirmed(finding)}
 
 
 def _flow(finding: Finding) -> Sequence[dict[str, Any]]:

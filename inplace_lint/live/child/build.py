@@ -27,12 +27,20 @@ _NUMBERS = (
     (r"patch", (4, (4, 4))),
     (r"vocab|num_embeddings|num_tokens|n_?tokens", (16,)),
     (r"len|max_?seq|block_size|context|time", (5, 16)),
-    (r"channels?|planes|dims?$|dim_|_dim|features?|feats?$|hidden|width|embed|units|filters|classes|inner|^c\d*$|^d$|"
-     r"^d_?model|^in_?c|^out_?c|^nf$|^ch$|inp|oup|^n_?in$|^n_?out$|^in_|^out_|input|output|size", (WIDTH,)),
+    (
+        r"channels?|planes|dims?$|dim_|_dim|features?|feats?$|hidden|width|embed|units|filters|classes|inner|^c\d*$|^d$|"
+        r"^d_?model|^in_?c|^out_?c|^nf$|^ch$|inp|oup|^n_?in$|^n_?out$|^in_|^out_|input|output|size",
+        (WIDTH,),
+    ),
     (r"layers|depth|blocks?$|^n$|num|count|steps|times|repeats?|order|level|iter", (2, 1, (1, 1), (2, 2, 2, 2))),
-    (r"^(use|is|with|has|do|no|enable|return|need|norm_first|bias|affine|inplace|training|pre_?norm)(_|$)", (True, False)),
+    (
+        r"^(use|is|with|has|do|no|enable|return|need|norm_first|bias|affine|inplace|training|pre_?norm)(_|$)",
+        (True, False),
+    ),
 )
-_LISTS = re.compile(r"channels$|dims$|planes$|features$|sizes?$|widths$|depths|layers$|blocks$|_list$|filters$|strides|kernels")
+_LISTS = re.compile(
+    r"channels$|dims$|planes$|features$|sizes?$|widths$|depths|layers$|blocks$|_list$|filters$|strides|kernels"
+)
 
 
 class Config:
@@ -86,7 +94,9 @@ def parameters(call: Callable[..., Any]) -> List[inspect.Parameter]:
         found = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [item for item in found if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)]
+    return [
+        item for item in found if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+    ]
 
 
 def annotation(call: Callable[..., Any], item: inspect.Parameter) -> Any:
@@ -129,8 +139,14 @@ def _modules(kit: Any, low: str) -> List[Any]:
         relu = kit.named("ReLU")
         return [relu, relu(), kit.framework.nn.functional.relu, "relu"]
     if re.search(r"norm(_?layer|_?fn|_?cls|_?func|_?type)?$|^bn$", low) and not low.startswith(("use_", "is_", "pre")):
-        return [kit.named("BatchNorm2d", "BatchNorm2D"), kit.named("LayerNorm"), kit.named("BatchNorm1d", "BatchNorm1D")]
-    if re.search(r"(^|_)(module|submodule|backbone|encoder|decoder|body|model|net|network|fn|func|block|layer|head|stem)$", low):
+        return [
+            kit.named("BatchNorm2d", "BatchNorm2D"),
+            kit.named("LayerNorm"),
+            kit.named("BatchNorm1d", "BatchNorm1D"),
+        ]
+    if re.search(
+        r"(^|_)(module|submodule|backbone|encoder|decoder|body|model|net|network|fn|func|block|layer|head|stem)$", low
+    ):
         conv, linear = kit.named("Conv2d", "Conv2D"), kit.named("Linear")
         layers = [conv(WIDTH, WIDTH, 3, padding=1), linear(WIDTH, WIDTH), kit.named("Identity")()]
         return [*layers, kit.named("Identity"), WIDTH]
@@ -184,13 +200,39 @@ def width_of(kit: Any, module: Any) -> Tuple[str, int]:
 
     Source: the attributes under which torch and Paddle layers keep their numbers.
     """
-    names = ("in_channels", "_in_channels", "in_features", "num_features", "_num_features", "embed_dim", "input_size",
-             "num_channels", "normalized_shape", "_normalized_shape", "d_model")
+    names = (
+        "in_channels",
+        "_in_channels",
+        "in_features",
+        "num_features",
+        "_num_features",
+        "embed_dim",
+        "input_size",
+        "num_channels",
+        "normalized_shape",
+        "_normalized_shape",
+        "d_model",
+    )
     for kind, layer in kit.layers_of(module):
         if kind == "embedding":
             return kind, 0
-        if not kind.startswith(("conv", "linear", "batchnorm", "layernorm", "groupnorm", "instancenorm", "multihead",
-                                "lstm", "gru", "rnn", "syncbatch", "transformer", "bilinear")):
+        if not kind.startswith(
+            (
+                "conv",
+                "linear",
+                "batchnorm",
+                "layernorm",
+                "groupnorm",
+                "instancenorm",
+                "multihead",
+                "lstm",
+                "gru",
+                "rnn",
+                "syncbatch",
+                "transformer",
+                "bilinear",
+            )
+        ):
             continue
         for name in names:
             value = getattr(layer, name, None)

@@ -33,7 +33,9 @@ def run(order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
     kit = Kit(framework, order["device"])
     kit.settle()
     kit.count()
-    marks = [Mark(item["number"], *([tuple(place) for place in item[role]] for role in _ROLES)) for item in order["marks"]]
+    marks = [
+        Mark(item["number"], *([tuple(place) for place in item[role]] for role in _ROLES)) for item in order["marks"]
+    ]
     watching = Watching(emit)
     witness = Witness(framework, kit.layer, kit.optimizer, marks)
     target = Target(order, kit, watching, witness, emit)

@@ -213,18 +213,32 @@ _CHANGES = (
     (r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)(?:, got (?P<got>\d+))?", _unpacked),
     (r"expected (?P<want>\d+D (?:or \d+D )?)input", _rank),
     (r"should be (?:a )?(?P<want>\d-?D(?: or \d-?D)?)", _rank),
-    (r"[Dd]imension (?:out of range|specified as)|number of dims don't match|index \d+ is out of bounds for dimension|"
-     r"tuple index out of range|too many indices", _deeper),
+    (
+        r"[Dd]imension (?:out of range|specified as)|number of dims don't match|index \d+ is out of bounds for dimension|"
+        r"tuple index out of range|too many indices",
+        _deeper,
+    ),
     (r"size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\)", _alike),
     (r"Expected size (?P<a>\d+) but got size (?P<b>\d+)", _alike),
     (r"Broadcast dimension mismatch.*?\[(?P<a>\d+).*?\[(?P<b>\d+)", _alike),
-    (r"[Kk]ernel size can't be greater|Output size is too small|output size.* should be|greater than actual input|"
-     r"Expected more than 1 value per channel|should be less than the corresponding", _larger),
-    (r"expected scalar type Long|to have one of the following scalar types: Long|must be Long|tensors used as indices|"
-     r"dtype of input.*int|should be int|expected scalar type Int", _as_kind("long")),
-    (r"expected scalar type (?:Float|Half)|found dtype Long|only Tensors of floating point|not implemented for 'Long'",
-     _as_kind("float")),
+    (
+        r"[Kk]ernel size can't be greater|Output size is too small|output size.* should be|greater than actual input|"
+        r"Expected more than 1 value per channel|should be less than the corresponding",
+        _larger,
+    ),
+    (
+        r"expected scalar type Long|to have one of the following scalar types: Long|must be Long|tensors used as indices|"
+        r"dtype of input.*int|should be int|expected scalar type Int",
+        _as_kind("long"),
+    ),
+    (
+        r"expected scalar type (?:Float|Half)|found dtype Long|only Tensors of floating point|not implemented for 'Long'",
+        _as_kind("float"),
+    ),
     (r"mask.*bool|expected.*[Bb]ool", _as_kind("bool")),
-    (r"not iterable|must be tuple of Tensors|to be a list|list indices|'list' but got|not a sequence", _as_kind("list")),
+    (
+        r"not iterable|must be tuple of Tensors|to be a list|list indices|'list' but got|not a sequence",
+        _as_kind("list"),
+    ),
 )
 WIDTHS = (WIDTH, 3, 16, 1, 4)

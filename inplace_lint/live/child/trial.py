@@ -73,7 +73,9 @@ class Trials:
             if self._is_over():
                 return
 
-    def _search(self, call: Callable[..., Any], names: List[str], options: Dict[str, Any], kind: str, width: int) -> None:
+    def _search(
+        self, call: Callable[..., Any], names: List[str], options: Dict[str, Any], kind: str, width: int
+    ) -> None:
         waiting = list(shapes.first_guesses(names, kind, width)) if names else [()]
         seen = set()
         left = _MOST_WITH_ONE
@@ -131,7 +133,7 @@ def _ways(kit: Any, shown: Callable[..., Any]) -> Iterator[Tuple[List[str], Dict
     every = [item for item in build.parameters(shown) if item.name != "self"]
     required = [item for item in every if item.default is inspect.Parameter.empty]
     optional = [item for item in every if item.default is None and _takes_tensor(shown, item)]
-    for chosen in ([required, [*required, *optional]] if optional else [required]):
+    for chosen in [required, [*required, *optional]] if optional else [required]:
         names, options = [], {}  # type: List[str], Dict[str, Callable[[], Any]]
         for item in chosen:
             make = _maker(kit, shown, item)
@@ -160,7 +162,8 @@ def _maker(kit: Any, call: Callable[..., Any], item: inspect.Parameter) -> Optio
         return functools.partial(_optimizer, kit)
     if declared is inspect.Parameter.empty and re.search(
         r"^(n|num|dim|axis|eps|p|alpha|beta|gamma|lr|momentum|inplace|training|kernel_size|stride|padding|scale|steps?|"
-        r"epochs?|height|width|size|heads|groups)$|_(dim|size|heads|groups|rate|prob)$|^(num|is|use|return)_", low
+        r"epochs?|height|width|size|heads|groups)$|_(dim|size|heads|groups|rate|prob)$|^(num|is|use|return)_",
+        low,
     ):
         return lambda: next(iter(build.values_for(kit, item.name, declared, 0)), None)
     return None
