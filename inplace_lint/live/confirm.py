@@ -1,9 +1,10 @@
 """
 Verdicts: each finding is put to the proof on the real framework.
 
-What can be run to reach a finding is run, one target a process, until one says *confirmed* or *refuted*. Wrongly refuted
-is worse than no verdict: inputs that we made up refute only what the analysis says of every input, and a run refutes
-only what it saved, wrote and went back through, in this order. Everything else is *not reached*, or *could not run*.
+What can be run to reach a finding is run, one target a process, until one says *confirmed* or *refuted*. Wrongly
+refuted is worse than no verdict: inputs that we made up refute only what the analysis says of every input, and a run
+refutes only what it saved, wrote and went back through, in this order. Everything else is *not reached*, or *could not
+run*.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from inplace_lint.finding import Certainty, Finding, Proof, Role, Severity, Verd
 from inplace_lint.live import source as text
 from inplace_lint.live.meeting import is_same, told_by
 from inplace_lint.live.numbers import compared
-from inplace_lint.live.targets import Outline, Target, Way, probe_for, targets_of
+from inplace_lint.live.targets import Outline, Target, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
 
 _SILENT = frozenset({"IPL301", "IPL302", "IPL303", "IPL304", "IPL305", "IPL306", "IPL307"})

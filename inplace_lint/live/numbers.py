@@ -28,13 +28,14 @@ Numbers = Sequence[Sequence[float]]
 def compared(file: File, target: Target, number: int, _before: Ran) -> tuple[Proof, str]:
     """Say whether the numbers of a target change when a silent finding's write is made out of place."""
     finding = file.findings[number]
-    fix = _fix(file.sources[file.path], file.path, finding)
+    fix = _fix(file.sources[file.path], finding)
     if fix is None:
         return Proof.NOT_REACHED, f"the line ran by {target.words}, but it has no fixed form to compare with"
-    once, again = (file.run(target, [number], numbers=True) for _ in range(2))
+    plain = {"numbers": True, "written": file.path}
+    once, again = (file.run(target, [number], **plain) for _ in range(2))
     if _difference(once.numbers, again.numbers) is not None:
         return Proof.NOT_REACHED, f"the line ran by {target.words}, whose numbers differ from run to run"
-    fixed = file.run(target, [number], numbers=True, fix=fix._asdict())
+    fixed = file.run(target, [number], **plain, fix=fix._asdict())
     found = _difference(once.numbers, fixed.numbers)
     if found is not None:
         got, due = found
@@ -44,13 +45,13 @@ def compared(file: File, target: Target, number: int, _before: Ran) -> tuple[Pro
     return Proof.NOT_REACHED, f"the line ran by {target.words}, with the same numbers as in its fixed form"
 
 
-def _fix(source: Source, path: str, finding: Finding) -> Fix | None:
+def _fix(source: Source, finding: Finding) -> Fix | None:
     span = finding.span
     ends = ((span.line, span.column), (span.end_line, span.end_column))
     if source.tree is None or max(line for line, _ in ends) > len(source.lines):
         return None
     first, last = (len(source.lines[line - 1][:column].encode()) for line, column in ends)
-    fix = Fix(path, span.line, first, span.end_line, last)
+    fix = Fix(span.line, first, span.end_line, last)
     return fix if is_fixable(source.text, fix) else None
 
 
@@ -58,9 +59,11 @@ def _difference(one: Numbers, other: Numbers) -> tuple[float, float] | None:
     """Give the first two numbers that differ, as far as both runs went."""
     for mine, theirs in zip(one, other, strict=False):
         for got, due in zip(mine, theirs, strict=False):
-            same_kind = math.isnan(got) == math.isnan(due)
-            if not same_kind or (
-                not math.isnan(got) and not math.isclose(got, due, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
-            ):
+            if not _is_close(got, due):
                 return got, due
     return None
+
+
+def _is_close(one: float, other: float) -> bool:
+    both = math.isnan(one) and math.isnan(other)
+    return both or math.isclose(one, other, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)

@@ -82,11 +82,19 @@ class Outline:
         return ""
 
     def reaching(self, wanted: str) -> list[str]:
-        """Give the names that lead to a name, itself first, then those that mention it, then those that mention these."""
+        """Give the names that lead to a name, nearest first."""
         found = [wanted]
         for name in found:
             found.extend(other for other, words in self._mentions.items() if name in words and other not in found)
         return found
+
+    def is_run_by_import(self, names: Sequence[str]) -> bool:
+        """Say whether a statement other than a definition mentions one of the names, or holds the line itself."""
+        defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+        loose = [node for node in self.tree.body if not isinstance(node, defined)]
+        decorators = [mark for node in self.tree.body for mark in getattr(node, "decorator_list", ())]
+        words = frozenset[str]().union(*(_mentioned(node) for node in (*loose, *decorators)))
+        return not names or not isinstance(self.parts[names[0]], defined) or not words.isdisjoint(names)
 
     def has_main(self) -> bool:
         """Say whether the file asks for its `__name__`."""
@@ -99,11 +107,12 @@ def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence
     path = outline.path
     if probe is not None:
         yield Target(path, Way.PROBE, "probe", probe)
-    yield Target(path, Way.OWN, "module")
-    if outline.has_main():
-        yield Target(path, Way.OWN, "main")
     owner = outline.owner(line)
     reaching = outline.reaching(owner) if owner else []
+    if outline.is_run_by_import(reaching):
+        yield Target(path, Way.OWN, "module")
+    if outline.has_main():
+        yield Target(path, Way.OWN, "main")
     yield from _calls(outline, reaching)
     yield from _made_up(outline, reaching, owner, outline.method(owner, line))
     for caller in callers:
@@ -113,7 +122,7 @@ def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence
 
 
 def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:
-    """Give functions that can be called as they are: those that lead there, the nearest last, and a program's usual ones."""
+    """Give functions that can be called as they are: those that lead there, then a program's usual ones."""
     free = [name for name, node in outline.parts.items() if isinstance(node, ast.FunctionDef) and _is_free(node)]
     own = [name for name in free if _OWN.match(name)]
     leading = [name for name in reaching if name in free and name not in own]
@@ -153,7 +162,7 @@ def _bound(node: ast.stmt) -> list[str]:
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
-def _mentioned(node: ast.stmt) -> frozenset[str]:
+def _mentioned(node: ast.AST) -> frozenset[str]:
     return frozenset(
         part.id if isinstance(part, ast.Name) else part.attr
         for part in ast.walk(node)

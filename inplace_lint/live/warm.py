@@ -7,6 +7,7 @@ sees the end of its input, and ends with all that it started.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -115,10 +116,8 @@ class Warm:
             return
         assert process.stdin is not None
         assert process.stdout is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):  # it has ended before us
             process.stdin.close()
-        except BrokenPipeError:
-            pass  # it has ended before us
         try:
             process.wait(_GRACE_SECONDS)
         except subprocess.TimeoutExpired:

@@ -48,8 +48,8 @@ def confirmed(finding: Finding) -> dict[str, str] | None:
     """
     Give the verdict of `--confirm`, `null` where it was not asked for or the finding is opinion.
 
-    `verdict` is `confirmed`, `refuted`, `not reached` or `could not run`; `device` `cpu` or `cuda`; `version` that of the
-    framework, empty where it could not be imported; `reason` one line.
+    `verdict` is `confirmed`, `refuted`, `not reached` or `could not run`; `device` `cpu` or `cuda`; `version` that of
+    the framework, empty where it could not be imported; `reason` one line.
     """
     verdict = finding.verdict
     if verdict is None:

@@ -23,15 +23,13 @@ _NUMBERS = (
     (r"drop|^p$|prob|momentum|rate|alpha|beta|gamma|slope|weight|lambda|temperature|sigma|std", (0.1, 0.5)),
     (r"eps", (1e-5,)),
     (r"groups?$|heads?$|^n_?head|num_?heads", (2, 1)),
-    (r"img|image|resolution|input_size|^size$|height|width$|^h$|^w$|spatial", (16, (16, 16), 8)),
+    (r"img|image|resolution|^size$|height|^h$|^w$|spatial", (16, (16, 16), 8)),
     (r"patch", (4, (4, 4))),
     (r"vocab|num_embeddings|num_tokens|n_?tokens", (16,)),
-    (r"len|max_?seq|block_size|context|time", (5, 16)),
-    (
-        r"channels?|planes|dims?$|dim_|_dim|features?|feats?$|hidden|width|embed|units|filters|classes|inner|^c\d*$|^d$|"
-        r"^d_?model|^in_?c|^out_?c|^nf$|^ch$|inp|oup|^n_?in$|^n_?out$|^in_|^out_|input|output|size",
-        (WIDTH,),
-    ),
+    (r"len|max_?seq|block_size|context_?(len|size)|^time(_?steps?)?$", (5, 16)),
+    (r"head_?dim|head_?size|dim_?head|d_?head|head_?width", (WIDTH // 2,)),
+    (r"channels?|planes|dims?$|dim_|_dim|features?|feats?$|hidden|width|embed|units|filters|classes|inner", (WIDTH,)),
+    (r"^d_?model|^nf$|^ch$|^c\d*$|^d$|inp|oup|^n_?in$|^n_?out$|^in_|^out_|input|output|size", (WIDTH,)),
     (r"layers|depth|blocks?$|^n$|num|count|steps|times|repeats?|order|level|iter", (2, 1, (1, 1), (2, 2, 2, 2))),
     (
         r"^(use|is|with|has|do|no|enable|return|need|norm_first|bias|affine|inplace|training|pre_?norm)(_|$)",

@@ -3,41 +3,42 @@ The fixed form of a program, made while it is loaded: the flagged write becomes 
 
 `x += y` becomes `x = x + y`, `x.op_(…)` as a statement becomes `x = x.op(…)`, a flag `inplace=True` becomes
 `inplace=False`. Nothing is written to the file. What has no such form is not made up.
+
+Where numbers are compared, both forms go without `assert`: what it states may be the number that is wrong.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib.machinery
-from typing import Any, NamedTuple, Optional
+from typing import Any, Dict, NamedTuple, Optional
 
 
 class Fix(NamedTuple):
     """
-    The place of a write in a file.
+    The place of a write.
 
     Units: lines from 1, columns in bytes of UTF-8 from 0.
     """
 
-    path: str
     line: int
     column: int
     end_line: int
     end_column: int
 
 
-_chosen = []  # type: list[Fix]
+_forms: Dict[str, Optional[Fix]] = {}
 
 
-def patched(fix: Fix) -> None:
-    """Load the file of a fix in its fixed form from here on."""
-    _chosen.append(fix)
+def patched(path: str, fix: Optional[Fix]) -> None:
+    """Load a file without its asserts from here on, and in its fixed form if there is a fix."""
+    _forms[path] = fix
     loader = importlib.machinery.SourceFileLoader
     original = loader.get_code
 
     def get_code(self: Any, fullname: str) -> Any:
         path = self.get_filename(fullname)
-        if path != fix.path:
+        if path not in _forms:
             return original(self, fullname)
         return compiled(self.get_data(path), path)
 
@@ -47,10 +48,10 @@ def patched(fix: Fix) -> None:
 def compiled(source: bytes, path: str) -> Any:
     """Compile a file, in its fixed form if there is a fix for it."""
     tree = ast.parse(source, path)
-    for fix in _chosen:
-        if fix.path == path:
-            tree = ast.fix_missing_locations(_Fixer(fix).visit(tree))
-    return compile(tree, path, "exec", dont_inherit=True)
+    fix = _forms.get(path)
+    if fix is not None:
+        tree = ast.fix_missing_locations(_Fixer(fix).visit(tree))
+    return compile(tree, path, "exec", dont_inherit=True, optimize=1 if path in _forms else -1)
 
 
 def is_fixable(source: str, fix: Fix) -> bool:
@@ -105,9 +106,4 @@ class _Fixer(ast.NodeTransformer):
 
     def _is_it(self, node: Any) -> bool:
         place = tuple(getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
-        return place == tuple(self.fix)[1:]
-
-
-def fix_at(path: str, place: Optional[Any]) -> Optional[Fix]:
-    """Give the fix for a place, where it has one."""
-    return None if place is None else Fix(path, *place)
+        return place == tuple(self.fix)

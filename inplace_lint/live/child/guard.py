@@ -83,8 +83,8 @@ class _Watch:
 
     def __init__(self, child: int, texts: Dict[int, bytearray], most: Dict[int, int]) -> None:
         self.child, self.texts, self.most = child, texts, most
-        self.open = set(texts)  # type: Set[int]
-        self.status = None  # type: Optional[int]
+        self.open: Set[int] = set(texts)
+        self.status: Optional[int] = None
 
     def wait(self, limits: Limits, owner: int) -> str:
         """Read what the child tells until it ends; give why it was ended, or how it died, if it did not end well."""
@@ -203,7 +203,7 @@ def _children(parent: int) -> List[int]:
 def _members(group: int) -> List[int]:
     """Give the processes of a group and all their descendants."""
     every = list(_processes())
-    found = {pid for pid, _, own in every if own == group or pid == group}
+    found = {pid for pid, _, own in every if group in {own, pid}}
     while True:
         more = {pid for pid, above, _ in every if above in found} - found
         if not more:

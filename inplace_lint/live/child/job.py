@@ -39,8 +39,8 @@ def run(order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
     watching = Watching(emit)
     witness = Witness(framework, kit.layer, kit.optimizer, marks)
     target = Target(order, kit, watching, witness, emit)
-    if order.get("fix"):
-        patched(Fix(**order["fix"]))
+    if order.get("numbers"):
+        patched(order["written"], Fix(**order["fix"]) if order.get("fix") else None)
     kit.seed()
     watching.start()
     witness.start()
@@ -64,6 +64,8 @@ class Target:
             self._close(attempt(self._as_program))
             return
         loaded = attempt(lambda: load(self.order["path"] if kind != "probe" else name.partition(":")[0]))
+        if kind == "module" and loaded.error is None:
+            self.kit.note(vars(loaded.value))
         if kind == "module" or loaded.error is not None:
             self._close(loaded, "importing it: " if kind != "module" else "")
             return
@@ -140,7 +142,7 @@ def load(place: str) -> Any:
     if not os.path.exists(place):
         return importlib.import_module(place)
     folder, file = os.path.split(os.path.abspath(place))
-    parts = [] if file == "__init__.py" else [file[: -len(".py")]]  # type: List[str]
+    parts: List[str] = [] if file == "__init__.py" else [file[: -len(".py")]]
     while os.path.exists(os.path.join(folder, "__init__.py")):
         folder, package = os.path.split(folder)
         parts.insert(0, package)

@@ -30,7 +30,7 @@ class Kit:
         self.optimizer = framework.optim.Optimizer if self.is_torch else framework.optimizer.Optimizer
         self.tensor = framework.Tensor
         self.backwards = 0
-        self.numbers = []  # type: List[float]
+        self.numbers: List[float] = []
 
     def settle(self) -> None:
         """Choose the device, and one thread: many small calls, and others work on the same machine."""
@@ -105,7 +105,7 @@ class Kit:
 
     def tensors(self, value: Any) -> List[Any]:
         """Give all tensors in a value: tuples, lists, dicts, data classes and plain objects."""
-        found = []  # type: List[Any]
+        found: List[Any] = []
         self._collect(value, found, _DEEPEST)
         return found
 
@@ -131,7 +131,7 @@ class Kit:
         return next(getattr(self.framework.nn, name) for name in names if hasattr(self.framework.nn, name))
 
     def layers_of(self, module: Any) -> List[Tuple[str, Any]]:
-        """Give a module's own layers in the order of their names' first use, with the lower-case names of their kinds."""
+        """Give a module and all layers in it, each with the name of its kind in lower case."""
         inner = module.modules() if self.is_torch else module.sublayers(include_self=True)
         return [(type(item).__name__.lower(), item) for item in inner]
 

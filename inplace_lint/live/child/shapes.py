@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
 
-from .build import WIDTH
-
 Shape = Tuple[int, ...]
 _MOST_AXES = 5
 
@@ -64,10 +62,11 @@ def _spec(name: str, shape: Shape, number: str) -> Spec:
 
 def mended(guess: Guess, error: str) -> Iterator[Guess]:
     """Give guesses that an error asks for, the surest first."""
-    for pattern, change in _CHANGES:
-        found = re.search(pattern, error, re.DOTALL)
-        if found:
-            yield from (made for made in change(guess, found) if made != guess)
+    for change, *patterns in _ANSWERS:
+        for pattern in patterns:
+            found = re.search(pattern, error, re.DOTALL)
+            if found:
+                yield from (made for made in change(guess, found) if made != guess)
 
 
 def _each(guess: Guess, change: Callable[[Spec], Optional[Spec]]) -> List[Guess]:
@@ -196,49 +195,80 @@ def _as_kind(kind: str) -> Callable[[Guess, re.Match[str]], List[Guess]]:
     return change
 
 
-_CHANGES = (
-    (r"to have (?P<want>\d+) channels, but got (?P<got>\d+) channels", _channels),
-    (r"input's channels? .{0,80}?(?P<got>\d+).{0,200}?filter's channels?.{0,80}?(?P<want>\d+)", _channels),
-    (r"Received: the input's channels is (?P<got>\d+),.*?groups is \d+.*?\[\d+, (?P<want>\d+)", _channels),
-    (r"running_mean should contain (?P<got>\d+) elements not (?P<want>\d+)", _channels),
-    (r"weight should contain (?P<got>\d+) elements not (?P<want>\d+)", _channels),
-    (r"shapes cannot be multiplied \(\d+x(?P<got>\d+) and (?P<want>\d+)x\d+\)", _inner),
-    (r"Input\(Y\) has been transposed.*?X.*?(?P<got>\d+).*?(?P<want>\d+)", _inner),
-    (r"X\.dim\[-1\] .*?(?P<got>\d+).*?(?P<want>\d+)", _inner),
-    (r"[Gg]iven normalized_shape ?=?(?:is )?(?P<want>\[[\d, ]+\])", _last),
-    (r"input\.size\(-1\) must be equal to input_size\. Expected (?P<want>\d+)", _last),
-    (r"expecting embedding dimension of (?P<want>\d+)", _last),
-    (r"embed(?:ding)?.{0,20}dim.{0,40}(?P<want>\d+)", _last),
-    (r"[Ee]xpected (?P<want>\d+D?[^,;]{0,40}?(?:or \d+D)?[^,;]{0,20}) (?:batched |)(?:input|tensor|inputs)", _rank),
-    (r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)(?:, got (?P<got>\d+))?", _unpacked),
-    (r"expected (?P<want>\d+D (?:or \d+D )?)input", _rank),
-    (r"should be (?:a )?(?P<want>\d-?D(?: or \d-?D)?)", _rank),
+_ANSWERS = (
     (
-        r"[Dd]imension (?:out of range|specified as)|number of dims don't match|index \d+ is out of bounds for dimension|"
-        r"tuple index out of range|too many indices",
+        _channels,
+        r"to have (?P<want>\d+) channels, but got (?P<got>\d+) channels",
+        r"Received: the input's channels is (?P<got>\d+),.*?groups is \d+.*?\[\d+, (?P<want>\d+)",
+        r"input channel.{0,200}?= (?P<got>\d+).{0,200}?= (?P<want>\d+)",
+        r"(?:running_mean|weight) should contain (?P<got>\d+) elements not (?P<want>\d+)",
+    ),
+    (
+        _inner,
+        r"shapes cannot be multiplied \(\d+x(?P<got>\d+) and (?P<want>\d+)x\d+\)",
+        r"Input\(Y\) has been transposed.*?X.*?(?P<got>\d+).*?(?P<want>\d+)",
+        r"X's width must be equal with Y's height.*?\[.*?(?P<got>\d+)\].*?\[(?P<want>\d+)",
+    ),
+    (
+        _last,
+        r"[Gg]iven normalized_shape ?=?(?:is )?(?P<want>\[[\d, ]+\])",
+        r"input\.size\(-1\) must be equal to input_size\. Expected (?P<want>\d+)",
+        r"expecting embedding dimension of (?P<want>\d+)",
+        r"embed(?:ding)?.{0,20}dim.{0,40}(?P<want>\d+)",
+    ),
+    (_unpacked, r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)(?:, got (?P<got>\d+))?"),
+    (
+        _rank,
+        r"[Ee]xpected (?P<want>\d+D?[^,;]{0,40}?(?:or \d+D)?[^,;]{0,20}) (?:batched |)(?:input|tensor|inputs)",
+        r"should be (?:a )?(?P<want>\d-?D(?: or \d-?D)?)",
+    ),
+    (
         _deeper,
+        r"[Dd]imension (?:out of range|specified as)",
+        r"number of dims don't match",
+        r"index \d+ is out of bounds for dimension",
+        r"tuple index out of range",
+        r"too many indices",
     ),
-    (r"size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\)", _alike),
-    (r"Expected size (?P<a>\d+) but got size (?P<b>\d+)", _alike),
-    (r"Broadcast dimension mismatch.*?\[(?P<a>\d+).*?\[(?P<b>\d+)", _alike),
     (
-        r"[Kk]ernel size can't be greater|Output size is too small|output size.* should be|greater than actual input|"
-        r"Expected more than 1 value per channel|should be less than the corresponding",
+        _alike,
+        r"size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\)",
+        r"Expected size (?P<a>\d+) but got size (?P<b>\d+)",
+        r"Broadcast dimension mismatch.*?\[(?P<a>\d+).*?\[(?P<b>\d+)",
+    ),
+    (
         _larger,
+        r"[Kk]ernel size can't be greater",
+        r"[Oo]utput size is too small",
+        r"output size.* should be",
+        r"greater than actual input",
+        r"Expected more than 1 value per channel",
+        r"should be less than the corresponding",
     ),
     (
-        r"expected scalar type Long|to have one of the following scalar types: Long|must be Long|tensors used as indices|"
-        r"dtype of input.*int|should be int|expected scalar type Int",
         _as_kind("long"),
+        r"expected scalar type (?:Long|Int)",
+        r"to have one of the following scalar types: Long",
+        r"must be Long",
+        r"tensors used as indices",
+        r"dtype of input.*int",
+        r"should be int",
     ),
     (
-        r"expected scalar type (?:Float|Half)|found dtype Long|only Tensors of floating point|not implemented for 'Long'",
         _as_kind("float"),
+        r"expected scalar type (?:Float|Half)",
+        r"found dtype Long",
+        r"only Tensors of floating point",
+        r"not implemented for 'Long'",
     ),
-    (r"mask.*bool|expected.*[Bb]ool", _as_kind("bool")),
+    (_as_kind("bool"), r"mask.*bool", r"expected.*[Bb]ool"),
     (
-        r"not iterable|must be tuple of Tensors|to be a list|list indices|'list' but got|not a sequence",
         _as_kind("list"),
+        r"not iterable",
+        r"must be tuple of Tensors",
+        r"to be a list",
+        r"list indices",
+        r"'list' but got",
+        r"not a sequence",
     ),
 )
-WIDTHS = (WIDTH, 3, 16, 1, 4)

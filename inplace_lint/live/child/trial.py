@@ -108,7 +108,7 @@ class Trials:
         self.kit.note(result)
         held = result if self.kit.tensors(result) else list(inputs.values())
         if not self.kit.backward(held):
-            raise NoBackward
+            raise NoBackwardError
         if isinstance(call, self.kit.layer):
             self.kit.note(self.kit.gradients(call))
 
@@ -121,7 +121,7 @@ class Trials:
         return self._left <= 0 or self._more <= 0 or time.monotonic() > self._until
 
 
-class NoBackward(Exception):
+class NoBackwardError(Exception):
     """What ran gave nothing that a backward could start from."""
 
     def __str__(self) -> str:

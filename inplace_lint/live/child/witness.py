@@ -62,9 +62,9 @@ class Witness:
         self.places = Places(folder, layer, optimizer)
         self._ledger = Ledger(lambda _: None)
         self._moment = 0
-        self._hits = {}  # type: Dict[Where, FrozenSet[Tuple[int, str, int]]]
-        self._pending = []  # type: List[Tuple[Any, Callable[[], None], Mark]]
-        self._undo = []  # type: List[Callable[[], None]]
+        self._hits: Dict[Where, FrozenSet[Tuple[int, str, int]]] = {}
+        self._pending: List[Tuple[Any, Callable[[], None], Mark]] = []
+        self._undo: List[Callable[[], None]] = []
         self._files = {place[0] for mark in marks for place in (*mark.writes, *mark.saves)}
 
     def start(self) -> None:
@@ -155,7 +155,7 @@ class Witness:
                 attempt(functools.partial(_watch, tensor, then, mark))  # a view that was overwritten has no history
 
     def _hits_of(self, spot: Spot) -> FrozenSet[Tuple[int, str, int]]:
-        found = set()  # type: Set[Tuple[int, str, int]]
+        found: Set[Tuple[int, str, int]] = set()
         for where in (spot.where, self._ledger.construction(spot.layer)):
             if where is not None:
                 known = self._hits.get(where)
@@ -211,7 +211,7 @@ def _in_training(frame: Optional[FrameType], spot: Spot) -> bool:
 
 
 def _mode(torch: Any, seen: Callable[[Callable[[], Any], List[Any]], Any]) -> Any:
-    written = {}  # type: Dict[Any, List[int]]
+    written: Dict[Any, List[int]] = {}
 
     def positions(func: Any) -> List[int]:
         found = written.get(func)
@@ -230,7 +230,7 @@ def _mode(torch: Any, seen: Callable[[Callable[[], Any], List[Any]], Any]) -> An
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             options = kwargs or {}
-            targets = []  # type: List[Any]
+            targets: List[Any] = []
             for at in positions(func):
                 value = args[at] if at < len(args) else options.get(func._schema.arguments[at].name)
                 targets += value if isinstance(value, (list, tuple)) else [value]
