@@ -19,7 +19,7 @@ from inplace_lint.errors import UnreadableError
 from inplace_lint.files import decode, read
 from inplace_lint.finding import Certainty, Finding, Proof, Role, Severity, Verdict
 from inplace_lint.live import source as text
-from inplace_lint.live.meeting import is_same, told_by
+from inplace_lint.live.meeting import is_near, is_same, told_by
 from inplace_lint.live.numbers import compared
 from inplace_lint.live.targets import Outline, Target, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
@@ -131,19 +131,21 @@ class File:
     def _try(self, target: Target, numbers: Sequence[int]) -> None:
         ran = self.run(target, numbers)
         self.asked.hear(f"{target.path}: {target.words}", ran.printed)
-        tried = [number for number in numbers if number in self.findings]
+        broken: set[int] = set()
         for told in told_by(ran.records, self.sources, made_up=ran.made_up):
-            for number in tried:
+            for number in numbers:
                 finding = self.findings[number]
+                if is_near(finding, told.finding):
+                    broken.add(number)
                 if number not in self.done and is_same(finding, told.finding, tuple(self.findings.values())):
                     self.done[number] = self._verdict(finding, Proof.CONFIRMED, f"{told.cause}, by {target.words}")
         if self.warm.trouble:
             return
-        for number in tried:
+        for number in numbers:
             if number not in self.done:
-                self._weigh(number, target, ran)
+                self._weigh(number, target, ran, is_broken=number in broken)
 
-    def _weigh(self, number: int, target: Target, ran: Ran) -> None:
+    def _weigh(self, number: int, target: Target, ran: Ran, *, is_broken: bool) -> None:
         """Note what a run that did not break at a finding says of it."""
         finding = self.findings[number]
         marks = [mark for mark in ran.marks if mark.number == number]
@@ -153,7 +155,7 @@ class File:
                 self.done[number] = self._verdict(finding, proof, reason)
             else:
                 self.partly[number] = reason
-        elif any(mark.complete for mark in marks) and self._may_refute(finding, ran):
+        elif any(mark.complete for mark in marks) and not is_broken and self._may_refute(finding, ran):
             reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:

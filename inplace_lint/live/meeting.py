@@ -70,6 +70,11 @@ def is_same(finding: Finding, told: Finding, others: Sequence[Finding]) -> bool:
     return any(_meet(one, other) for one in mine for other in seen)
 
 
+def is_near(finding: Finding, told: Finding) -> bool:
+    """Say whether a run told anything of a finding's write, under whatever rule."""
+    return any(_meet(one, other) for one in _writes(finding) for other in _writes(told))
+
+
 def _family(code: str) -> frozenset[str]:
     return next((family for family in (_RAISES_LATER, _UNSEEN) if code in family), frozenset({code}))
 

@@ -115,10 +115,13 @@ def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence
         yield Target(path, Way.OWN, "main")
     yield from _calls(outline, reaching)
     yield from _made_up(outline, reaching, owner, outline.method(owner, line))
+    elsewhere: list[Target] = []
     for caller in callers:
         names = [name for name in caller.reaching(owner) if name in caller.parts] if owner else []
-        yield from list(_calls(caller, names))[:_MOST_ELSEWHERE]
-        yield from list(_made_up(caller, names, "", ""))[:_MOST_ELSEWHERE]
+        if names:
+            elsewhere.extend((*_calls(caller, names), *_made_up(caller, names, "", "")))
+    elsewhere.sort(key=lambda target: target.way)
+    yield from elsewhere[:_MOST_ELSEWHERE]
 
 
 def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:

@@ -7,12 +7,16 @@ a history, so that only what a user's code does can be refused.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import random
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from .attempt import attempt
+
 _DEEPEST = 4
+_LARGE = 4_000_000  # elements of a module
 _SEED = 7
 
 
@@ -31,6 +35,8 @@ class Kit:
         self.tensor = framework.Tensor
         self.backwards = 0
         self.numbers: List[float] = []
+        self.is_meta = False  # whether what was made last has no memory
+        self.is_real = False  # whether everything must have memory
 
     def settle(self) -> None:
         """Choose the device, and one thread: many small calls, and others work on the same machine."""
@@ -76,18 +82,43 @@ class Kit:
 
     def floats(self, shape: Sequence[int]) -> Any:
         """Give random numbers that have a history and require gradients."""
-        made = self.framework.randn(list(shape))
-        if self.is_torch:
-            made.requires_grad_()
-        else:
-            made.stop_gradient = False
-        return made * 1
+        with self._where():
+            made = self.framework.randn(list(shape))
+            if self.is_torch:
+                made.requires_grad_()
+            else:
+                made.stop_gradient = False
+            return made * 1
 
     def longs(self, shape: Sequence[int]) -> Any:
         """Give zeros and ones as whole numbers."""
         if self.is_torch:
-            return self.framework.randint(0, 2, list(shape))
+            with self._where():
+                return self.framework.randint(0, 2, list(shape))
         return self.framework.randint(0, 2, list(shape), dtype="int64")
+
+    def made(self, make: Callable[[], Any]) -> Any:
+        """
+        Make something of the program; a large module is made without memory of its own.
+
+        PyTorch's `meta` device keeps graphs and versions as any other does, and computes nothing: a model of full size
+        costs what a small one does. What only real memory can do is tried on it again by who calls.
+        """
+        self.is_meta = False
+        if self.is_torch and self.device == "cpu" and not self.is_real:
+            with self.framework.device("meta"):
+                light = attempt(make)
+            if isinstance(light.value, self.layer) and self._size(light.value) > _LARGE:
+                self.is_meta = True
+                return light.value
+            self.seed()
+        return make()
+
+    def _size(self, module: Any) -> int:
+        return sum(item.numel() for item in (*module.parameters(), *module.buffers()))
+
+    def _where(self) -> Any:
+        return self.framework.device("meta") if self.is_meta else contextlib.nullcontext()
 
     def bools(self, shape: Sequence[int]) -> Any:
         """Give truths, some of them true."""

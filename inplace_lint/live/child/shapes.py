@@ -30,6 +30,11 @@ def first_guesses(names: List[str], kind: str, width: int) -> Iterator[Guess]:
         yield tuple(_spec(name, shape, number) for name in names)
         if len(names) == 1 and re.search(r"s$|list|feat|inputs|hidden", names[0]) and number == "float":
             yield (Spec("list", shape),)
+    if len(names) > 1:
+        for shape, number in _families(kind, width)[:2]:
+            whole = tuple(_spec(name, shape, number) for name in names)
+            vector = Spec("float", (2, width))
+            yield from ((*whole[:at], vector, *whole[at + 1 :]) for at in range(len(names) - 1, 0, -1))
 
 
 def _families(kind: str, width: int) -> List[Tuple[Shape, str]]:
@@ -55,8 +60,10 @@ def _spec(name: str, shape: Shape, number: str) -> Spec:
         return Spec("long", (2, 5) if len(shape) == 3 else shape[:1])  # noqa: PLR2004 - a sequence
     if "mask" in low:
         return Spec("bool", shape[:-1] if len(shape) == 3 else (*shape[:1], 1, *shape[2:]))  # noqa: PLR2004
-    if re.search(r"^(t|ts|time|timesteps?|temb_ids)$", low):
+    if re.search(r"^(t|ts|time|timesteps?|sigma)$", low):
         return Spec("float", shape[:1])
+    if re.search(r"^(t_?emb|temb|time_emb\w*|pooled\w*|cond|vec|style|w|noise_level|class_emb\w*)$", low):
+        return Spec("float", (shape[0], shape[1] if len(shape) > 3 else shape[-1]))  # noqa: PLR2004 - an image
     return Spec(number, shape)
 
 

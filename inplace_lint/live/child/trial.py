@@ -43,12 +43,19 @@ class Trials:
 
     def of_class(self, kind: Any, method: str) -> None:
         """Construct a class in several ways, and call a method, or the instance, with made-up inputs."""
+        self._of_class(kind, method)
+        if not self.succeeded and self.kit.is_meta:
+            self.kit.is_real = True
+            self._left = _MOST_TRIALS
+            self._of_class(kind, method)
+
+    def _of_class(self, kind: Any, method: str) -> None:
         built = 0
         for options in build.constructions(self.kit, kind):
             if self._is_over():
                 return
             self.kit.seed()
-            made = attempt(lambda options=options: kind(**options))  # type: ignore[misc]
+            made = attempt(lambda options=options: self.kit.made(lambda: kind(**options)))  # type: ignore[misc]
             if made.error is not None:
                 self.problem = self.problem if built else "constructing it: " + in_words(made.error)
                 self._ended(made)
@@ -62,7 +69,10 @@ class Trials:
         if isinstance(instance, self.kit.layer):
             instance.train()
             kind, width = build.width_of(self.kit, instance)
-        call = instance if method in {"", "forward", "__call__"} and callable(instance) else getattr(instance, method)
+        call = instance if method in {"", "forward", "__call__"} else getattr(instance, method)
+        if not callable(call):
+            self.problem = "it cannot be called"
+            return
         shown = instance.forward if call is instance and hasattr(instance, "forward") else call
         self.of_call(call, shown, kind, width)
 
