@@ -21,7 +21,7 @@ from inplace_lint.finding import Certainty, Finding, Proof, Role, Severity, Verd
 from inplace_lint.live import source as text
 from inplace_lint.live.meeting import is_near, is_same, told_by
 from inplace_lint.live.numbers import compared
-from inplace_lint.live.targets import Outline, Target, probe_for, targets_of
+from inplace_lint.live.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
 
 _SILENT = frozenset({"IPL301", "IPL302", "IPL303", "IPL304", "IPL305", "IPL306", "IPL307"})
@@ -76,8 +76,7 @@ class File:
         self.path, self.findings, self.warm, self.asked = str(Path(path).absolute()), findings, warm, asked
         self.done: dict[int, Verdict] = {}
         self.partly: dict[int, str] = {}
-        self.ended: dict[int, str] = {}
-        self.failed: dict[int, str] = {}
+        self.missed: dict[int, tuple[Way, Proof, str]] = {}
         self.sources: dict[str, text.Source] = {}
 
     def verdicts(self) -> dict[int, Verdict]:
@@ -161,10 +160,16 @@ class File:
         elif marks:
             end = f" ({ran.problem})" if ran.problem else ""
             self.partly[number] = f"the line ran by {target.words}, which says nothing certain{end}"
-        elif ran.problem:
-            self.failed.setdefault(number, f"{target.words}: {ran.problem}")  # the first is the likeliest to be real
         else:
-            self.ended[number] = f"{target.words} ran to the end without running the line"
+            end = "ran to the end without running the line"
+            proof = Proof.COULD_NOT_RUN if ran.problem else Proof.NOT_REACHED
+            reason = f"{target.words}: {ran.problem}" if ran.problem else f"{target.words} {end}"
+            self._missed(number, target.way, proof, reason)
+
+    def _missed(self, number: int, way: Way, proof: Proof, reason: str) -> None:
+        """Keep the first reason of the last way: what stands next to the line is tried first there."""
+        if number not in self.missed or self.missed[number][0] < way:
+            self.missed[number] = (way, proof, reason)
 
     @staticmethod
     def _may_refute(finding: Finding, ran: Ran) -> bool:
@@ -178,10 +183,8 @@ class File:
             return self._verdict(finding, Proof.COULD_NOT_RUN, f"findings of {finding.code} are not proved by running")
         if number in self.partly:
             return self._verdict(finding, Proof.NOT_REACHED, self.partly[number])
-        if number in self.failed:
-            return self._verdict(finding, Proof.COULD_NOT_RUN, self.failed[number])
-        if number in self.ended:
-            return self._verdict(finding, Proof.NOT_REACHED, self.ended[number])
+        if number in self.missed:
+            return self._verdict(finding, *self.missed[number][1:])
         return self._verdict(finding, Proof.COULD_NOT_RUN, "nothing that runs the line was found")
 
     def _verdict(self, finding: Finding, proof: Proof, reason: str) -> Verdict:

@@ -7,16 +7,20 @@ other on purpose: everything that counts channels or features is the same small 
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import textwrap
 import typing
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 WIDTH = 8
 _MOST = 24
+_WIDER = {WIDTH: 4 * WIDTH, WIDTH // 2: 2 * WIDTH}  # groups of 32 are a usual default
 _DEEPEST = 2
 
 _NUMBERS = (
+    (r"spatial_dims|^ndims?$|^n_?dims?$|^num_dims?$|dimensions$", (2, 3, 1)),
     (r"kernel|ksize|^k$|window", (3, (3, 3))),
     (r"stride|dilation|scale_factor|expansion|ratio|multiplier|cardinality", (1, 2)),
     (r"padding|^pad$", (1,)),
@@ -66,24 +70,50 @@ def constructions(kit: Any, make: Callable[..., Any]) -> Iterator[Dict[str, Any]
     """
     Give arguments to try with a constructor: all first choices, then each other choice alone.
 
-    Nothing is given where a parameter without default has no value that fits.
+    Parameters with defaults keep them at first; then options of theirs that the code asks about are tried, since they
+    choose its branches. Nothing is given where a parameter without default has no value that fits.
     """
-    required = [item for item in parameters(make) if item.default is inspect.Parameter.empty]
+    every = parameters(make)
+    required = [item for item in every if item.default is inspect.Parameter.empty]
     choices = {item.name: values_for(kit, item.name, annotation(make, item), 0) for item in required}
     if any(not values for values in choices.values()):
         return
     first = {name: values[0] for name, values in choices.items()}
-    yield first
-    given = 1
+    wide = {name: _WIDER.get(value, value) if isinstance(value, int) else value for name, value in first.items()}
     lists = {name: [WIDTH] * 4 for name in first if _LISTS.search(name)}
-    if lists:
-        given += 1
-        yield {**first, **lists}
-    for name, values in choices.items():
-        for value in values[1:]:
-            if given < _MOST:
-                given += 1
-                yield {**first, name: value}
+    others = [{**first, name: value} for name, values in choices.items() for value in values[1:]]
+    options = [{**first, name: value} for name, value in _options(make, every)]
+    found = [first, *([wide] if wide != first else []), *([{**first, **lists}] if lists else []), *options, *others]
+    yield from found[:_MOST]
+
+
+def _options(make: Callable[..., Any], every: List[inspect.Parameter]) -> Iterator[Tuple[str, Any]]:
+    """Give other values of parameters: strings that the code compares them with, and the other truth."""
+    compared = _compared(make)
+    for item in every:
+        for value in sorted(compared.get(item.name, ())):
+            if value != item.default:
+                yield item.name, value
+    for item in every:
+        if isinstance(item.default, bool):
+            yield item.name, not item.default
+
+
+def _compared(make: Callable[..., Any]) -> Dict[str, Set[str]]:
+    """Give the strings that names and attributes are compared with in the source of a class or function."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(make)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: Dict[str, Set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            name = getattr(node.left, "attr", getattr(node.left, "id", ""))
+            words = [
+                part.value for side in node.comparators for part in ast.walk(side) if isinstance(part, ast.Constant)
+            ]
+            found.setdefault(name, set()).update(word for word in words if isinstance(word, str))
+    return found
 
 
 def parameters(call: Callable[..., Any]) -> List[inspect.Parameter]:

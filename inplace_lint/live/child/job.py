@@ -12,12 +12,12 @@ import importlib.util
 import os
 import sys
 import types
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Set
 
 from .attempt import Answer, attempt, in_words
 from .fixing import Fix, patched
 from .kits import Kit
-from .trial import Stage, Trials
+from .trial import Reached, Stage, Trials
 from .watching import Watching
 from .witness import Mark, Witness
 
@@ -36,14 +36,12 @@ def run(order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
     marks = [
         Mark(item["number"], *([tuple(place) for place in item[role]] for role in _ROLES)) for item in order["marks"]
     ]
-    watching = Watching(emit)
-    witness = Witness(framework, kit.layer, kit.optimizer, marks)
-    target = Target(order, kit, watching, witness, emit)
+    target = Target(order, kit, Witness(framework, kit.layer, kit.optimizer, marks), emit)
     if order.get("numbers"):
         patched(order["written"], Fix(**order["fix"]) if order.get("fix") else None)
     kit.seed()
-    watching.start()
-    witness.start()
+    target.watching.start()
+    target.witness.start()
     target.run()
 
 
@@ -53,9 +51,11 @@ _ROLES = ("writes", "saves")
 class Target:
     """What is run, and what is told about it."""
 
-    def __init__(self, order: Dict[str, Any], kit: Kit, watching: Any, witness: Any, emit: Callable[..., None]) -> None:
-        self.order, self.kit, self.watching, self.witness, self.emit = order, kit, watching, witness, emit
-        self.is_told = False
+    def __init__(self, order: Dict[str, Any], kit: Kit, witness: Witness, emit: Callable[..., None]) -> None:
+        self.order, self.kit, self.witness, self.emit = order, kit, witness, emit
+        self.watching = Watching(self.hear)
+        self.broke = False
+        self.reached: Set[int] = set()
 
     def run(self) -> None:
         """Run it to its end."""
@@ -114,10 +114,17 @@ class Target:
             trials.of_call(value, value)
         self.emit({"kind": "done", "error": "" if trials.succeeded else trials.problem})
 
-    def _ended(self, answer: Answer) -> None:
-        """Tell what one trial saw."""
+    def _ended(self, answer: Answer) -> Reached:
+        """Tell what one trial saw; say what was reached by then."""
         self._tell_end(answer)
+        self.reached |= {mark.number for mark in self.witness.marks if mark.ran}
         self.witness.begin()
+        return Reached(bool(self.reached), len(self.reached) == len(self.witness.marks), self.broke)
+
+    def hear(self, record: Dict[str, Any]) -> None:
+        """Pass on what the watcher tells."""
+        self.broke = self.broke or record["kind"] != "watched"
+        self.emit(record)
 
     def _close(self, answer: Answer, doing: str = "") -> None:
         self._tell_end(answer)

@@ -7,11 +7,13 @@ text, guesses go out.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
 
 Shape = Tuple[int, ...]
 _MOST_AXES = 5
+_MOST_ELEMENTS = 1_000_000
 
 
 class Spec(NamedTuple):
@@ -73,7 +75,11 @@ def mended(guess: Guess, error: str) -> Iterator[Guess]:
         for pattern in patterns:
             found = re.search(pattern, error, re.DOTALL)
             if found:
-                yield from (made for made in change(guess, found) if made != guess)
+                yield from (made for made in change(guess, found) if made != guess and _is_small(made))
+
+
+def _is_small(guess: Guess) -> bool:
+    return all(functools.reduce(lambda one, other: one * other, spec.shape, 1) <= _MOST_ELEMENTS for spec in guess)
 
 
 def _each(guess: Guess, change: Callable[[Spec], Optional[Spec]]) -> List[Guess]:

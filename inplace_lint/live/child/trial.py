@@ -18,15 +18,30 @@ from .attempt import Answer, attempt, in_words
 
 _MOST_TRIALS = 80
 _MOST_WITH_ONE = 40
-_MORE = 4  # trials after one that ended
+_MORE = 12  # trials after one that ended
+_FEW = 3  # trials after all flagged lines ran, and something broke
+_MORE_ONCE_RUN = 2  # trials after one that ran a flagged line
 _TENSOR = re.compile(r"Tensor")
 
 
+class Reached(NamedTuple):
+    """What all trials so far have reached."""
+
+    some: bool
+    every: bool
+    broke: bool
+
+
 class Stage(NamedTuple):
-    """What a trial needs besides the program: `ended` is told how each trial ended."""
+    """
+    What a trial needs besides the program.
+
+    `ended` is told how each trial ended; it says whether every flagged line has run by then, or one at least, and
+    whether something broke.
+    """
 
     kit: Any
-    ended: Callable[[Answer], None]
+    ended: Callable[[Answer], Reached]
     seconds: float
 
 
@@ -50,14 +65,16 @@ class Trials:
             self._of_class(kind, method)
 
     def _of_class(self, kind: Any, method: str) -> None:
-        built = 0
+        built = failed = 0
         for options in build.constructions(self.kit, kind):
             if self._is_over():
                 return
             self.kit.seed()
             made = attempt(lambda options=options: self.kit.made(lambda: kind(**options)))  # type: ignore[misc]
             if made.error is not None:
-                self.problem = self.problem if built else "constructing it: " + in_words(made.error)
+                if not built and not failed:
+                    self.problem = "constructing it: " + in_words(made.error)
+                failed += 1
                 self._ended(made)
                 continue
             built += 1
@@ -95,22 +112,25 @@ class Trials:
                 continue
             seen.add(guess)
             left -= 1
-            answer = self._run(call, names, guess, options)
+            answer, reached = self._run(call, names, guess, options)
+            if reached.every and reached.broke:
+                self._left = min(self._left, _FEW)
             if answer.error is None:
                 self.succeeded = True
-                self._more -= 1
+                self._more = min(self._more - 1, _MORE_ONCE_RUN if reached.some else self._more)
                 return
             self.problem = in_words(answer.error)
             better = list(shapes.mended(guess, str(answer.error)))
             waiting = [*better, *waiting]
 
-    def _run(self, call: Callable[..., Any], names: List[str], guess: shapes.Guess, options: Dict[str, Any]) -> Answer:
+    def _run(
+        self, call: Callable[..., Any], names: List[str], guess: shapes.Guess, options: Dict[str, Any]
+    ) -> Tuple[Answer, Reached]:
         self._left -= 1
         self.kit.seed()
         self.kit.numbers.clear()
         answer = attempt(functools.partial(self._step, call, names, guess, options))
-        self._ended(answer)
-        return answer
+        return answer, self._ended(answer)
 
     def _step(self, call: Callable[..., Any], names: List[str], guess: shapes.Guess, options: Dict[str, Any]) -> None:
         inputs = {name: self._input(spec) for name, spec in zip(names, guess)}  # noqa: B905 - Python 3.8
