@@ -91,7 +91,9 @@ def test_a_class_in_another_file_is_tried(prover):
         "    def forward(self, x):\n        y = torch.exp(x * self.scale)\n        y += 1\n        return y\n",
         "pack/mix.py",
     )
-    prover.write("from pack.mix import Mix\n\n\ndef build(width=4):\n    return Mix({'width': width})\n", "pack/models.py")
+    prover.write(
+        "from pack.mix import Mix\n\n\ndef build(width=4):\n    return Mix({'width': width})\n", "pack/models.py"
+    )
     proved = prover.run()
     assert [(row[2], reason) for row, reason in zip(proved.verdicts, proved.reasons, strict=True)] == [
         ("confirmed", "raised in backward, by `build()`")
@@ -140,7 +142,8 @@ def test_numbers_tell_of_an_alias(prover):
 
 def test_a_line_that_is_not_run_is_not_reached(prover):
     source = HEAD + (
-        "def step(deep=False):\n    x = torch.randn(3, requires_grad=True)\n    y = x.exp()\n    if deep:\n        y += 1\n"
+        "def step(deep=False):\n    x = torch.randn(3, requires_grad=True)\n    y = x.exp()\n    if deep:\n"
+        "        y += 1\n"
         "    y.sum().backward()\n"
     )
     prover.write(source)
@@ -149,9 +152,7 @@ def test_a_line_that_is_not_run_is_not_reached(prover):
 
 
 def test_what_cannot_be_made_up_could_not_run(prover):
-    source = HEAD + (
-        "def pool(x, table):\n    y = torch.exp(x)\n    y += table.lookup('bias').value\n    return y\n"
-    )
+    source = HEAD + ("def pool(x, table):\n    y = torch.exp(x)\n    y += table.lookup('bias').value\n    return y\n")
     verdict, reason = one(prover, source)
     assert verdict == "could not run"
     assert reason.startswith("`pool()`: ")

@@ -106,7 +106,8 @@ def test_a_crash_is_told_by_its_signal(run):
 def test_what_a_program_leaves_behind_is_killed(run):
     ran = run(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(300)\n"
-        "    os._exit(0)\nos.wait()\nimport subprocess\nchild = subprocess.Popen(['sleep', '300'], start_new_session=True)\n"
+        "    os._exit(0)\nos.wait()\nimport subprocess\n"
+        "child = subprocess.Popen(['sleep', '300'], start_new_session=True)\n"
         "print(child.pid, flush=True)\n"
     )
     assert ran.problem == ""

@@ -40,6 +40,10 @@ _NUMBERS = (
         (True, False),
     ),
 )
+_WEIGHTED = ("conv", "linear", "batchnorm", "layernorm", "groupnorm", "instancenorm", "syncbatch", "multihead")
+_WEIGHTED += ("lstm", "gru", "rnn", "transformer", "bilinear")
+_WIDTHS = ("in_channels", "_in_channels", "in_features", "num_features", "_num_features", "embed_dim", "input_size")
+_WIDTHS += ("num_channels", "normalized_shape", "_normalized_shape", "d_model")
 _LISTS = re.compile(
     r"channels$|dims$|planes$|features$|sizes?$|widths$|depths|layers$|blocks$|_list$|filters$|strides|kernels"
 )
@@ -228,46 +232,16 @@ def width_of(kit: Any, module: Any) -> Tuple[str, int]:
 
     Source: the attributes under which torch and Paddle layers keep their numbers.
     """
-    names = (
-        "in_channels",
-        "_in_channels",
-        "in_features",
-        "num_features",
-        "_num_features",
-        "embed_dim",
-        "input_size",
-        "num_channels",
-        "normalized_shape",
-        "_normalized_shape",
-        "d_model",
-    )
     for kind, layer in kit.layers_of(module):
         if kind == "embedding":
             return kind, 0
-        if not kind.startswith(
-            (
-                "conv",
-                "linear",
-                "batchnorm",
-                "layernorm",
-                "groupnorm",
-                "instancenorm",
-                "multihead",
-                "lstm",
-                "gru",
-                "rnn",
-                "syncbatch",
-                "transformer",
-                "bilinear",
-            )
-        ):
-            continue
-        for name in names:
-            value = getattr(layer, name, None)
-            value = value[-1] if isinstance(value, (list, tuple)) and value else value
-            if isinstance(value, int):
-                return kind, value
-        weight = getattr(layer, "weight", None)
-        if weight is not None and len(weight.shape):
-            return kind, int(weight.shape[0] if "linear" in kind and not kit.is_torch else weight.shape[-1])
+        if kind.startswith(_WEIGHTED):
+            for name in _WIDTHS:
+                value = getattr(layer, name, None)
+                value = value[-1] if isinstance(value, (list, tuple)) and value else value
+                if isinstance(value, int):
+                    return kind, value
+            weight = getattr(layer, "weight", None)
+            if weight is not None and len(weight.shape):
+                return kind, int(weight.shape[0] if "linear" in kind and not kit.is_torch else weight.shape[-1])
     return "", WIDTH

@@ -18,6 +18,8 @@ import time
 import traceback
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
 
+from .attempt import attempt
+
 _POLL_SECONDS = 0.05
 _KEPT = 64 * 1024  # bytes of what a program prints
 _MOST_TOLD = 16 * 1024 * 1024
@@ -158,17 +160,13 @@ def _limit(limits: Limits) -> None:
 
 def _finish(work: Callable[[int], None], telling: int) -> None:
     """Do the work and end without the interpreter's own end: a program's threads and handlers are not waited for."""
-    status = 1
-    try:
-        work(telling)
-        status = 0
-    except Exception:  # noqa: BLE001 - nobody above can show it
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # the program may have closed its streams
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(status)
+    error = attempt(lambda: work(telling)).error
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # the program may have closed its streams
+        if error is not None:
+            traceback.print_exception(type(error), error, error.__traceback__)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(0 if error is None else 1)
 
 
 def _death(status: int) -> str:
