@@ -21,6 +21,7 @@ _DEEPEST = 2
 
 _NUMBERS = (
     (r"spatial_dims|^ndims?$|^n_?dims?$|^num_dims?$|dimensions$", (2, 3, 1)),
+    (r"rates$|dilations$|bins$|scales$", ((1, 2, 3), [1, 2, 3])),
     (r"kernel|ksize|^k$|window", (3, (3, 3))),
     (r"stride|dilation|scale_factor|expansion|ratio|multiplier|cardinality", (1, 2)),
     (r"padding|^pad$", (1,)),
@@ -40,10 +41,25 @@ _NUMBERS = (
         (True, False),
     ),
 )
-_WEIGHTED = ("conv", "linear", "batchnorm", "layernorm", "groupnorm", "instancenorm", "syncbatch", "multihead")
-_WEIGHTED += ("lstm", "gru", "rnn", "transformer", "bilinear")
-_WIDTHS = ("in_channels", "_in_channels", "in_features", "num_features", "_num_features", "embed_dim", "input_size")
-_WIDTHS += ("num_channels", "normalized_shape", "_normalized_shape", "d_model")
+_WEIGHTED = (
+    "conv",
+    "linear",
+    "batchnorm",
+    "layernorm",
+    "groupnorm",
+    "instancenorm",
+    "syncbatch",
+    "multihead",
+    "lstm",
+    "gru",
+    "rnn",
+    "transformer",
+    "bilinear",
+)
+_WIDTHS = (
+    *("in_channels", "_in_channels", "in_features", "num_features", "_num_features", "embed_dim"),
+    *("input_size", "num_channels", "normalized_shape", "_normalized_shape", "d_model"),
+)
 _LISTS = re.compile(
     r"channels$|dims$|planes$|features$|sizes?$|widths$|depths|layers$|blocks$|_list$|filters$|strides|kernels"
 )

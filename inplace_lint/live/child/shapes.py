@@ -257,6 +257,8 @@ _ANSWERS = (
         r"greater than actual input",
         r"Expected more than 1 value per channel",
         r"should be less than the corresponding",
+        r"(?:should|must) be at least",
+        r"too small",
     ),
     (
         _as_kind("long"),
