@@ -148,12 +148,15 @@ class File:
         """Note what a run that did not break at a finding says of it."""
         finding = self.findings[number]
         marks = [mark for mark in ran.marks if mark.number == number]
-        if marks and finding.code in _SILENT and not ran.trouble:
-            proof, reason = compared(self, target, number, ran)
-            if proof is Proof.CONFIRMED:
-                self.done[number] = self._verdict(finding, proof, reason)
-            else:
+        # Some writes are no call of the framework: those of NumPy, and those that bind an attribute.
+        if finding.code in _SILENT and not ran.trouble and (marks or not ran.made_up):
+            reason, is_confirmed = compared(self, target, number)
+            if is_confirmed:
+                self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
+            elif marks:
                 self.partly[number] = reason
+            else:
+                self._missed(number, target.way, Proof.NOT_REACHED, f"{target.words} was not seen to run the line")
         elif any(mark.complete for mark in marks) and not is_broken and self._may_refute(finding, ran):
             reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)

@@ -11,38 +11,35 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inplace_lint.finding import Finding, Proof
+from inplace_lint.finding import Finding
 from inplace_lint.live.child.fixing import Fix, is_fixable
 from inplace_lint.live.source import Source
 
 if TYPE_CHECKING:
     from inplace_lint.live.confirm import File
     from inplace_lint.live.targets import Target
-    from inplace_lint.live.warm import Ran
 
 _RELATIVE = 1e-4
 _ABSOLUTE = 1e-6
 Numbers = Sequence[Sequence[float]]
 
 
-def compared(file: File, target: Target, number: int, _before: Ran) -> tuple[Proof, str]:
-    """Say whether the numbers of a target change when a silent finding's write is made out of place."""
-    finding = file.findings[number]
-    fix = _fix(file.sources[file.path], finding)
+def compared(file: File, target: Target, number: int) -> tuple[str, bool]:
+    """Say what numbers of a target do when a silent finding's write is made out of place, and whether they change."""
+    fix = _fix(file.sources[file.path], file.findings[number])
     if fix is None:
-        return Proof.NOT_REACHED, f"the line ran by {target.words}, but it has no fixed form to compare with"
+        return f"the line ran by {target.words}, but it has no fixed form to compare with", False
     plain = {"numbers": True, "written": file.path}
     once, again = (file.run(target, [number], **plain) for _ in range(2))
     if _difference(once.numbers, again.numbers) is not None:
-        return Proof.NOT_REACHED, f"the line ran by {target.words}, whose numbers differ from run to run"
+        return f"the line ran by {target.words}, whose numbers differ from run to run", False
     fixed = file.run(target, [number], **plain, fix=fix._asdict())
     found = _difference(once.numbers, fixed.numbers)
     if found is not None:
-        got, due = found
-        return Proof.CONFIRMED, f"a number is {got:.6g} and should be {due:.6g}, by {target.words}"
+        return f"a number is {found[0]:.6g} and should be {found[1]:.6g}, by {target.words}", True
     if not any(once.numbers) or not any(fixed.numbers):
-        return Proof.NOT_REACHED, f"the line ran by {target.words}, which gives no numbers to compare"
-    return Proof.NOT_REACHED, f"the line ran by {target.words}, with the same numbers as in its fixed form"
+        return f"the line ran by {target.words}, which gives no numbers to compare", False
+    return f"the line ran by {target.words}, with the same numbers as in its fixed form", False
 
 
 def _fix(source: Source, finding: Finding) -> Fix | None:
