@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
+import queue
 import signal
 import subprocess
-import time
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from inplace_lint.live.record import Record, record_of
 
@@ -64,14 +64,15 @@ class Warm:
         self.python, self.framework = python, framework
         self.version = self.trouble = ""
         self._process: subprocess.Popen[bytes] | None = None
-        self._text = bytearray()
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._reader: threading.Thread | None = None
+        self._forks = True
 
     def start(self) -> None:
         """Have the process import its framework, if it does not run yet."""
         if self._process is not None or self.trouble:
             return
         quiet = {"GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
-        self._text.clear()
         self._process = subprocess.Popen(  # noqa: S603 - what the user asked to run
             [self.python, str(_CHILD), self.framework],
             stdin=subprocess.PIPE,
@@ -80,6 +81,10 @@ class Warm:
             env={**os.environ, **quiet},
             start_new_session=True,
         )
+        assert self._process.stdout is not None
+        self._lines = queue.SimpleQueue()
+        self._reader = threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True)
+        self._reader.start()
         hello = self._answer(_START_SECONDS)
         if hello is None or "version" not in hello:
             self.stop()
@@ -88,6 +93,7 @@ class Warm:
             self.trouble = f"{told} in {self.python}" if told.startswith("no ") else f"{self.python}: {told}"
             return
         self.version = str(hello["version"]).partition("+")[0]
+        self._forks = bool(hello["forks"])
 
     def run(self, order: Mapping[str, Any]) -> Ran:
         """Run one job, whatever it does."""
@@ -105,7 +111,7 @@ class Warm:
         if answer is None:
             self.stop()
             return Ran(trouble="killed the process that guards it, or hung there")
-        if self._process.poll() is not None or not hasattr(os, "fork"):
+        if not self._forks:
             self.stop()
         return _ran(answer)
 
@@ -116,6 +122,7 @@ class Warm:
             return
         assert process.stdin is not None
         assert process.stdout is not None
+        assert self._reader is not None
         with contextlib.suppress(BrokenPipeError):  # it has ended before us
             process.stdin.close()
         try:
@@ -123,24 +130,25 @@ class Warm:
         except subprocess.TimeoutExpired:
             _kill(process)
             process.wait()
-        process.stdout.close()
+        self._reader.join(_GRACE_SECONDS)  # a pipe that is still read must not be closed
+        if not self._reader.is_alive():
+            process.stdout.close()
 
     def _answer(self, seconds: float) -> dict[str, Any] | None:
         """Read one line; None where the process ended or took longer."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        pipe = self._process.stdout.fileno()
-        end = time.monotonic() + seconds
-        while b"\n" not in self._text:
-            ready, _, _ = select.select([pipe], [], [], max(end - time.monotonic(), 0))
-            data = os.read(pipe, 1 << 16) if ready else b""
-            if not data:
-                return None
-            self._text += data
-        line, _, rest = self._text.partition(b"\n")
-        self._text = rest
-        answer: dict[str, Any] = json.loads(line)
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        answer: dict[str, Any] | None = json.loads(line) if line else None
         return answer
+
+
+def _read(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
+    """Read lines until the pipe ends, which an empty one tells: not every system can wait for a pipe in other ways."""
+    for line in pipe:
+        lines.put(line)
+    lines.put(b"")
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

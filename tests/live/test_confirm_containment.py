@@ -26,23 +26,27 @@ def warm():
 
 @pytest.fixture
 def run(warm, tmp_path):
-    def of(source: str, *, seconds: float = 20, memory: int = 2048) -> Ran:
-        path = tmp_path / "program.py"
-        path.write_text(source, encoding="utf-8")
-        return warm.run(
-            {
-                "framework": "torch",
-                "path": str(path),
-                "paths": [],
-                "entry": {"kind": "module", "name": ""},
-                "marks": [],
-                "device": "cpu",
-                "seconds": seconds,
-                "memory": memory,
-            }
-        )
+    def of(source: str, **limits: float) -> Ran:
+        return execute(warm, tmp_path, source, **limits)
 
     return of
+
+
+def execute(process: Warm, folder: Path, source: str, *, seconds: float = 20, memory: int = 2048) -> Ran:
+    path = folder / "program.py"
+    path.write_text(source, encoding="utf-8")
+    return process.run(
+        {
+            "framework": "torch",
+            "path": str(path),
+            "paths": [],
+            "entry": {"kind": "module", "name": ""},
+            "marks": [],
+            "device": "cpu",
+            "seconds": seconds,
+            "memory": memory,
+        }
+    )
 
 
 def is_there(pid: int) -> bool:
@@ -138,6 +142,25 @@ def test_an_interpreter_without_the_framework_is_told(tmp_path):
     empty.chmod(0o755)
     process = Warm(str(empty), "torch")
     assert process.run({}).problem == f"no torch in {empty}"
+
+
+def without_fork(folder: Path) -> Warm:
+    python = folder / "python"
+    start = (
+        "import os, sys, runpy; del os.fork; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{start}" "$@"\n')
+    python.chmod(0o755)
+    return Warm(str(python), "torch")
+
+
+def test_without_fork_each_job_has_a_fresh_process(tmp_path):
+    process = without_fork(tmp_path)
+    try:
+        assert execute(process, tmp_path, "import sys\nsys.path_was_here = 1\n").problem == ""
+        assert execute(process, tmp_path, "import sys\nsys.path_was_here\n").problem.startswith("AttributeError")
+    finally:
+        process.stop()
 
 
 def test_a_program_may_delete_its_own_file(prover):

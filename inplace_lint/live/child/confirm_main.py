@@ -35,7 +35,8 @@ def main() -> None:
         is_absent = isinstance(found.error, ModuleNotFoundError) and found.error.name == name
         _say(answers, {"trouble": "no %s" % name if is_absent else attempt.in_words(found.error)})
         return
-    _say(answers, {"version": str(getattr(found.value, "__version__", ""))})
+    forks = hasattr(os, "fork")
+    _say(answers, {"version": str(getattr(found.value, "__version__", "")), "forks": forks})
     job = importlib.import_module(f"{_PACKAGE}.job")
     guard = importlib.import_module(f"{_PACKAGE}.guard")
     guard.adopt_orphans()
@@ -44,7 +45,7 @@ def main() -> None:
         if not line:
             return
         order = json.loads(line)
-        if not hasattr(os, "fork"):
+        if not forks:
             _say(answers, _unguarded(job, order))
             return
         work = _work(job, order)
