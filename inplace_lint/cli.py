@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint import __version__
+from inplace_lint.asked import KEYS as CONFIRM_KEYS
+from inplace_lint.asked import confirm_options
 from inplace_lint.config import COLORS, FORMATS, nearest, version
 from inplace_lint.errors import InplaceLintError
-from inplace_lint.live.asked import KEYS as CONFIRM_KEYS
-from inplace_lint.live.asked import confirm_options
 
 if TYPE_CHECKING:
     from inplace_lint.config import Settings

@@ -23,7 +23,7 @@ LAYERS = (
     ("report", "fix", "scope", "pool", "cache", "files", "suppress"),
     ("notebook",),
     ("selection",),
-    ("config",),
+    ("config", "asked"),
     ("rules",),
     ("interp",),
     ("lower", "outline", "domain", "knowledge"),

@@ -45,7 +45,7 @@ def model(tmp_path):
 def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
     roots, ours = imported(model, "--version")
     assert roots & {"libcst", "rich", "pathspec", "torch", "paddle", "numpy", "multiprocessing"} == set()
-    assert ours <= {"inplace_lint.cli", "inplace_lint.config", "inplace_lint.errors"}
+    assert ours <= {"inplace_lint.cli", "inplace_lint.asked", "inplace_lint.config", "inplace_lint.errors"}
 
 
 def test_a_wrong_option_is_answered_without_the_engine(model):

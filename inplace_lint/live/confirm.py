@@ -10,7 +10,7 @@ run*.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -221,11 +221,3 @@ def _mark(number: int, finding: Finding) -> dict[str, Any]:
 
 def _range(span: Any) -> tuple[str, int, int]:  # noqa: ANN401
     return str(Path(span.path).absolute()), span.line, span.end_line
-
-
-def counted(findings: Sequence[Finding]) -> Iterator[tuple[Proof, int]]:
-    """Give how many findings have each verdict."""
-    for proof in Proof:
-        count = sum(finding.verdict is not None and finding.verdict.proof is proof for finding in findings)
-        if count:
-            yield proof, count

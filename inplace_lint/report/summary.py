@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from inplace_lint.finding import Finding, Severity
+from inplace_lint.finding import Finding, Proof, Severity
 from inplace_lint.report.paint import Ink, paint
 
 _TOP = 10
@@ -25,7 +25,14 @@ def summary(findings: Sequence[Finding], troubles: int, *, color: bool) -> str:
         parts.append(f"{counts[Severity.INFO]} info")
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     places = _number(len({finding.span.path for finding in findings}), "file")
-    return f"Found {listed} in {places}{f'; {unchecked}' if troubles else ''}."
+    return f"Found {listed} in {places}{f'; {unchecked}' if troubles else ''}.{_proved(findings)}"
+
+
+def _proved(findings: Sequence[Finding]) -> str:
+    """Give how many findings have each verdict of `--confirm`, as a sentence of its own."""
+    counts = Counter(finding.verdict.proof for finding in findings if finding.verdict is not None)
+    words = [f"{counts[proof]} {proof.value}" for proof in Proof if counts[proof]]
+    return f" Of these {', '.join(words)}." if words else ""
 
 
 def statistics(findings: Sequence[Finding], counters: Mapping[str, int], seconds: Mapping[str, float]) -> str:

@@ -10,6 +10,7 @@ import pytest
 from inplace_lint.finding import Proof, Verdict
 from inplace_lint.report.model import Report
 from inplace_lint.report.reporters import REPORTERS
+from inplace_lint.report.summary import summary
 
 LINE = "confirmed on torch 2.13.0 (cpu): raised in backward, by `Net()`"
 
@@ -48,6 +49,11 @@ def test_it_is_a_property_in_sarif(proved):
     result = json.loads(rendered("sarif", proved))["runs"][0]["results"][0]
     assert result["properties"]["confirmed"]["verdict"] == "confirmed"
     assert "confirmed" not in result["message"]["text"]
+
+
+def test_the_summary_counts_verdicts(proved, resnet):
+    assert summary([proved, proved], 0, color=False) == "Found 2 errors in 1 file. Of these 2 confirmed."
+    assert summary([resnet], 0, color=False) == "Found 1 error in 1 file."
 
 
 def test_without_a_framework_it_names_none(resnet):
