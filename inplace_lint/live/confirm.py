@@ -2,9 +2,9 @@
 Verdicts: each finding is put to the proof on the real framework.
 
 What can be run to reach a finding is run, one target a process, until one says *confirmed* or *refuted*. Wrongly
-refuted is worse than no verdict: inputs that we made up refute only what the analysis says of every input, and a run
-refutes only what it saved, wrote and went back through, in this order. Everything else is *not reached*, or *could not
-run*.
+refuted is worse than no verdict: what runs on inputs or arguments that we made up refutes nothing, since the program
+may use others; and a run refutes only what it saved, wrote and went back through, in this order. Everything else is
+*not reached*, or *could not run*.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import Any
 
 from inplace_lint.errors import UnreadableError
 from inplace_lint.files import decode, read
-from inplace_lint.finding import Certainty, Finding, Proof, Role, Severity, Verdict
+from inplace_lint.finding import Finding, Proof, Role, Severity, Verdict
 from inplace_lint.live import source as text
 from inplace_lint.live.meeting import is_near, is_same, told_by
 from inplace_lint.live.numbers import compared
 from inplace_lint.live.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
+from inplace_lint.span import Span
 
 _SILENT = frozenset({"IPL301", "IPL302", "IPL303", "IPL304", "IPL305", "IPL306", "IPL307"})
 _PROVABLE = frozenset(
@@ -157,7 +158,7 @@ class File:
                 self.partly[number] = reason
             else:
                 self._missed(number, target.way, Proof.NOT_REACHED, f"{target.words} was not seen to run the line")
-        elif any(mark.complete for mark in marks) and not is_broken and self._may_refute(finding, ran):
+        elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up):
             reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:
@@ -173,11 +174,6 @@ class File:
         """Keep the first reason of the last way: what stands next to the line is tried first there."""
         if number not in self.missed or self.missed[number][0] < way:
             self.missed[number] = (way, proof, reason)
-
-    @staticmethod
-    def _may_refute(finding: Finding, ran: Ran) -> bool:
-        """Inputs and arguments of ours are some of many: they refute only what is said of all."""
-        return finding.code not in _SILENT and (not ran.made_up or finding.certainty is Certainty.ALWAYS)
 
     def _left(self, number: int) -> Verdict:
         """Give the verdict on what was neither confirmed nor refuted: the run that came nearest tells why."""
@@ -202,7 +198,7 @@ class File:
                 "path": target.path,
                 "paths": [root for root in dict.fromkeys(roots) if root],
                 "entry": {"kind": target.kind, "name": target.name, "method": target.method},
-                "marks": [_mark(number, self.findings[number]) for number in marked],
+                "marks": [self._mark(number) for number in marked],
                 "device": self.asked.device,
                 "seconds": self.asked.seconds,
                 "memory": self.asked.memory,
@@ -210,14 +206,16 @@ class File:
             }
         )
 
+    def _mark(self, number: int) -> dict[str, Any]:
+        finding = self.findings[number]
+        return {
+            "number": number,
+            "writes": [self._range(finding.span)],
+            "saves": [self._range(item.span) for item in finding.related if item.role is Role.SAVE],
+        }
 
-def _mark(number: int, finding: Finding) -> dict[str, Any]:
-    return {
-        "number": number,
-        "writes": [_range(finding.span)],
-        "saves": [_range(item.span) for item in finding.related if item.role is Role.SAVE],
-    }
-
-
-def _range(span: Any) -> tuple[str, int, int]:  # noqa: ANN401
-    return str(Path(span.path).absolute()), span.line, span.end_line
+    def _range(self, span: Span) -> tuple[str, int, int, int]:
+        path = str(Path(span.path).absolute())
+        lines = self.sources[path].lines if path in self.sources else ()
+        text = lines[span.end_line - 1] if span.end_line <= len(lines) else ""
+        return path, span.line, span.end_line, len(text[: span.end_column].encode("utf-8", "surrogatepass"))

@@ -19,7 +19,7 @@ from .attempt import attempt
 from .ledger import Ledger, constructing
 from .places import Places, Spot, Where, described
 
-Range = Tuple[str, int, int]  # file, first line, last line
+Range = Tuple[str, int, int, int]  # file, first line, last line, column in bytes behind the last character
 _MOST_HOOKS = 16
 
 
@@ -168,19 +168,28 @@ class Witness:
         if os.path.abspath(where.code.co_filename) not in self._files:
             return frozenset()
         place = described(where) or {}
-        lines = (place["path"], place["line"], place["end_line"] or place["line"])
+        own = (place["path"], place["line"], place["end_line"] or place["line"], place["end_column"])
         found = set()
         for number, mark in enumerate(self.marks):
-            found |= {(number, "write", 0) for item in mark.writes if _meet(item, lines)}
-            found |= {(number, "save", at) for at, item in enumerate(mark.saves) if _meet(item, lines)}
+            found |= {(number, "write", 0) for item in mark.writes if _meet(item, own)}
+            found |= {(number, "save", at) for at, item in enumerate(mark.saves) if _is_at(item, own)}
         return frozenset(found)
 
 
 _METHODS = ("__setitem__", "set_value", "copy_")
 
 
-def _meet(one: Range, other: Range) -> bool:
+def _meet(one: Range, other: Tuple[str, int, int, Optional[int]]) -> bool:
     return one[0] == other[0] and one[1] <= other[2] and other[1] <= one[2]
+
+
+def _is_at(save: Range, own: Tuple[str, int, int, Optional[int]]) -> bool:
+    """
+    Say whether an instruction is the call of a save: an argument of it on the same line runs before it.
+
+    Before Python 3.11 that cannot be told, and the order of what runs there is not known: it is no save then.
+    """
+    return save[0] == own[0] and (save[2], save[3]) == (own[2], own[3])
 
 
 def _hooked(then: Callable[[], None]) -> Callable[[Any], None]:
