@@ -129,6 +129,15 @@ def test_an_interpreter_without_the_framework_is_named(tracer):
     assert "has no paddle: --python names another interpreter" in done.stderr.splitlines()[-1]
 
 
+def test_a_framework_that_is_too_old_is_named_and_the_program_runs(tracer):
+    (tracer.folder / "torch").mkdir()
+    tracer.write("__version__ = '1.0'\n", "torch/__init__.py")
+    tracer.write("import torch\nprint('ran', torch.__spec__.loader.__class__.__name__)\n")
+    done = tracer.command("program.py")
+    assert (done.returncode, done.stdout) == (2, "ran SourceFileLoader\n")
+    assert done.stderr == "error: torch 1.0 cannot be watched: it is too old\n"
+
+
 def test_the_configuration_names_the_interpreter(tracer):
     tracer.write("import sys\nprint(sys.executable)\n")
     tracer.write("python = 'nowhere/bin/python'\n", "inplace-lint.toml")

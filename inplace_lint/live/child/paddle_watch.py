@@ -48,6 +48,12 @@ class PaddleWatch:
         self._refused = ("", _NOWHERE)
         self._undo = contextlib.ExitStack()
 
+    @staticmethod
+    def is_supported(paddle: Any) -> bool:
+        """Tell whether a release has all that watching needs."""
+        parts = (getattr(paddle, "autograd", None), "saved_tensors_hooks"), (paddle, "_C_ops"), (paddle, "Tensor")
+        return all(hasattr(part, name) for part, name in parts)
+
     def start(self) -> None:
         """Book saves and writes from here on."""
         layer, calls, tensor = self.paddle.nn.Layer, self.paddle._C_ops, self.paddle.Tensor

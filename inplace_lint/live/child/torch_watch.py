@@ -69,6 +69,14 @@ class TorchWatch:
         self._forgets = False
         self._undo = contextlib.ExitStack()
 
+    @staticmethod
+    def is_supported(torch: Any) -> bool:
+        """Tell whether a release has all that watching needs."""
+        graph = getattr(getattr(torch, "autograd", None), "graph", None)
+        native, tensor = getattr(torch, "_C", None), getattr(torch, "Tensor", None)
+        parts = (graph, "increment_version"), (native, "_current_autograd_node"), (tensor, "untyped_storage")
+        return all(hasattr(part, name) for part, name in parts)
+
     def start(self) -> None:
         """Book saves and writes from here on."""
         module, graph = self.torch.nn.Module, self.torch.autograd.graph

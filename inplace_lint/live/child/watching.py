@@ -6,14 +6,14 @@ import importlib.util
 import sys
 import threading
 from types import ModuleType, TracebackType
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Type, Union
 
 from .ledger import Ledger, Save, Write
 from .paddle_watch import PaddleWatch
 from .torch_watch import TorchWatch
 
 Watch = Union[TorchWatch, PaddleWatch]
-_WATCHES: Dict[str, Callable[[Any, Ledger], Watch]] = {"torch": TorchWatch, "paddle": PaddleWatch}
+_WATCHES: Dict[str, Type[Watch]] = {"torch": TorchWatch, "paddle": PaddleWatch}
 
 
 class Watching:
@@ -75,11 +75,15 @@ class Watching:
         threading.excepthook = hook
 
     def _attach(self, module: ModuleType) -> None:
-        if module.__name__ not in self._watches:
-            watch = self._watches[module.__name__] = _WATCHES[module.__name__](module, Ledger(self._emit))
-            watch.start()
-            version = str(getattr(module, "__version__", ""))
-            self._emit({"kind": "watched", "framework": module.__name__, "version": version})
+        name, version = module.__name__, str(getattr(module, "__version__", ""))
+        if name in self._watches:
+            return
+        if not _WATCHES[name].is_supported(module):
+            self._emit({"kind": "unrunnable", "reason": f"{name} {version} cannot be watched: it is too old"})
+            return
+        watch = self._watches[name] = _WATCHES[name](module, Ledger(self._emit))
+        watch.start()
+        self._emit({"kind": "watched", "framework": name, "version": version})
 
 
 class _Finder:
