@@ -8,14 +8,14 @@ tells its writes in the same way; that an interpreter before 3.11 knows lines on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inplace_lint.finding import Finding, Role
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.events import Reader
-from inplace_lint.live.record import Record
+from inplace_lint.live.record import Access, Record
 from inplace_lint.rules.judging import chosen, findings_of, say
 from inplace_lint.span import Span
 
@@ -47,10 +47,16 @@ def told_by(records: Sequence[Record], sources: Mapping[str, text.Source], *, ma
         if record.write is None or (made_up and record.kind == "refused" and record.check in _MADE_BY_SHAPES):
             continue
         shown = {one.path: one for one in sources.values()}
+        placed = replace(record, write=_placed(record.write), save=record.save and _placed(record.save))
         reader = Reader(facts.framework(record.framework), dict(sources), shown)
-        words = [word for event in reader.events(record) for word in say(event, always=True)]
+        words = [word for event in reader.events(placed) for word in say(event, always=True)]
         for finding in findings_of(chosen(words), reader, reader.framework)[0]:
             yield Told(finding, _CAUSES[record.kind])
+
+
+def _placed(access: Access) -> Access:
+    """Give an access with a place: a container that we called ourselves is called by no line of the program."""
+    return replace(access, at=access.at or access.built or access.flag)
 
 
 def is_same(finding: Finding, told: Finding, others: Sequence[Finding]) -> bool:

@@ -72,6 +72,14 @@ def test_a_flag_is_proved_by_its_class(prover):
     assert one(prover, source) == ("confirmed", "raised in backward, by `Net()`")
 
 
+def test_a_container_of_the_program_has_no_call_of_its_own(prover):
+    source = HEAD + (
+        "class Head(nn.Sequential):\n    def __init__(self, width):\n"
+        "        super().__init__(nn.Linear(width, width), nn.Sigmoid(), nn.ReLU(inplace=True))\n"
+    )
+    assert one(prover, source) == ("confirmed", "raised in backward, by `Head()`")
+
+
 def test_a_class_around_is_tried_where_the_class_alone_fails(prover):
     source = HEAD + (
         "class Mix(nn.Module):\n    def __init__(self, table):\n        super().__init__()\n"
