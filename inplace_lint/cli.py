@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint import __version__, terminal
+from inplace_lint.asked import KEYS as CONFIRM_KEYS
+from inplace_lint.asked import confirm_options
 from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, LANGS, nearest
 from inplace_lint.errors import InplaceLintError
 from inplace_lint.options import (
@@ -164,12 +166,14 @@ def program(context: click.Context) -> int | None:
 @click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
 @click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+@confirm_options
 def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, *, diff: bool, **options: Any) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
     paths = paths or (Path(),)
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
     no_cache = options.pop("no_cache")
+    proof = {key: options.pop(key) for key in CONFIRM_KEYS}
     wishes = Wishes(**{key: options.pop(key) for key in Wishes._fields})
     scope = scope_of(known, options)
     if any(shows.values()):
@@ -191,6 +195,10 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     if outcome.word:
         click.echo(outcome.word)
         return _told(outcome, exit_zero=True)
+    if proof["confirm"]:
+        from inplace_lint.proving import proved
+
+        texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
     if mended is None or not mended.silent:
         _write(outcome, settings, output_file, texts, mended)
     status = _told(outcome, exit_zero=settings.exit_zero)

@@ -78,6 +78,7 @@ class Settings:
     torch_version: str | None = None
     paddle_version: str | None = None
     python: str | None = None
+    probes: Mapping[str, str] = field(default_factory=dict)
 
 
 def settings_in(folder: Path) -> Settings | None:
@@ -310,6 +311,17 @@ def _ignores(value: object) -> Mapping[str, tuple[str, ...]]:
     return {str(pattern): _texts(selectors) for pattern, selectors in value.items()}
 
 
+def _probes(value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        msg = f"must be a table of files, not {_kind(value)}"
+        raise ValueError(msg)  # noqa: TRY004 - one kind of error for every wrong value
+    for path, probe in value.items():
+        if not isinstance(probe, str) or re.fullmatch(r"[\w.]+:[\w.]+", probe) is None:
+            msg = f"must name a function as 'package.module:function' for {path!r}, not {probe!r}"
+            raise ValueError(msg)
+    return dict(value)
+
+
 def _kind(value: object) -> str:
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a table"}
     return names.get(type(value), f"a {type(value).__name__}")
@@ -339,4 +351,5 @@ _KEYS: Mapping[str, Callable[[object], Any]] = {
     "torch-version": version,
     "paddle-version": version,
     "python": _path,
+    "probes": _probes,
 }

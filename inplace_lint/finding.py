@@ -46,6 +46,43 @@ class Applicability(Enum):
     DISPLAY = "display"
 
 
+class Proof(Enum):
+    """What running the flagged code on the real framework said of a finding."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    NOT_REACHED = "not reached"
+    COULD_NOT_RUN = "could not run"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """
+    What `--confirm` found out about a finding.
+
+    `confirmed`: the framework broke at this very write. `refuted`: the write ran after the save, a backward ran through
+    both in training, and nothing broke. `not reached`: what was run says neither. `could not run`: nothing ran to its
+    end. `reason` is one line; `version` is empty where there is no framework.
+    """
+
+    proof: Proof
+    framework: str
+    version: str
+    device: str
+    reason: str
+
+    @property
+    def where(self) -> str:
+        """Give the framework and the device, as `torch 2.13.0 (cpu)`."""
+        return f"{self.framework} {self.version} ({self.device})" if self.version else self.framework
+
+    @property
+    def words(self) -> str:
+        """Give the verdict in one line."""
+        place = f" on {self.where}" if self.version else ""
+        return f"{self.proof.value}{place}: {self.reason}"
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """A stretch of source text and what is to stand there instead; an empty stretch is where something is put in."""
@@ -109,3 +146,9 @@ class Finding:
     help: str = ""
     says: str = ""
     fix: Fix | None = None
+    verdict: Verdict | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Give the message, with the verdict behind it where there is one: for what has one line of text."""
+        return self.message if self.verdict is None else f"{self.message} [{self.verdict.words}]"

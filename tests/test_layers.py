@@ -16,7 +16,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("show", "runs"),
+    ("show", "proving"),
+    ("runs",),
     ("terminal",),
     ("adopt", "mend"),
     ("options", "baseline", "since", "explain"),
@@ -26,7 +27,7 @@ LAYERS = (
     ("report", "fix", "scope", "pool", "cache", "files", "suppress", "silence", "faults"),
     ("notebook", "agreement"),
     ("selection",),
-    ("config",),
+    ("config", "asked"),
     ("rules",),
     ("interp",),
     ("lower", "outline", "domain", "knowledge"),
@@ -114,14 +115,15 @@ def test_no_module_is_a_drawer():
     assert [path.name for path in MODULES if path.stem in drawers] == []
 
 
-def test_every_exception_is_caught_in_one_place_only():
+def test_every_exception_is_caught_in_two_places_only():
+    """A file that crashes us is the session's; a program of a user may raise anything where `--confirm` runs it."""
     catchers = set()
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             caught = node.type if isinstance(node, ast.ExceptHandler) else False
             if caught is None or (isinstance(caught, ast.Name) and caught.id in {"Exception", "BaseException"}):
-                catchers.add(name_of(path))
-    assert catchers == {"session"}
+                catchers.add(path.relative_to(PACKAGE).as_posix())
+    assert catchers == {"session.py", "live/child/attempt.py"}
 
 
 @pytest.mark.parametrize(

@@ -17,4 +17,4 @@ def _line(finding: Finding, report: Report) -> str:
     colon = paint(":", Ink.FRAME, color=color)
     place = f"{paint(span.path, Ink.BOLD, color=color)}{colon}{span.line}{colon}{span.column + 1}{colon}"
     painted = level(finding, color=color, address=report.page_of(finding))
-    return f"{place} {painted} {report.mark(finding)}{finding.message}"
+    return f"{place} {painted} {report.mark(finding)}{finding.sentence}"

@@ -39,7 +39,7 @@ def job_summary(report: Report) -> str:
         return report.say("inplace-lint: all checks passed") + "\n"
     rows = [
         f"| `{finding.span.path}:{finding.span.line}` | {finding.severity.value} | {finding.code} "
-        f"| {finding.message.replace('|', '&#124;')} |"
+        f"| {finding.sentence.replace('|', '&#124;')} |"
         for finding in _by_severity(report.findings)
     ]
     head = ["### inplace-lint", "", report.say("| where | severity | rule | what |"), "|---|---|---|---|"]
@@ -60,7 +60,7 @@ def _command(finding: Finding) -> str:
         "endLine": str(span.end_line),
         "endColumn": str(span.end_column + 1),
     }
-    text = f"{span.path}:{span.line}:{span.column + 1}: {finding.code} {finding.name}: {finding.message}"
+    text = f"{span.path}:{span.line}:{span.column + 1}: {finding.code} {finding.name}: {finding.sentence}"
     inside = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{_COMMANDS[finding.severity]} {inside}::{_data(text)}"
 

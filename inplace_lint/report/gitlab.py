@@ -16,7 +16,7 @@ def render(report: Report) -> str:
     """Give a list of objects, `[]` when nothing was found."""
     rows = [
         {
-            "description": finding.message,
+            "description": finding.sentence,
             "check_name": finding.name,
             "fingerprint": key,
             "severity": _SEVERITIES[finding.severity],

@@ -40,7 +40,25 @@ def _row(finding: Finding, report: Report) -> dict[str, Any]:
         "framework": finding.framework or None,
         "related": [_related(item) for item in finding.related],
         "certainty": finding.certainty.value,
-        "confirmed": None,
+        "confirmed": confirmed(finding),
+    }
+
+
+def confirmed(finding: Finding) -> dict[str, str] | None:
+    """
+    Give the verdict of `--confirm`, `null` where it was not asked for or the finding is opinion.
+
+    `verdict` is `confirmed`, `refuted`, `not reached` or `could not run`; `device` `cpu` or `cuda`; `version` that of
+    the framework, empty where it could not be imported; `reason` one line.
+    """
+    verdict = finding.verdict
+    if verdict is None:
+        return None
+    return {
+        "verdict": verdict.proof.value,
+        "device": verdict.device,
+        "version": verdict.version,
+        "reason": verdict.reason,
     }
 
 

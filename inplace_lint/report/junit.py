@@ -35,7 +35,7 @@ def render(report: Report) -> str:
                 column=str(one.span.column + 1),
             )
             failure = ET.SubElement(case, "failure", message=_clean(one.message), type=one.severity.value)
-            failure.text = _clean(report.say(f"line {one.span.line}, column {one.span.column + 1}: ") + one.message)
+            failure.text = _clean(report.say(f"line {one.span.line}, column {one.span.column + 1}: ") + one.sentence)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 

@@ -18,7 +18,7 @@ def grouped(report: Report) -> str:
                 f"{one.span.line}:{one.span.column + 1}",
                 one.severity.value,
                 one.code,
-                report.mark(one) + one.message,
+                report.mark(one) + one.sentence,
             )
             for one in findings
         ]
@@ -31,7 +31,7 @@ def grouped(report: Report) -> str:
 def pylint(report: Report) -> str:
     """Give the lines that pylint would, which many editors read."""
     return "".join(
-        f"{relative(one.span.path)}:{one.span.line}: [{one.code}] {one.message}\n" for one in report.findings
+        f"{relative(one.span.path)}:{one.span.line}: [{one.code}] {one.sentence}\n" for one in report.findings
     )
 
 
@@ -41,7 +41,7 @@ def azure(report: Report) -> str:
     for one in report.findings:
         kind = "error" if one.severity is Severity.ERROR else "warning"
         place = f"sourcepath={_escaped(one.span.path)};linenumber={one.span.line};columnnumber={one.span.column + 1}"
-        lines.append(f"##vso[task.logissue type={kind};{place};code={one.code};]{_escaped(one.message)}\n")
+        lines.append(f"##vso[task.logissue type={kind};{place};code={one.code};]{_escaped(one.sentence)}\n")
     return "".join(lines)
 
 

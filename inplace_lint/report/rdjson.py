@@ -18,7 +18,7 @@ def render(report: Report) -> str:
     """Give one object with all diagnostics."""
     diagnostics = [
         {
-            "message": one.message,
+            "message": one.sentence,
             "location": _location(one.span),
             "severity": _SEVERITIES[one.severity],
             "code": {"value": one.code},

@@ -16,6 +16,7 @@ from inplace_lint import __version__
 from inplace_lint.finding import Finding, Fix, Role, Severity
 from inplace_lint.knowledge.locate import rule_page
 from inplace_lint.notebook import file_of
+from inplace_lint.report.json_list import confirmed
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import fingerprints, uri
 from inplace_lint.span import Span
@@ -79,7 +80,7 @@ def _result(finding: Finding, fingerprint: str, index: int, stop: str) -> dict[s
         "message": {"text": f"{_plain(finding.message)}{stop}{links}"},
         "locations": [_location(finding.span)],
         "partialFingerprints": {"inplaceLint/v1": fingerprint},
-        "properties": {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)},
+        "properties": _properties(finding),
     }
     if related:
         result["relatedLocations"] = related
@@ -103,6 +104,11 @@ def _fix(fix: Fix) -> dict[str, Any]:
             for path, replacements in changes.items()
         ],
     }
+
+
+def _properties(finding: Finding) -> dict[str, Any]:
+    found = {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)}
+    return found if finding.verdict is None else {**found, "confirmed": confirmed(finding)}
 
 
 def _flow(finding: Finding) -> Sequence[dict[str, Any]]:

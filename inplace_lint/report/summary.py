@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from inplace_lint.finding import Finding, Severity
+from inplace_lint.finding import Finding, Proof, Severity
 from inplace_lint.report.paint import Ink, paint
 
 _TOP = 10
@@ -28,7 +28,7 @@ class Counts(NamedTuple):
 def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, color: bool) -> str:
     """Give a line: what was found in how many files, how much was fixed, how much not checked, how much is known."""
     known = say(f" ({counts.known} more in the baseline)") if counts.known else ""
-    return _found(findings, counts, say, color=color) + known
+    return _found(findings, counts, say, color=color) + known + _proved(findings)
 
 
 def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool) -> str:
@@ -55,6 +55,13 @@ def _listed(findings: Sequence[Finding], say: Say) -> str:
     if counts[Severity.INFO]:
         parts.append(say(f"{counts[Severity.INFO]} info"))
     return parts[0] if len(parts) == 1 else f"{say(', ').join(parts[:-1])}{say(' and ')}{parts[-1]}"
+
+
+def _proved(findings: Sequence[Finding]) -> str:
+    """Give how many findings have each verdict of `--confirm`, as a sentence of its own."""
+    counts = Counter(finding.verdict.proof for finding in findings if finding.verdict is not None)
+    words = [f"{counts[proof]} {proof.value}" for proof in Proof if counts[proof]]
+    return f" Of these {', '.join(words)}." if words else ""
 
 
 def fixable(findings: Sequence[Finding], say: Say = str, *, unsafe: bool) -> str:

@@ -16,6 +16,7 @@ import pytest
 from inplace_lint.finding import Finding
 from inplace_lint.live.events import judged
 from inplace_lint.live.record import record_of
+from tests.live.proving import Prover
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -116,3 +117,8 @@ def paddle_child() -> Iterator[Warm]:
     child = Warm("paddle")
     yield child
     child.stop()
+
+
+@pytest.fixture
+def prover(tmp_path: Path) -> Prover:
+    return Prover(tmp_path)

@@ -1,0 +1,246 @@
+"""
+Runs one job in a process of its own, and sees to it that nothing of it is left afterwards.
+
+A job is a forked copy of the process that calls `guarded`, in a process group of its own. It ends by itself, when its
+time or memory is used up, or when nobody waits for it any more. Its whole group is killed then, and on Linux also what
+left the group: orphans come back to us there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
+
+from .attempt import attempt
+
+_POLL_SECONDS = 0.05
+_KEPT = 64 * 1024  # bytes of what a program prints
+_MOST_TOLD = 16 * 1024 * 1024
+_AFTER_SECONDS = 1.0  # for pipes that a grandchild may hold open
+_SUBREAPER, _DEATH_SIGNAL = 36, 1
+_MEBIBYTE = 1024 * 1024
+
+
+class Limits(NamedTuple):
+    """What a job may use: wall-clock seconds, and memory beyond that of the warm process, in MiB."""
+
+    seconds: float
+    memory: int
+
+
+class Ending(NamedTuple):
+    """How a job ended: `trouble` is why it did not end by itself; `told` are its records, `printed` its output."""
+
+    trouble: str
+    told: bytes
+    printed: bytes
+
+
+def adopt_orphans() -> None:
+    """Become the parent of grandchildren whose own parents ended; only Linux can."""
+    _prctl(_SUBREAPER, 1)
+
+
+def guarded(work: Callable[[int], None], limits: Limits, owner: int, private: int) -> Ending:
+    """
+    Run `work` in a child, which writes its records to the descriptor it is given.
+
+    `owner` has something to read, its end at least, when nobody waits any more; `private` is closed in the child.
+    """
+    told, telling = os.pipe()
+    printed, printing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(told)
+        os.close(printed)
+        os.close(private)
+        _become(limits, printing)
+        _finish(work, telling)
+    os.close(telling)
+    os.close(printing)
+    with contextlib.suppress(OSError):  # the child may have done it, or have ended
+        os.setpgid(child, child)
+    watch = _Watch(child, {told: bytearray(), printed: bytearray()}, {told: _MOST_TOLD, printed: _KEPT})
+    try:
+        trouble = watch.wait(limits, owner)
+    finally:
+        _kill_group(child)
+        watch.reap()
+        _kill_orphans()
+        watch.drain()
+    return Ending(trouble, bytes(watch.texts[told]), bytes(watch.texts[printed]))
+
+
+class _Watch:
+    """One child: the pipes that it writes to, and what it uses."""
+
+    def __init__(self, child: int, texts: Dict[int, bytearray], most: Dict[int, int]) -> None:
+        self.child, self.texts, self.most = child, texts, most
+        self.open: Set[int] = set(texts)
+        self.status: Optional[int] = None
+
+    def wait(self, limits: Limits, owner: int) -> str:
+        """Read what the child tells until it ends; give why it was ended, or how it died, if it did not end well."""
+        end = time.monotonic() + limits.seconds
+        before = _resident([os.getpid()])
+        while self.status is None:
+            if self._read([owner], _POLL_SECONDS):
+                return "nobody waits for it"
+            if time.monotonic() > end:
+                return "took longer than %g s" % limits.seconds
+            if _resident(_members(self.child)) - before > limits.memory * _MEBIBYTE:
+                return "used more than %d MB of memory" % limits.memory
+            self._look()
+        return _death(self.status)
+
+    def _look(self) -> None:
+        pid, status = os.waitpid(self.child, os.WNOHANG)
+        if pid:
+            self.status = status
+
+    def _read(self, others: List[int], seconds: float) -> bool:
+        """Read what is there; say whether one of the others has something to say."""
+        ready, _, _ = select.select([*self.open, *others], [], [], seconds)
+        for pipe in self.open.intersection(ready):
+            data = os.read(pipe, 65536)
+            if not data:
+                self.open.discard(pipe)
+            elif len(self.texts[pipe]) < self.most[pipe]:
+                self.texts[pipe] += data
+        return any(other in ready for other in others)
+
+    def reap(self) -> None:
+        """Wait for the child, which was killed."""
+        if self.status is None:
+            self.status = os.waitpid(self.child, 0)[1]
+
+    def drain(self) -> None:
+        """Read what is left in the pipes, and close them."""
+        end = time.monotonic() + _AFTER_SECONDS
+        while self.open and time.monotonic() < end:
+            self._read([], _POLL_SECONDS)
+        for pipe in self.texts:
+            os.close(pipe)
+
+
+def _become(limits: Limits, printing: int) -> None:
+    """Make this process a job: a group of its own, no input, its output in our hands, limits that it cannot lift."""
+    os.setpgid(0, 0)
+    _prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, stream in ((nothing, 0), (printing, 1), (printing, 2)):
+        os.dup2(source, stream)
+    os.close(nothing)
+    os.close(printing)
+    _limit(limits)
+
+
+def _limit(limits: Limits) -> None:
+    import resource  # noqa: PLC0415 - not on every system, but where `fork` is
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    used = _virtual()
+    if used and limits.memory:
+        most = used + limits.memory * _MEBIBYTE
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _finish(work: Callable[[int], None], telling: int) -> None:
+    """Do the work and end without the interpreter's own end: a program's threads and handlers are not waited for."""
+    error = attempt(lambda: work(telling)).error
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # the program may have closed its streams
+        if error is not None:
+            traceback.print_exception(type(error), error, error.__traceback__)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(0 if error is None else 1)
+
+
+def _death(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        names = {int(item): item.name for item in signal.Signals}
+        return "killed by %s" % names.get(number, "signal %d" % number)
+    return "" if os.WEXITSTATUS(status) == 0 else "ended with status %d before it was done" % os.WEXITSTATUS(status)
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # all of it has ended
+        os.killpg(group, signal.SIGKILL)
+
+
+def _kill_orphans() -> None:
+    """Kill what came back to us, until nothing does any more."""
+    while True:
+        for pid in _children(os.getpid()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children(parent: int) -> List[int]:
+    return [pid for pid, above, _ in _processes() if above == parent]
+
+
+def _members(group: int) -> List[int]:
+    """Give the processes of a group and all their descendants."""
+    every = list(_processes())
+    found = {pid for pid, _, own in every if group in {own, pid}}
+    while True:
+        more = {pid for pid, above, _ in every if above in found} - found
+        if not more:
+            return sorted(found)
+        found |= more
+
+
+def _processes() -> List[Any]:
+    """Give the number, the parent and the group of each process; none where the system has no such files."""
+    found = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if name.isdigit():
+            text = _text("/proc/%s/stat" % name)
+            fields = text.rpartition(")")[2].split()
+            if len(fields) > 2:  # noqa: PLR2004 - state, parent, group
+                found.append((int(name), int(fields[1]), int(fields[2])))
+    return found
+
+
+def _resident(pids: List[int]) -> int:
+    """Give the bytes of memory that processes have for themselves or share."""
+    pages = [_text("/proc/%d/statm" % pid).split() for pid in pids]
+    return sum(int(fields[1]) for fields in pages if fields) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _virtual() -> int:
+    fields = _text("/proc/self/statm").split()
+    return int(fields[0]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:  # a process that has just ended
+        return ""
+
+
+def _prctl(option: int, value: int) -> None:
+    """Ask Linux for something about this process; other systems have no such thing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, int(value), 0, 0, 0)

@@ -1,0 +1,183 @@
+"""
+One job: run one target of a program under watch, and tell what was seen.
+
+Told are the watcher's records, `mark` records of the witness, `number` records if asked for, and at the end how the
+target ended. Targets are: the statements of a module, the same as a program, a call, a factory, a class.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import types
+from typing import Any, Callable, Dict, List, Set
+
+from .attempt import Answer, attempt, in_words
+from .fixing import Fix, patched
+from .kits import Kit
+from .trial import Reached, Stage, Trials
+from .watching import Watching
+from .witness import Mark, Witness
+
+_SHARE = 0.8  # of the time limit that trials may take
+_OUTPUT_MODULE = "_inplace_lint_target"
+
+
+def run(order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
+    """Run the target of an order."""
+    framework = sys.modules[order["framework"]]
+    sys.path[:0] = order["paths"]
+    sys.argv = [order["path"]]
+    kit = Kit(framework, order["device"])
+    kit.settle()
+    kit.count()
+    marks = [
+        Mark(item["number"], *([tuple(place) for place in item[role]] for role in _ROLES)) for item in order["marks"]
+    ]
+    target = Target(order, kit, Witness(framework, kit.layer, kit.optimizer, marks), emit)
+    if order.get("numbers"):
+        patched(order["written"], Fix(**order["fix"]) if order.get("fix") else None)
+    kit.seed()
+    target.watching.start()
+    target.witness.start()
+    target.run()
+
+
+_ROLES = ("writes", "saves")
+
+
+class Target:
+    """What is run, and what is told about it."""
+
+    def __init__(self, order: Dict[str, Any], kit: Kit, witness: Witness, emit: Callable[..., None]) -> None:
+        self.order, self.kit, self.witness, self.emit = order, kit, witness, emit
+        self.watching = Watching(self.hear)
+        self.broke = False
+        self.reached: Set[int] = set()
+
+    def run(self) -> None:
+        """Run it to its end."""
+        kind, name = self.order["entry"]["kind"], self.order["entry"]["name"]
+        if kind == "main":
+            self._close(attempt(self._as_program))
+            return
+        loaded = attempt(lambda: load(self.order["path"] if kind != "probe" else name.partition(":")[0]))
+        if kind == "module" and loaded.error is None:
+            self.kit.note(vars(loaded.value))
+        if kind == "module" or loaded.error is not None:
+            self._close(loaded, "importing it: " if kind != "module" else "")
+            return
+        found = attempt(lambda: _member(loaded.value, name.rpartition(":")[2]))
+        if found.error is not None:
+            self._close(found)
+        elif kind in {"call", "probe"}:
+            answer = attempt(lambda: self._called(found.value))
+            if isinstance(answer.value, self.kit.layer):
+                self._try("made", answer.value)
+            else:
+                self._close(answer)
+        else:
+            self._try(kind, found.value)
+
+    def _as_program(self) -> None:
+        path = self.order["path"]
+        with open(path, "rb") as file:
+            source = file.read()
+        module = types.ModuleType("__main__")
+        module.__dict__.update(__file__=path, __builtins__=__builtins__)
+        sys.modules["__main__"] = module
+        sys.path.insert(0, os.path.dirname(path))
+        from .fixing import compiled  # noqa: PLC0415 - beside its use
+
+        exec(compiled(source, path), module.__dict__)
+
+    def _called(self, call: Callable[[], Any]) -> Any:
+        """Call a function of the program; what it gives is the start of a backward, unless it ran one itself."""
+        before = self.kit.backwards
+        result = call()
+        self.kit.note(result)
+        if self.kit.backwards == before:
+            self.kit.backward(result)
+        return result
+
+    def _try(self, kind: str, value: Any) -> None:
+        self.emit({"kind": "made up"})
+        trials = Trials(Stage(self.kit, self._ended, self.order["seconds"] * _SHARE))
+        self.witness.begin()
+        if kind == "made":
+            trials.of_instance(value, "")
+        elif kind == "class":
+            trials.of_class(value, self.order["entry"].get("method", ""))
+        else:
+            trials.of_call(value, value)
+        self.emit({"kind": "done", "error": "" if trials.succeeded else trials.problem})
+
+    def _ended(self, answer: Answer) -> Reached:
+        """Tell what one trial saw; say what was reached by then."""
+        self._tell_end(answer)
+        self.reached |= {mark.number for mark in self.witness.marks if mark.ran}
+        self.witness.begin()
+        return Reached(bool(self.reached), len(self.reached) == len(self.witness.marks), self.broke)
+
+    def hear(self, record: Dict[str, Any]) -> None:
+        """Pass on what the watcher tells."""
+        self.broke = self.broke or record["kind"] != "watched"
+        self.emit(record)
+
+    def _close(self, answer: Answer, doing: str = "") -> None:
+        self._tell_end(answer)
+        error = answer.error
+        is_end = error is None or (isinstance(error, SystemExit) and error.code in {None, 0})
+        self.emit({"kind": "done", "error": "" if is_end else doing + in_words(error)})  # type: ignore[arg-type]
+
+    def _tell_end(self, answer: Answer) -> None:
+        error = answer.error
+        self.watching.raised(error)
+        is_end = error is None or (isinstance(error, SystemExit) and error.code in {None, 0})
+        for mark in self.witness.marks:
+            told = mark.told()
+            if told["ran"]:
+                self.emit({**told, "complete": bool(told["complete"] and is_end)})
+        if self.order.get("numbers"):
+            self.emit({"kind": "numbers", "values": list(self.kit.numbers)})
+
+
+def load(place: str) -> Any:
+    """Import a module by its file, under the name it has in its packages, or by its dotted name."""
+    if not os.path.exists(place):
+        return importlib.import_module(place)
+    folder, file = os.path.split(os.path.abspath(place))
+    parts: List[str] = [] if file == "__init__.py" else [file[: -len(".py")]]
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, package = os.path.split(folder)
+        parts.insert(0, package)
+    if folder not in sys.path[:1]:
+        sys.path.insert(0, folder)
+    name = ".".join(parts)
+    if len(parts) > 1 or _is_free(name, place):
+        module = importlib.import_module(name)
+        if os.path.samefile(getattr(module, "__file__", None) or os.devnull, place):
+            return module
+    spec = importlib.util.spec_from_file_location(_OUTPUT_MODULE, place)
+    if spec is None or spec.loader is None:
+        msg = "%s is no module" % place
+        raise ImportError(msg)
+    module = sys.modules[_OUTPUT_MODULE] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _is_free(name: str, place: str) -> bool:
+    """Say whether a name means this file, and not a module of the standard library or of a framework."""
+    if name in sys.modules or not name.isidentifier():
+        return False
+    spec = importlib.util.find_spec(name)
+    return spec is not None and spec.origin is not None and os.path.samefile(spec.origin, place)
+
+
+def _member(module: Any, name: str) -> Any:
+    for part in name.split("."):
+        module = getattr(module, part)
+    return module

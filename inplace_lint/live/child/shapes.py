@@ -1,0 +1,289 @@
+"""
+Which inputs to try next: likely shapes first, then what the framework's own error asks for.
+
+An input is a `Spec`; a `Guess` has one for each tensor that a call takes. Nothing here runs anything: errors come in as
+text, guesses go out.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
+
+Shape = Tuple[int, ...]
+_MOST_AXES = 5
+_MOST_ELEMENTS = 1_000_000
+
+
+class Spec(NamedTuple):
+    """One input: `kind` is float, long, bool or list (of four floats)."""
+
+    kind: str
+    shape: Shape
+
+
+Guess = Tuple[Spec, ...]
+
+
+def first_guesses(names: List[str], kind: str, width: int) -> Iterator[Guess]:
+    """Give likely inputs for parameters of these names, before a layer of this kind that wants so many channels."""
+    for shape, number in _families(kind, width):
+        yield tuple(_spec(name, shape, number) for name in names)
+        if len(names) == 1 and re.search(r"s$|list|feat|inputs|hidden", names[0]) and number == "float":
+            yield (Spec("list", shape),)
+    if len(names) > 1:
+        for shape, number in _families(kind, width)[:2]:
+            whole = tuple(_spec(name, shape, number) for name in names)
+            vector = Spec("float", (2, width))
+            yield from ((*whole[:at], vector, *whole[at + 1 :]) for at in range(len(names) - 1, 0, -1))
+
+
+def _families(kind: str, width: int) -> List[Tuple[Shape, str]]:
+    image, sequence, vector = (2, width, 16, 16), (2, 5, width), (2, width)
+    signal, volume = (2, width, 16), (2, width, 8, 16, 16)
+    if kind == "embedding":
+        return [((2, 5), "long"), ((2,), "long"), (sequence, "float")]
+    first = [image, sequence, vector, signal]
+    if kind.endswith("1d") or "1d" in kind:
+        first = [signal, vector, sequence]
+    elif "3d" in kind:
+        first = [volume, image]
+    elif kind.startswith(("linear", "layernorm", "multihead", "lstm", "gru", "rnn", "transformer")):
+        first = [sequence, vector, (2, 4, 4, width), image]
+    rest = [image, sequence, vector, signal, (width,), (width, width), (2, 4, 4, width), volume, (2, 3, 32, 32)]
+    shapes = [*first, *(shape for shape in rest if shape not in first)]
+    return [*((shape, "float") for shape in shapes), ((2, 5), "long"), ((2,), "long")]
+
+
+def _spec(name: str, shape: Shape, number: str) -> Spec:
+    low = name.lower()
+    if re.search(r"(^|_)(ids|idx|index|indices|tokens|labels?|targets?|src_tokens|edge_index)$", low):
+        return Spec("long", (2, 5) if len(shape) == 3 else shape[:1])  # noqa: PLR2004 - a sequence
+    if "mask" in low:
+        return Spec("bool", shape[:-1] if len(shape) == 3 else (*shape[:1], 1, *shape[2:]))  # noqa: PLR2004
+    if re.search(r"^(t|ts|time|timesteps?|sigma)$", low):
+        return Spec("float", shape[:1])
+    if re.search(r"^(t_?emb|temb|time_emb\w*|pooled\w*|cond|vec|style|w|noise_level|class_emb\w*)$", low):
+        return Spec("float", (shape[0], shape[1] if len(shape) > 3 else shape[-1]))  # noqa: PLR2004 - an image
+    return Spec(number, shape)
+
+
+def mended(guess: Guess, error: str) -> Iterator[Guess]:
+    """Give guesses that an error asks for, the surest first."""
+    for change, *patterns in _ANSWERS:
+        for pattern in patterns:
+            found = re.search(pattern, error, re.DOTALL)
+            if found:
+                yield from (made for made in change(guess, found) if made != guess and _is_small(made))
+
+
+def _is_small(guess: Guess) -> bool:
+    return all(functools.reduce(lambda one, other: one * other, spec.shape, 1) <= _MOST_ELEMENTS for spec in guess)
+
+
+def _each(guess: Guess, change: Callable[[Spec], Optional[Spec]]) -> List[Guess]:
+    """Give the guess with all inputs changed, then with each changed alone."""
+    changed = [change(spec) or spec for spec in guess]
+    alone = [(*guess[:at], new, *guess[at + 1 :]) for at, new in enumerate(changed) if new != guess[at]]
+    return [tuple(changed), *(alone if len(guess) > 1 else [])]
+
+
+def _resized(spec: Spec, axis: int, size: int) -> Optional[Spec]:
+    if spec.kind in {"long", "bool"} or not -len(spec.shape) <= axis < len(spec.shape) or size < 1:
+        return None
+    shape = list(spec.shape)
+    shape[axis] = size
+    return Spec(spec.kind, tuple(shape))
+
+
+def _channels(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `expected input[2, 3, 16, 16] to have 8 channels, but got 3 channels`."""
+    wanted, got = int(found.group("want")), int(found.group("got"))
+    exact = _each(guess, lambda spec: _resized(spec, 1, wanted) if spec.shape[1:2] == (got,) else None)
+    scaled = _each(guess, lambda spec: _resized(spec, 1, max(spec.shape[1] * wanted // max(got, 1), 1)))
+    return [*exact, *scaled, *_each(guess, lambda spec: _resized(spec, -1, wanted))]
+
+
+def _inner(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `mat1 and mat2 shapes cannot be multiplied (2x8 and 16x4)`."""
+    got, wanted = int(found.group("got")), int(found.group("want"))
+    last = _each(guess, lambda spec: _resized(spec, -1, wanted) if spec.shape[-1:] == (got,) else None)
+    scaled = _each(guess, lambda spec: _scaled(spec, wanted, got))
+    return [*last, *scaled, *_each(guess, lambda spec: _resized(spec, -1, wanted))]
+
+
+def _scaled(spec: Spec, wanted: int, got: int) -> Optional[Spec]:
+    """Change the channels, or both spatial axes, so that what is flattened has the wanted size."""
+    if len(spec.shape) < 2 or not got or got % spec.shape[1]:  # noqa: PLR2004 - a batch and channels
+        return None
+    if wanted * spec.shape[1] % got == 0:
+        return _resized(spec, 1, wanted * spec.shape[1] // got)
+    root = (wanted / got) ** 0.5
+    if len(spec.shape) == 4 and (spec.shape[2] * root) == int(spec.shape[2] * root):  # noqa: PLR2004 - an image
+        side = int(spec.shape[2] * root)
+        return Spec(spec.kind, (*spec.shape[:2], side, side))
+    return None
+
+
+def _last(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `Given normalized_shape=[8], expected input with shape [*, 8]`."""
+    wanted = [int(word) for word in re.findall(r"\d+", found.group("want"))]
+    return _each(guess, lambda spec: Spec(spec.kind, (*spec.shape[: -len(wanted)], *wanted)) if spec.shape else None)
+
+
+def _rank(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `Expected 3D (unbatched) or 4D (batched) input`, `expected 4, got 3`: the highest rank that is named."""
+    ranks = [int(word) for word in re.findall(r"\d+", found.group("want"))]
+    return [made for rank in sorted(set(ranks), reverse=True) for made in _of_rank(guess, rank)]
+
+
+def _of_rank(guess: Guess, rank: int) -> List[Guess]:
+    def change(spec: Spec) -> Optional[Spec]:
+        if not 1 <= rank <= _MOST_AXES or spec.kind == "bool":
+            return None
+        width = spec.shape[1] if len(spec.shape) > 3 else spec.shape[-1]  # noqa: PLR2004 - an image has channels first
+        shapes = {1: (width,), 2: (2, width), 3: (2, 5, width), 4: (2, width, 16, 16), 5: (2, width, 8, 16, 16)}
+        return Spec(spec.kind, shapes[rank] if spec.kind != "long" else (2, 5, 5, 5, 5)[:rank])
+
+    return _each(guess, change)
+
+
+def _unpacked(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `not enough values to unpack (expected 4, got 2)`: a shape of so many axes, or an axis of that size."""
+    got = int(found.group("got") or 0)
+    sized = [
+        made
+        for axis in range(_MOST_AXES)
+        for made in _each(
+            guess,
+            lambda spec, axis=axis: (  # type: ignore[misc]
+                _resized(spec, axis, int(found.group("want"))) if spec.shape[axis : axis + 1] == (got,) else None
+            ),
+        )
+    ]
+    return [*_rank(guess, found), *sized]
+
+
+def _deeper(guess: Guess, _found: re.Match[str]) -> List[Guess]:
+    """Answer `Dimension out of range`: one axis more."""
+    return [made for rank in (len(guess[0].shape) + 1, len(guess[0].shape) + 2) for made in _of_rank(guess, rank)]
+
+
+def _alike(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `The size of tensor a (16) must match the size of tensor b (8) at non-singleton dimension 3`."""
+    one, other = int(found.group("a")), int(found.group("b"))
+    same = [tuple(Spec(spec.kind, guess[at].shape) for spec in guess) for at in range(len(guess))]
+    swapped = []
+    for got, wanted in ((one, other), (other, one)):
+        for axis in range(_MOST_AXES):
+            swapped += _each(
+                guess,
+                lambda spec, axis=axis, got=got, wanted=wanted: (  # type: ignore[misc]
+                    _resized(spec, axis, wanted) if spec.shape[axis : axis + 1] == (got,) else None
+                ),
+            )
+    return [*same, *swapped]
+
+
+def _larger(guess: Guess, _found: re.Match[str]) -> List[Guess]:
+    """Answer `Kernel size can't be greater than actual input size`: more room in each spatial axis."""
+
+    def change(spec: Spec) -> Optional[Spec]:
+        if len(spec.shape) < 3 or max(spec.shape) > 128:  # noqa: PLR2004 - room enough
+            return None
+        return Spec(spec.kind, (*spec.shape[:2], *(size * 4 for size in spec.shape[2:])))
+
+    return _each(guess, change)
+
+
+def _as_kind(kind: str) -> Callable[[Guess, re.Match[str]], List[Guess]]:
+    def change(guess: Guess, _found: re.Match[str]) -> List[Guess]:
+        shape = {"long": (2, 5)}
+        single = [
+            (*guess[:at], Spec(kind, shape.get(kind, spec.shape)), *guess[at + 1 :]) for at, spec in enumerate(guess)
+        ]
+        return [*single, tuple(Spec(kind, shape.get(kind, spec.shape)) for spec in guess)]
+
+    return change
+
+
+_ANSWERS = (
+    (
+        _channels,
+        r"to have (?P<want>\d+) channels, but got (?P<got>\d+) channels",
+        r"Received: the input's channels is (?P<got>\d+),.*?groups is \d+.*?\[\d+, (?P<want>\d+)",
+        r"input channel.{0,200}?= (?P<got>\d+).{0,200}?= (?P<want>\d+)",
+        r"(?:running_mean|weight) should contain (?P<got>\d+) elements not (?P<want>\d+)",
+    ),
+    (
+        _inner,
+        r"shapes cannot be multiplied \(\d+x(?P<got>\d+) and (?P<want>\d+)x\d+\)",
+        r"Input\(Y\) has been transposed.*?X.*?(?P<got>\d+).*?(?P<want>\d+)",
+        r"X's width must be equal with Y's height.*?\[.*?(?P<got>\d+)\].*?\[(?P<want>\d+)",
+    ),
+    (
+        _last,
+        r"[Gg]iven normalized_shape ?=?(?:is )?(?P<want>\[[\d, ]+\])",
+        r"input\.size\(-1\) must be equal to input_size\. Expected (?P<want>\d+)",
+        r"expecting embedding dimension of (?P<want>\d+)",
+        r"embed(?:ding)?.{0,20}dim.{0,40}(?P<want>\d+)",
+    ),
+    (_unpacked, r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)(?:, got (?P<got>\d+))?"),
+    (
+        _rank,
+        r"[Ee]xpected (?P<want>\d+D?[^,;]{0,40}?(?:or \d+D)?[^,;]{0,20}) (?:batched |)(?:input|tensor|inputs)",
+        r"should be (?:a )?(?P<want>\d-?D(?: or \d-?D)?)",
+    ),
+    (
+        _deeper,
+        r"[Dd]imension (?:out of range|specified as)",
+        r"number of dims don't match",
+        r"index \d+ is out of bounds for dimension",
+        r"tuple index out of range",
+        r"too many indices",
+    ),
+    (
+        _alike,
+        r"size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\)",
+        r"Expected size (?P<a>\d+) but got size (?P<b>\d+)",
+        r"Broadcast dimension mismatch.*?\[(?P<a>\d+).*?\[(?P<b>\d+)",
+    ),
+    (
+        _larger,
+        r"[Kk]ernel size can't be greater",
+        r"[Oo]utput size is too small",
+        r"output size.* should be",
+        r"greater than actual input",
+        r"Expected more than 1 value per channel",
+        r"should be less than the corresponding",
+        r"(?:should|must) be at least",
+        r"too small",
+    ),
+    (
+        _as_kind("long"),
+        r"expected scalar type (?:Long|Int)",
+        r"to have one of the following scalar types: Long",
+        r"must be Long",
+        r"tensors used as indices",
+        r"dtype of input.*int",
+        r"should be int",
+    ),
+    (
+        _as_kind("float"),
+        r"expected scalar type (?:Float|Half)",
+        r"found dtype Long",
+        r"only Tensors of floating point",
+        r"not implemented for 'Long'",
+    ),
+    (_as_kind("bool"), r"mask.*bool", r"expected.*[Bb]ool"),
+    (
+        _as_kind("list"),
+        r"not iterable",
+        r"must be tuple of Tensors",
+        r"to be a list",
+        r"list indices",
+        r"'list' but got",
+        r"not a sequence",
+    ),
+)

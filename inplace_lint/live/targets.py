@@ -1,0 +1,180 @@
+"""
+What can be run to reach a flagged line: found in the text of a file, nothing is imported here.
+
+The order is that of trust: what the user named, what the program itself runs, what can be called as it is, and last
+what is made up. Names lead from one to the other: who mentions a class, reaches it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+_OWN = re.compile(r"^(main|run|demo|train\w*|test_\w*)$")
+_MOST_CALLS = 6
+_MOST_AROUND = 4
+_MOST_ELSEWHERE = 4
+
+
+class Way(IntEnum):
+    """How a target is run; the sooner the more it says."""
+
+    PROBE = 0
+    OWN = 1
+    CALL = 2
+    MADE_UP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """
+    One thing to run in one process.
+
+    `kind` is probe, module, main, call, class or function; `name` what to call there, `method` of a class if not
+    itself.
+    """
+
+    path: str
+    way: Way
+    kind: str
+    name: str = ""
+    method: str = ""
+
+    @property
+    def words(self) -> str:
+        """Name the target for a user."""
+        if self.kind == "module":
+            return "importing the file"
+        if self.kind == "main":
+            return "the file as a program"
+        return f"`{self.name}`" if self.way is Way.PROBE else f"`{self.name}()`"
+
+
+class Outline:
+    """The top-level names of a file, and which of them each mentions."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.tree = ast.parse(text)
+        self.parts: dict[str, ast.stmt] = {}
+        for node in self.tree.body:
+            for name in _bound(node):
+                self.parts[name] = node
+        self._mentions = {name: _mentioned(node) for name, node in self.parts.items()}
+
+    def owner(self, line: int) -> str:
+        """Give the top-level name whose statement holds a line; empty where there is none."""
+        for name, node in self.parts.items():
+            first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+            if first <= line <= (node.end_lineno or node.lineno):
+                return name
+        return ""
+
+    def method(self, name: str, line: int) -> str:
+        """Give the method of a class that holds a line."""
+        node = self.parts.get(name)
+        for part in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(part, ast.FunctionDef) and part.lineno <= line <= (part.end_lineno or part.lineno):
+                return part.name
+        return ""
+
+    def reaching(self, wanted: str) -> list[str]:
+        """Give the names that lead to a name, nearest first."""
+        found = [wanted]
+        for name in found:
+            found.extend(other for other, words in self._mentions.items() if name in words and other not in found)
+        return found
+
+    def is_run_by_import(self, names: Sequence[str]) -> bool:
+        """Say whether a statement other than a definition mentions one of the names, or holds the line itself."""
+        defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+        loose = [node for node in self.tree.body if not isinstance(node, defined)]
+        decorators = [mark for node in self.tree.body for mark in getattr(node, "decorator_list", ())]
+        words = frozenset[str]().union(*(_mentioned(node) for node in (*loose, *decorators)))
+        return not names or not isinstance(self.parts[names[0]], defined) or not words.isdisjoint(names)
+
+    def has_main(self) -> bool:
+        """Say whether the file asks for its `__name__`."""
+        tests = [node.test for node in self.tree.body if isinstance(node, ast.If)]
+        return any(isinstance(name, ast.Name) and name.id == "__name__" for test in tests for name in ast.walk(test))
+
+
+def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence[Outline]) -> Iterator[Target]:
+    """Give what may be run to reach a line of a file, in order."""
+    path = outline.path
+    if probe is not None:
+        yield Target(path, Way.PROBE, "probe", probe)
+    owner = outline.owner(line)
+    reaching = outline.reaching(owner) if owner else []
+    if outline.is_run_by_import(reaching):
+        yield Target(path, Way.OWN, "module")
+    if outline.has_main():
+        yield Target(path, Way.OWN, "main")
+    yield from _calls(outline, reaching)
+    yield from _made_up(outline, reaching, owner, outline.method(owner, line))
+    elsewhere: list[Target] = []
+    for caller in callers:
+        names = [name for name in caller.reaching(owner) if name in caller.parts] if owner else []
+        if names:
+            elsewhere.extend((*_calls(caller, names), *_made_up(caller, names, "", "")))
+    elsewhere.sort(key=lambda target: target.way)
+    yield from elsewhere[:_MOST_ELSEWHERE]
+
+
+def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:
+    """Give functions that can be called as they are: those that lead there, then a program's usual ones."""
+    free = [name for name, node in outline.parts.items() if isinstance(node, ast.FunctionDef) and _is_free(node)]
+    own = [name for name in free if _OWN.match(name)]
+    leading = [name for name in reaching if name in free and name not in own]
+    chosen = [*(name for name in own if name in reaching), *leading, *(name for name in own if name not in reaching)]
+    for name in chosen[:_MOST_CALLS]:
+        yield Target(outline.path, Way.CALL, "call", name)
+
+
+def _made_up(outline: Outline, reaching: Sequence[str], owner: str, method: str) -> Iterator[Target]:
+    """Give the class or function that holds the line, then those that lead to it."""
+    given = 0
+    for name in reaching:
+        node = outline.parts.get(name)
+        if given >= _MOST_AROUND:
+            return
+        if isinstance(node, ast.ClassDef):
+            given += 1
+            yield Target(outline.path, Way.MADE_UP, "class", name)
+            plain = method not in {"", "forward", "__call__"} and not method.startswith("__")
+            if name == owner and plain:
+                yield Target(outline.path, Way.MADE_UP, "class", name, method)
+        elif isinstance(node, ast.FunctionDef) and not _is_free(node):
+            given += 1
+            yield Target(outline.path, Way.MADE_UP, "function", name)
+
+
+def probe_for(path: str, root: str, probes: Mapping[str, str]) -> str | None:
+    """Give the probe that a configuration names for a file, by its path below the root of the configuration."""
+    inside = path[len(root) :].lstrip("/\\").replace("\\", "/") if path.startswith(root) else path
+    return probes.get(inside)
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _mentioned(node: ast.AST) -> frozenset[str]:
+    return frozenset(
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name | ast.Attribute)
+    )
+
+
+def _is_free(node: ast.FunctionDef) -> bool:
+    """Say whether a function can be called without arguments."""
+    given = len(node.args.defaults)
+    positional = len(node.args.posonlyargs) + len(node.args.args)
+    return positional == given and all(item is not None for item in node.args.kw_defaults)

@@ -1,0 +1,172 @@
+"""
+Warm processes: one for each framework and interpreter, which runs jobs one after the other.
+
+The process guards each job itself (`child/guard.py`). Here it is started, asked, and ended: whatever happens to us, it
+sees the end of its input, and ends with all that it started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from inplace_lint.live.record import Record, record_of
+
+_CHILD = Path(__file__).parent / "child" / "confirm_main.py"
+_START_SECONDS = 120.0
+_GRACE_SECONDS = 10.0
+_WATCHER = {"watched", "stale", "untracked", "refused"}
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What a witness saw of one finding in one run: `complete` where it speaks against the finding."""
+
+    number: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """
+    What one job gave.
+
+    `trouble`: why it did not end well; `error`: what the program raised at its end. `made_up`: its inputs were ours.
+    """
+
+    trouble: str = ""
+    error: str = ""
+    made_up: bool = False
+    records: tuple[Record, ...] = ()
+    marks: tuple[Marked, ...] = ()
+    numbers: tuple[tuple[float, ...], ...] = ()
+    printed: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Give why it says nothing; empty where it ran to its end."""
+        return self.trouble or self.error
+
+
+class Warm:
+    """A warm process; `version` is that of its framework, `trouble` why there is none."""
+
+    def __init__(self, python: str, framework: str) -> None:
+        self.python, self.framework = python, framework
+        self.version = self.trouble = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._reader: threading.Thread | None = None
+        self._forks = True
+
+    def start(self) -> None:
+        """Have the process import its framework, if it does not run yet."""
+        if self._process is not None or self.trouble:
+            return
+        quiet = {"GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
+        self._process = subprocess.Popen(  # noqa: S603 - what the user asked to run
+            [self.python, str(_CHILD), self.framework],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **quiet},
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        self._lines = queue.SimpleQueue()
+        self._reader = threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True)
+        self._reader.start()
+        hello = self._answer(_START_SECONDS)
+        if hello is None or "version" not in hello:
+            self.stop()
+            said = "" if hello is None else str(hello["trouble"])
+            told = said or f"{self.framework} could not be imported"
+            self.trouble = f"{told} in {self.python}" if told.startswith("no ") else f"{self.python}: {told}"
+            return
+        self.version = str(hello["version"]).partition("+")[0]
+        self._forks = bool(hello["forks"])
+
+    def run(self, order: Mapping[str, Any]) -> Ran:
+        """Run one job, whatever it does."""
+        self.start()
+        if self._process is None:
+            return Ran(trouble=self.trouble)
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self.stop()
+            return Ran(trouble="the process that runs jobs was killed")
+        answer = self._answer(order["seconds"] + _GRACE_SECONDS)
+        if answer is None:
+            self.stop()
+            return Ran(trouble="killed the process that guards it, or hung there")
+        if not self._forks:
+            self.stop()
+        return _ran(answer)
+
+    def stop(self) -> None:
+        """End the process and all that it started."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert self._reader is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended before us
+            process.stdin.close()
+        try:
+            process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            process.wait()
+        self._reader.join(_GRACE_SECONDS)  # a pipe that is still read must not be closed
+        if not self._reader.is_alive():
+            process.stdout.close()
+
+    def _answer(self, seconds: float) -> dict[str, Any] | None:
+        """Read one line; None where the process ended or took longer."""
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        answer: dict[str, Any] | None = json.loads(line) if line else None
+        return answer
+
+
+def _read(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
+    """Read lines until the pipe ends, which an empty one tells: not every system can wait for a pipe in other ways."""
+    for line in pipe:
+        lines.put(line)
+    lines.put(b"")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _ran(answer: Mapping[str, Any]) -> Ran:
+    told: list[Mapping[str, Any]] = answer["told"]
+    ends = [item["error"] for item in told if item["kind"] == "done"]
+    return Ran(
+        trouble=answer["trouble"] or ("" if ends else "ended before it was done"),
+        error=ends[-1] if ends else "",
+        made_up=any(item["kind"] == "made up" for item in told),
+        records=tuple(record_of(item) for item in told if item["kind"] in _WATCHER),
+        marks=tuple(Marked(item["number"], item["complete"]) for item in told if item["kind"] == "mark"),
+        numbers=tuple(tuple(item["values"]) for item in told if item["kind"] == "numbers"),
+        printed=answer["printed"],
+    )
