@@ -34,7 +34,7 @@ def step(name: str) -> dict:
 def check(tmp_path: Path):
     """Run the check step on a file, with the inputs' defaults and those given."""
 
-    def run(source: str, since: str = "", **inputs: str) -> Ran:
+    def run(source: str, since: str = "", event: str = "pull_request", **inputs: str) -> Ran:
         folder = tmp_path / "work tree"
         folder.mkdir(exist_ok=True)
         (folder / "net work.py").write_text(source, encoding="utf-8")
@@ -43,6 +43,7 @@ def check(tmp_path: Path):
         values["${{ steps.install.outputs.python }}"] = sys.executable
         values["${{ steps.base.outputs.since }}"] = since
         values["${{ runner.temp }}"] = str(tmp_path)
+        values["${{ github.event_name }}"] = event
         env = {name: values[value] for name, value in step("Check")["env"].items()}
         summary, outputs = tmp_path / "summary", tmp_path / "outputs"
         ran = subprocess.run(
@@ -99,6 +100,15 @@ def test_a_baseline_lets_findings_stand(check, tmp_path):
     known = json.dumps({"version": 1, "findings": [entry]})
     (tmp_path / "work tree" / "known.json").write_text(known, encoding="utf-8")
     assert check(BUGGY, baseline="known.json").status == 0
+
+
+def test_code_is_run_when_it_is_asked_for_and_never_for_strangers(check, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    ran = check(BUGGY, confirm="true")
+    assert (ran.status, "[confirmed on torch " in ran.log) == (1, True), ran.log
+    ran = check(BUGGY, event="pull_request_target", confirm="true")
+    assert (ran.status, ran.outputs.splitlines()[-1]) == (2, "status=2")
+    assert ran.log == "::error title=inplace-lint::confirm runs code, and is refused for pull_request_target\n"
 
 
 class Clone(NamedTuple):
