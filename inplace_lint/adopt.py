@@ -16,6 +16,7 @@ from inplace_lint.config import Settings
 from inplace_lint.errors import InplaceLintError, UnreadableError
 from inplace_lint.faults import SYNTAX_CODE
 from inplace_lint.finding import Finding
+from inplace_lint.mend import cells as notebook_cells
 from inplace_lint.options import Wishes
 from inplace_lint.session import Outcome
 from inplace_lint.suppress import UNUSED_CODE
@@ -96,10 +97,21 @@ def add_comments(outcome: Outcome) -> tuple[int, list[str]]:
 def _silence_file(name: str, findings: list[Finding], outcome: Outcome) -> tuple[int, tuple[Finding, ...]]:
     path = Path(name)
     before = files.read(path)
+    left: list[Finding] = []
     if name in outcome.notebooks:
-        msg = "no comments are added to notebooks"
-        raise UnreadableError(msg)
-    text, left = silence.silenced(files.decode(before), findings, outcome.statements)
+        cells: dict[int, list[Finding]] = {}
+        for finding in findings:
+            cells.setdefault(finding.span.cell or 0, []).append(finding)
+        codes = notebook_cells.sources(before)
+        texts: dict[int, str] = {}
+        for cell, own in cells.items():
+            texts[cell], open_ = silence.silenced(codes[cell], own, outcome.statements)
+            left.extend(open_)
+        data = notebook_cells.replaced(before, texts)
+    else:
+        text, open_ = silence.silenced(files.decode(before), findings, outcome.statements)
+        left.extend(open_)
+        data = files.encode(text, before)
     if len(left) < len(findings):
-        files.swap(path, before, files.encode(text, before))
-    return len(findings) - len(left), left
+        files.swap(path, before, data)
+    return len(findings) - len(left), tuple(left)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -99,3 +100,28 @@ def test_a_file_that_cannot_be_written_is_named_and_stays(lint, folder):
 def test_standard_input_is_no_file(lint):
     ran = lint("--add-noqa", "-", stdin=b"import torch\n")
     assert (ran.status, ran.err) == (2, "error: --add-noqa goes by files, and `-` is none\n")
+
+
+def test_a_cell_of_a_notebook_gets_its_comment_and_all_else_stays(lint, folder):
+    cells = ["import torch\n\nx = torch.ones(3, requires_grad=True)\ny = x.exp()", "y.add_(1)\ny.sum().backward()"]
+    book = {
+        "cells": [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "metadata": {},
+                "outputs": [],
+                "source": cell.splitlines(True),
+            }
+            for cell in cells
+        ],
+        "metadata": {"kernelspec": {"language": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    before = json.dumps(book, indent=3)
+    (folder / "a.ipynb").write_text(before)
+    assert lint(".").status == 1
+    assert lint("--add-noqa", ".") == (0, "Added 1 noqa comment.\n", "")
+    assert added(before, (folder / "a.ipynb").read_text()) == "  # noqa: IPL101"
+    assert lint(".").status == 0
