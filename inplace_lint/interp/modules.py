@@ -12,7 +12,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
-from inplace_lint.interp import acts, attributes, calls, containers, hooks, ops, registry, statements
+from inplace_lint.interp import acts, attributes, calls, containers, hooks, keywords, ops, registry, statements
 from inplace_lint.interp.binding import Binding, bind, default_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -141,6 +141,7 @@ def construct_library(
     program.budget.counters["framework_calls"] += 1
     program.budget.counters["framework_calls_with_fact"] += 1
     ref = state.new(Instance(Dotted(name), {"training": Const(True)}, made=frame.site(at).place))
+    keywords.check(program, frame, state, name, program.forms(name)[0].init or (), arguments, at)
     fill(program, state, ref, name, arguments)
     return [(state, ref)]
 

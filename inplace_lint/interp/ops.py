@@ -17,7 +17,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
 from inplace_lint.event import Touch
-from inplace_lint.interp import acts, aliases, early, results, snapshots, tensors, writes
+from inplace_lint.interp import acts, aliases, early, keywords, results, snapshots, tensors, writes
 from inplace_lint.interp.binding import Binding, bind, default_values
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
@@ -93,6 +93,7 @@ def call_op(
         return acts.run(program, frame, state, forms[0], arguments, at)
     call = _select(program, frame, state, facts, forms, arguments, at, spelled, instance)
     if call is None:
+        keywords.check(program, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
         return [(state, state.symbols.sym(("call", name, state.next_id, at, frame.site(at))))]
     return _run(call)
 

@@ -17,6 +17,8 @@ def judge(event: Event) -> Draft | None:
             "is written by a method that takes a tensor, and no plain number, as its operand",
             "write it with `scale_`, or make a tensor of the number",
         )
+    if event.check == "keyword":
+        return refused(event, "is no argument that this call takes, and the framework refuses it", "leave it out")
     if event.check != "parameter":
         return None
     return refused(
