@@ -21,24 +21,10 @@ from inplace_lint.finding import Edit
 from inplace_lint.fix import copies
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, is_plain, syntax_at
+from inplace_lint.lower.expressions import BINARY
 from inplace_lint.rules.case import Case
 
 _STRENGTH: tuple[tuple[str, ...], ...] = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"))
-_TOKENS: dict[type[cst.BaseBinaryOp], str] = {
-    cst.Add: "+",
-    cst.Subtract: "-",
-    cst.Multiply: "*",
-    cst.Divide: "/",
-    cst.FloorDivide: "//",
-    cst.Modulo: "%",
-    cst.Power: "**",
-    cst.MatrixMultiply: "@",
-    cst.BitAnd: "&",
-    cst.BitOr: "|",
-    cst.BitXor: "^",
-    cst.LeftShift: "<<",
-    cst.RightShift: ">>",
-}
 _POWER = len(_STRENGTH) + 1
 _ATOMS = (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.BaseNumber, cst.BaseString, cst.Ellipsis, cst.Await)
 _DISPLAYS = (cst.BaseList, cst.BaseSet, cst.BaseDict, cst.GeneratorExp, cst.ListComp)
@@ -115,7 +101,7 @@ def _needs_parentheses(value: cst.BaseExpression, token: str) -> bool:
     if isinstance(value, cst.UnaryOperation) and not isinstance(value.operator, cst.Not):
         return False
     if isinstance(value, cst.BinaryOperation):
-        other = _TOKENS[type(value.operator)]
+        other = BINARY[type(value.operator)]
         if other == "**":
             return False  # it groups from the right
         return next(at for at, tokens in enumerate(_STRENGTH) if other in tokens) <= mine

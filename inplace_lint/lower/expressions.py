@@ -12,7 +12,7 @@ from inplace_lint.lower import functions
 from inplace_lint.lower.scopes import names_in
 from inplace_lint.lower.tally import Tally
 
-_BINARY: dict[type[cst.CSTNode], str] = {
+BINARY: dict[type[cst.CSTNode], str] = {
     cst.Add: "+",
     cst.Subtract: "-",
     cst.Multiply: "*",
@@ -164,7 +164,7 @@ def _unary(tally: Tally, node: cst.UnaryOperation) -> ir.Expr:
 
 def _binary(tally: Tally, node: cst.BinaryOperation) -> ir.Expr:
     at = tally.at(node)
-    return ir.Binary(at, _BINARY[type(node.operator)], expression(tally, node.left), expression(tally, node.right))
+    return ir.Binary(at, BINARY[type(node.operator)], expression(tally, node.left), expression(tally, node.right))
 
 
 def _boolean(tally: Tally, node: cst.BooleanOperation) -> ir.Expr:
