@@ -24,11 +24,14 @@ from inplace_lint.suppress import UNUSED_CODE
 _NOT_SILENCED = frozenset({SYNTAX_CODE, UNUSED_CODE})
 
 
-def adopt(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, wishes: Wishes) -> str:
+def adopt(
+    outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, wishes: Wishes, changed: since.Changed | None
+) -> str:
     """
     Take out of an outcome what is not to be told, or write what was asked for and give the word about that.
 
-    Raises: `InplaceLintError` for a baseline that cannot be read or written, or where git cannot say what changed.
+    `changed` are the lines to which findings are bound, None where all are told.
+    Raises: `InplaceLintError` for a baseline that cannot be read or written.
     """
     if wishes.add_noqa:
         added, troubles = add_comments(outcome)
@@ -44,8 +47,7 @@ def adopt(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, wish
         applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)
         outcome.findings, outcome.known = applied.left, applied.known
         outcome.notes.extend(baseline.told(applied.stale, files.shown(place)))
-    if wishes.since:
-        changed = since.changed_lines(wishes.since)
+    if changed is not None:
         outcome.findings = tuple(one for one in outcome.findings if since.in_changed_lines(one, changed))
     return ""
 

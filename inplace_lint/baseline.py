@@ -135,15 +135,9 @@ def _key(path: Path, number: int, entry: Any) -> Key:  # noqa: ANN401 - parsed h
 
 
 def _key_of(finding: Finding, folder: Path, lines: files.Sources) -> Key:
-    span = finding.span
-    written = list(lines.lines(span.path)[span.line - 1 : span.end_line])
-    if written:
-        written[-1] = written[-1][: span.end_column]
-        written[0] = written[0][span.column :]
-    text = " ".join(written)
-    return Key(
-        finding.code, _relative(notebook.file_of(finding.span), folder), finding.function, " ".join(text.split())
-    )
+    content = " ".join(finding.span.cut(lines.lines(finding.span.path)))
+    path = _relative(notebook.file_of(finding.span), folder)
+    return Key(finding.code, path, finding.function, " ".join(content.split()))
 
 
 def _relative(name: str, folder: Path) -> str:

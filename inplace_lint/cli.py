@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
-_NO_LISTS: dict[str, tuple[str, ...]] = {"select": (), "extend_select": (), "ignore": ()}
 _OWN_OPTIONS = {"--version", "--help", "-h"}
 
 
@@ -184,11 +183,9 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 
         settings = replace(settings, cache=False)
     is_stdin = paths == (Path("-"),)
-    if wishes.writes and is_stdin:
-        msg = f"{wishes.writes} goes by files, and `-` is none"
-        raise click.UsageError(msg)
-    from inplace_lint.runs import mended_by, runner
+    from inplace_lint.runs import compatible, mended_by, runner
 
+    compatible(wishes, settings, diff=diff, is_stdin=is_stdin)
     run = runner(paths, stdin_filename, scope, settings, wishes)
     mended = mended_by(run, settings, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
@@ -286,8 +283,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
         click.echo(line)
     if not paths:
         return CLEAN
-    wishes = {"color": color, "lang": lang, "isolated": False, "configs": (), "per_file_ignores": {}, **_NO_LISTS}
-    scope = scope_of(known_rules(), wishes)
+    scope = scope_of(known_rules(), {"color": color, "lang": lang})
     settings = scope.settings_of(Path.cwd())
     outcome, texts = runner(paths, "-", scope, settings, Wishes())({})
     outcome.findings = candidates(explained, outcome.findings)

@@ -112,11 +112,11 @@ def scope_of(known: list[Known], options: dict[str, Any]) -> Scope:
     from inplace_lint.scope import Scope
     from inplace_lint.selection import codes_of, validated
 
-    isolated, configs = options.pop("isolated"), options.pop("configs")
-    lists = {f"--{key.replace('_', '-')}": options[key] for key in ("select", "extend_select", "ignore")}
+    isolated, configs = options.pop("isolated", False), options.pop("configs", ())
+    lists = {f"--{key.replace('_', '-')}": options.get(key, ()) for key in ("select", "extend_select", "ignore")}
     for where, selectors in (
         *lists.items(),
-        *(("--per-file-ignores", of) for of in options["per_file_ignores"].values()),
+        *(("--per-file-ignores", of) for of in options.get("per_file_ignores", {}).values()),
     ):
         for selector in selectors:
             codes_of(selector, known, where)

@@ -21,18 +21,35 @@ if TYPE_CHECKING:
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 
 
+def compatible(wishes: Wishes, settings: Settings, *, diff: bool, is_stdin: bool) -> None:
+    """
+    Accept options that go together.
+
+    Raises: `click.UsageError` for what writes comments or a baseline on standard input, or along with fixes.
+    """
+    if wishes.writes and is_stdin:
+        msg = f"{wishes.writes} goes by files, and `-` is none"
+        raise click.UsageError(msg)
+    if wishes.writes and (diff or settings.fix or settings.fix_only):
+        msg = f"{wishes.writes} does not go with fixes: apply or leave these first"
+        raise click.UsageError(msg)
+
+
 def runner(paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings, wishes: Wishes) -> Run:
     """Give what checks the paths, with texts that stand for files; it may be asked again with others."""
     progress = terminal.progress() if sys.stderr.isatty() else None
     plan = session.Plan(settings, scope.settings_of, scope.codes_of, progress, scope.opinions_of, memory={})
     look = _stdin(Path(stdin_filename), plan) if paths == (Path("-"),) else _files(paths, scope, plan)
 
+    if not (wishes.writes or settings.baseline or wishes.since):
+        return look
+    from inplace_lint import adopt, since  # noqa: PLC0415 - most runs do without
+
+    changed = since.changed_lines(wishes.since) if wishes.since else None
+
     def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
         outcome, read = look(texts)
-        if wishes.writes or settings.baseline or wishes.since:
-            from inplace_lint import adopt  # noqa: PLC0415 - most runs do without
-
-            outcome.word = adopt.adopt(outcome, read, settings, wishes)
+        outcome.word = adopt.adopt(outcome, read, settings, wishes, changed)
         return outcome, read
 
     return run

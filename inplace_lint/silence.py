@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.finding import Finding
+from inplace_lint.lower.lines import split_lines
 from inplace_lint.span import Span
 
 _LIST = re.compile(r"#\s*noqa\s*:\s*[A-Za-z][\w-]*(?:[\s,]+[A-Za-z]+[0-9]+)*", re.IGNORECASE)
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ def silenced(
 
     Every other character, line ends included, stays as it is.
     """
-    lines = _LINE.findall(source)
+    lines = list(split_lines(source))
     known = _look(source, lines)
     codes: dict[int, set[str]] = {}
     left: list[Finding] = []

@@ -13,6 +13,7 @@ from inplace_lint.finding import Finding, Role
 from inplace_lint.span import Span
 
 Ranges = Sequence[tuple[int, int]]
+Changed = Mapping[str, Ranges]
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _EVERYTHING = ((1, 1 << 60),)
 
@@ -21,7 +22,7 @@ class SinceError(InplaceLintError):
     """Git cannot say what changed."""
 
 
-def changed_lines(ref: str) -> Mapping[str, Ranges]:
+def changed_lines(ref: str) -> Changed:
     """
     Give the lines that differ between the working tree and where this branch left `ref`, by the file's path from here.
 
@@ -46,13 +47,13 @@ def changed_lines(ref: str) -> Mapping[str, Ranges]:
     return found
 
 
-def in_changed_lines(finding: Finding, changed: Mapping[str, Ranges]) -> bool:
+def in_changed_lines(finding: Finding, changed: Changed) -> bool:
     """Say whether the write or a save of a finding stands in changed lines; of a notebook all counts as one."""
     spans = [finding.span, *(one.span for one in finding.related if one.role in {Role.SAVE, Role.WRITE})]
     return any(_is_changed(span, changed) for span in spans)
 
 
-def _is_changed(span: Span, changed: Mapping[str, Ranges]) -> bool:
+def _is_changed(span: Span, changed: Changed) -> bool:
     ranges = changed.get(files.shown(Path(notebook.file_of(span))), ())
     if span.cell is not None:
         return bool(ranges)

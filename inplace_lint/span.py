@@ -7,6 +7,7 @@ carries. A `Span` is what a user sees; it is computed from a place only for what
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -49,3 +50,11 @@ class Span:
     start_byte: int = 0
     end_byte: int = 0
     cell: int | None = None
+
+    def cut(self, lines: Sequence[str]) -> list[str]:
+        """Give what of the lines of its file the span covers; nothing where these lines are not there."""
+        covered = list(lines[self.line - 1 : self.end_line])
+        if covered:
+            covered[-1] = covered[-1][: self.end_column]
+            covered[0] = covered[0][self.column :]
+        return covered

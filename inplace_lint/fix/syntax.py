@@ -46,10 +46,7 @@ class Syntax:
     def between(self, start: Where, end: Where) -> str:
         """Give the source between two places of the slice."""
         span = self.located.stretch(start, end)
-        lines = list(self.located.lines[span.line - 1 : span.end_line])
-        lines[-1] = lines[-1][: span.end_column]
-        lines[0] = lines[0][span.column :]
-        return "".join(lines)
+        return "".join(span.cut(self.located.lines))
 
     def end_of_line(self, node: cst.CSTNode) -> str:
         """Give how the line ends on which a node starts; the first line of the file says it for the last one."""

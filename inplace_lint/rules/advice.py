@@ -45,9 +45,4 @@ def cure(draft: Draft, source: str, span: Span, has_partner: bool) -> str:
 
 def text_at(source: str, span: Span) -> str:
     """Give the source text of a span."""
-    lines = [line.rstrip("\r\n") for line in split_lines(source)[span.line - 1 : span.end_line]]
-    if not lines:
-        return ""
-    lines[-1] = lines[-1][: span.end_column]
-    lines[0] = lines[0][span.column :]
-    return "\n".join(lines)
+    return "\n".join(line.rstrip("\r\n") for line in span.cut(split_lines(source)))

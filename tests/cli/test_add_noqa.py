@@ -97,6 +97,15 @@ def test_a_file_that_cannot_be_written_is_named_and_stays(lint, folder):
     assert (ran.status, ran.err) == (2, "a.py: is read-only; nothing was written\n")
 
 
+@pytest.mark.parametrize("option", ["--diff", "--fix", "--fix-only"])
+def test_nothing_is_written_along_with_fixes(lint, folder, option):
+    source = TEMPLATE.format("y.add_(1)")
+    (folder / "a.py").write_text(source)
+    ran = lint("--add-noqa", option, ".")
+    assert (ran.status, ran.err) == (2, "error: --add-noqa does not go with fixes: apply or leave these first\n")
+    assert (folder / "a.py").read_text() == source
+
+
 def test_standard_input_is_no_file(lint):
     ran = lint("--add-noqa", "-", stdin=b"import torch\n")
     assert (ran.status, ran.err) == (2, "error: --add-noqa goes by files, and `-` is none\n")
