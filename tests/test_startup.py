@@ -66,6 +66,13 @@ def test_a_check_answered_by_the_cache_does_without_libcst(model):
     assert "libcst" not in imported(model, "check", ".")[0]
 
 
+def test_a_check_that_finds_nothing_does_without_libcst(model):
+    (model / "a.py").write_text("import torch\n\ndef f(x):\n    y = x.exp()\n    x += 1\n    return y\n")
+    roots, ours = imported(model, "check", "--no-cache", ".")
+    assert "inplace_lint.lower.lower" in ours
+    assert "libcst" not in roots
+
+
 def test_a_tree_that_mentions_no_framework_does_without_libcst(model):
     (model / "a.py").write_text("x = 1\n")
     assert "libcst" not in imported(model, "check", "--no-cache", ".")[0]

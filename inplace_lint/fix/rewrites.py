@@ -21,7 +21,7 @@ from inplace_lint.finding import Edit
 from inplace_lint.fix import copies
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, is_plain, syntax_at
-from inplace_lint.lower.expressions import BINARY
+from inplace_lint.lower.concrete.expressions import BINARY
 from inplace_lint.rules.case import Case
 
 _STRENGTH: tuple[tuple[str, ...], ...] = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"))

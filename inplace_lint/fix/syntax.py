@@ -37,7 +37,8 @@ class Syntax:
 
     def node(self, place: Place) -> cst.CSTNode:
         """Give the node that a place of this slice names."""
-        return self.located.origins[place.at]
+        node: cst.CSTNode = self.located.origins[place.at]
+        return node
 
     def text(self, node: cst.CSTNode) -> str:
         """Give the source of a node, without parentheses around it."""

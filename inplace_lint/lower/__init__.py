@@ -1,1 +1,1 @@
-"""LibCST to IR: with `fix/` the only importer of libcst."""
+"""Source text to IR, and back to positions: with `fix/` the only importer of libcst."""

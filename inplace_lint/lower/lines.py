@@ -19,6 +19,11 @@ class Cutout:
     text: str
     offset: int
 
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether an `if 1:` was put above the lines."""
+        return self.text.startswith("if 1:\n")
+
 
 @lru_cache(maxsize=2)
 def split_lines(source: str) -> tuple[str, ...]:

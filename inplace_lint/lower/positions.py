@@ -8,8 +8,8 @@ from functools import lru_cache
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from inplace_lint.lower.concrete.parse import lowered_module, parse
 from inplace_lint.lower.lines import cut, split_lines
-from inplace_lint.lower.lower import lower_module, parse
 from inplace_lint.lower.tally import Tally
 from inplace_lint.span import Slice, Span
 
@@ -38,7 +38,7 @@ class Located:
         cutout = cut(source, slice_, holes)
         module = parse(cutout, slice_)
         tally = Tally(slice_, origins=[])
-        lower_module(module, cutout, tally)
+        lowered_module(module, cutout, tally)
         self.slice, self.cutout = slice_, cutout
         self.module = module
         self.origins = tally.origins or []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
-
-import libcst as cst
+from typing import Any
 
 from inplace_lint.span import Slice
 
@@ -20,10 +20,15 @@ class Tally:
     slice: Slice
     digest: str = ""
     size: int = 0
-    origins: list[cst.CSTNode] | None = None
+    origins: list[Any] | None = None
     names: list[str] = field(default_factory=list)
 
-    def at(self, node: cst.CSTNode) -> int:
+    @classmethod
+    def of(cls, slice_: Slice, text: str) -> Tally:
+        """Give the tally for the text of a slice, with nothing counted."""
+        return cls(slice_, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+
+    def at(self, node: object) -> int:
         """Give the next ordinal to a node."""
         number = self.size
         self.size = number + 1

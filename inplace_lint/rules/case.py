@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inplace_lint.event import Event, Touch
 from inplace_lint.finding import Fix
@@ -17,10 +18,12 @@ from inplace_lint.interp.holding import Holding
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.op import Op
-from inplace_lint.lower.positions import Located
 from inplace_lint.room import with_room
 from inplace_lint.rules.draft import Draft
 from inplace_lint.span import Place, Slice, Span
+
+if TYPE_CHECKING:
+    from inplace_lint.lower.positions import Located
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from inplace_lint.finding import Finding, Fix
 from inplace_lint.interp import reach, roots
@@ -15,7 +16,6 @@ from inplace_lint.interp.project import Module, Project, alone
 from inplace_lint.knowledge import facts
 from inplace_lint.lower.lines import split_lines
 from inplace_lint.lower.lower import lower
-from inplace_lint.lower.positions import Located
 from inplace_lint.outline.depth import depth_exceeds
 from inplace_lint.outline.outline import Outline, mentions, outline, outline_of
 from inplace_lint.room import with_room
@@ -24,6 +24,9 @@ from inplace_lint.rules.case import Case, Mender, partner, watched
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.judging import Chosen, chosen, findings_of, say
 from inplace_lint.span import Place, Slice, Span
+
+if TYPE_CHECKING:
+    from inplace_lint.lower.positions import Located
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,8 @@ class Resolver:
         known = self.located.get(slice_)
         if known is None:
             module = self.program.module(slice_.path)
+            from inplace_lint.lower.positions import Located  # noqa: PLC0415 - libcst only where something was found
+
             known = self.located[slice_] = Located(module.source, slice_, module.holes(slice_))
         return known
 

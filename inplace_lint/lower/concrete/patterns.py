@@ -5,9 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from inplace_lint.ir import nodes as ir
-from inplace_lint.lower.expressions import expression
-from inplace_lint.lower.scopes import names_in
+from inplace_lint.lower.concrete.expressions import expression
+from inplace_lint.lower.concrete.scopes import names_in
 from inplace_lint.lower.tally import Tally
+
+_SEQUENCES: dict[type[cst.CSTNode], str] = {cst.MatchList: "MatchSequence", cst.MatchTuple: "MatchSequence"}
 
 
 def pattern(tally: Tally, node: cst.MatchPattern, subject: str) -> tuple[ir.Expr | None, tuple[str, ...]]:
@@ -32,7 +34,8 @@ def pattern(tally: Tally, node: cst.MatchPattern, subject: str) -> tuple[ir.Expr
             return ir.Call(at, ir.Name(at, "isinstance"), arguments, ()), ()
         case _:
             reads, writes = names_in(node)
-            return ir.Unknown(tally.at(node), type(node).__name__, reads, writes), writes
+            kind = _SEQUENCES.get(type(node)) or type(node).__name__
+            return ir.Unknown(tally.at(node), kind, reads, writes), writes
 
 
 def _any(

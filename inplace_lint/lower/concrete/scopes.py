@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None, "__debug__": True}
+
 
 def bound(body: cst.CSTNode) -> frozenset[str]:
     """Name what the statements of a body bind in their own scope, global and nonlocal names left out."""
@@ -82,12 +84,22 @@ def dotted(node: cst.CSTNode | None) -> str:
 
 
 def names_in(node: cst.CSTNode) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """List the names that a node reads, and those that it binds."""
-    reads: dict[str, None] = {}
+    """List the names that an expression or a pattern reads, and those that it binds, each sorted."""
+    reads: set[str] = set()
     waiting: list[cst.CSTNode] = [node]
     while waiting:
         inner = waiting.pop()
-        if isinstance(inner, cst.Name):
-            reads[inner.value] = None
-        waiting.extend(inner.children)
+        match inner:
+            case cst.Name(value=name):
+                reads.update(() if name in CONSTANTS else (name,))
+            case cst.Attribute(value=value) | cst.Arg(value=value):
+                waiting.append(value)
+            case cst.MatchAs(pattern=part) | cst.MatchKeywordElement(pattern=part):
+                waiting.extend(() if part is None else (part,))
+            case cst.MatchMapping(elements=elements):
+                waiting.extend(elements)
+            case cst.MatchStar():
+                pass
+            case _:
+                waiting.extend(inner.children)
     return tuple(sorted(reads)), tuple(sorted(bound(node)))

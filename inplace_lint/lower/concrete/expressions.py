@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import libcst as cst
 
 from inplace_lint.ir import nodes as ir
-from inplace_lint.lower import functions
-from inplace_lint.lower.scopes import names_in
+from inplace_lint.lower.concrete import functions
+from inplace_lint.lower.concrete.scopes import CONSTANTS, names_in
 from inplace_lint.lower.tally import Tally
 
 BINARY: dict[type[cst.CSTNode], str] = {
@@ -43,7 +44,6 @@ _COMPARE: dict[type[cst.CSTNode], str] = {
 _LONG = 19
 _QUOTES = frozenset("'\"")
 _TRIPLES = frozenset({"'''", '"""'})
-_CONSTANTS: dict[str, object] = {"True": True, "False": False, "None": None, "__debug__": True}
 
 
 def expression(tally: Tally, node: cst.CSTNode) -> ir.Expr:
@@ -59,8 +59,8 @@ def unknown(tally: Tally, node: cst.CSTNode) -> ir.Unknown:
 
 
 def _name(tally: Tally, node: cst.Name) -> ir.Expr:
-    if node.value in _CONSTANTS:
-        return ir.Const(_CONSTANTS[node.value])
+    if node.value in CONSTANTS:
+        return ir.Const(CONSTANTS[node.value])
     return ir.Name(tally.at(node), node.value)
 
 
@@ -79,36 +79,52 @@ def _string(tally: Tally, node: cst.SimpleString | cst.ConcatenatedString) -> ir
         width = 3 if node.value[:3] in _TRIPLES and len(node.value) >= 6 else 1  # noqa: PLR2004 - two triple quotes
         return ir.Const(node.value[width:-width])
     value = node.evaluated_value
-    if value is not None:
-        return ir.Const(value)
-    at = tally.at(node)
-    parts = [*_concatenated(node)] if isinstance(node, cst.ConcatenatedString) else [node]
-    inner = [expression(tally, part) for part in parts if not isinstance(part, cst.SimpleString)]
-    return ir.Format(at, tuple(inner))
+    return _format(tally, node) if value is None else ir.Const(value)
 
 
-def _concatenated(node: cst.ConcatenatedString) -> Sequence[cst.CSTNode]:
-    right = node.right
-    return [node.left, *(_concatenated(right) if isinstance(right, cst.ConcatenatedString) else [right])]
+def _concatenated(node: cst.CSTNode) -> Sequence[Any]:
+    if isinstance(node, cst.ConcatenatedString):
+        return [*_concatenated(node.left), *_concatenated(node.right)]
+    return [node]
 
 
-def _format(tally: Tally, node: Any) -> ir.Expr:  # noqa: ANN401 - f-strings and t-strings, the latter in newer LibCST only
+def _format(tally: Tally, node: cst.CSTNode) -> ir.Expr:
+    """Lower f-strings and t-strings, and strings of which one is such."""
     at = tally.at(node)
     parts: list[ir.Expr] = []
     template = ""
-    plain = isinstance(node, cst.FormattedString)
-    for part in node.parts:
-        inner = getattr(part, "expression", None)
-        if inner is not None:
+    plain = True
+    for string in _concatenated(node):
+        if isinstance(string, cst.SimpleString):
+            template += str(string.evaluated_value).replace("{", "{{").replace("}", "}}")
+            continue
+        plain = plain and isinstance(string, cst.FormattedString)
+        for part in string.parts:
+            inner = getattr(part, "expression", None)
+            if inner is None:
+                template += _text(string, part.value)
+                continue
             parts.append(expression(tally, inner))
-            spec = getattr(part, "format_spec", None) or ()
-            texts = [getattr(piece, "value", None) for piece in spec]
-            plain = plain and part.conversion is None and all(isinstance(text, str) for text in texts)
+            texts = [getattr(piece, "value", None) for piece in part.format_spec or ()]
+            is_text = part.equal is None or part.format_spec is not None
+            plain = plain and is_text and part.conversion is None and None not in texts
+            template += "" if part.equal is None else _spelled(part)
             template += "{:" + "".join(str(text) for text in texts) + "}" if texts else "{}"
-        else:
-            template += part.value
-            plain = plain and "\\" not in part.value
     return ir.Format(at, tuple(parts), template if plain else "")
+
+
+def _text(string: Any, text: str) -> str:  # noqa: ANN401 - an f-string or a t-string
+    """Give what a piece of a string stands for, its braces doubled."""
+    if "\\" not in text or "r" in string.start.lower():
+        return text
+    quote, single = string.end, text.replace("{{", "{").replace("}}", "}")
+    return str(ast.literal_eval(f"{quote}{single}{quote}")).replace("{", "{{").replace("}", "}}")
+
+
+def _spelled(part: Any) -> str:  # noqa: ANN401 - a field of an f-string or a t-string
+    """Give the text that `{value=}` puts before the value."""
+    code = cst.Module([]).code_for_node
+    return f"{code(part.whitespace_before_expression)}{code(part.expression)}{code(part.equal)}"
 
 
 def _attribute(tally: Tally, node: cst.Attribute) -> ir.Expr:
@@ -118,11 +134,13 @@ def _attribute(tally: Tally, node: cst.Attribute) -> ir.Expr:
 def _subscript(tally: Tally, node: cst.Subscript) -> ir.Expr:
     at = tally.at(node)
     value = expression(tally, node.value)
-    elements = [_index(tally, element.slice) for element in node.slice]
-    trailing = isinstance(node.slice[-1].comma, cst.Comma)
-    if len(elements) == 1 and not trailing:
-        return ir.Subscript(at, value, elements[0])
-    return ir.Subscript(at, value, ir.Sequence(tally.at(node), "tuple", tuple(elements)))
+    first = node.slice[0]
+    if len(node.slice) == 1 and not isinstance(first.comma, cst.Comma) and not getattr(first.slice, "star", None):
+        return ir.Subscript(at, value, _index(tally, first.slice))
+    place = tally.at(node)
+    return ir.Subscript(
+        at, value, ir.Sequence(place, "tuple", tuple([_index(tally, element.slice) for element in node.slice]))
+    )
 
 
 def _index(tally: Tally, node: cst.BaseSlice) -> ir.Expr:
@@ -169,8 +187,13 @@ def _binary(tally: Tally, node: cst.BinaryOperation) -> ir.Expr:
 
 def _boolean(tally: Tally, node: cst.BooleanOperation) -> ir.Expr:
     at = tally.at(node)
+    values = [node.right]
+    left = node.left
+    while isinstance(left, cst.BooleanOperation) and type(left.operator) is type(node.operator) and not left.lpar:
+        values.append(left.right)
+        left = left.left
     op = "and" if isinstance(node.operator, cst.And) else "or"
-    return ir.BoolOp(at, op, (expression(tally, node.left), expression(tally, node.right)))
+    return ir.BoolOp(at, op, tuple([expression(tally, value) for value in (left, *reversed(values))]))
 
 
 def _comparison(tally: Tally, node: cst.Comparison) -> ir.Expr:

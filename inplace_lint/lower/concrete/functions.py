@@ -6,7 +6,7 @@ import libcst as cst
 
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import scope_of
-from inplace_lint.lower import expressions, statements
+from inplace_lint.lower.concrete import expressions, statements
 from inplace_lint.lower.tally import Tally
 
 

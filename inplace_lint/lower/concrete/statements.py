@@ -8,9 +8,9 @@ from typing import Any
 import libcst as cst
 
 from inplace_lint.ir import nodes as ir
-from inplace_lint.lower import functions, patterns
-from inplace_lint.lower.expressions import expression, unknown
-from inplace_lint.lower.scopes import dotted
+from inplace_lint.lower.concrete import functions, patterns
+from inplace_lint.lower.concrete.expressions import expression, unknown
+from inplace_lint.lower.concrete.scopes import dotted
 from inplace_lint.lower.tally import Tally
 
 Stmts = tuple[ir.Stmt, ...]

@@ -1,0 +1,22 @@
+"""Which names a piece of `ast` reads and binds, where the IR does not say it."""
+
+from __future__ import annotations
+
+import ast
+
+
+def names_in(node: ast.AST) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """List the names that an expression or a pattern reads, and those that it binds, each sorted."""
+    reads: set[str] = set()
+    writes: set[str] = set()
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Name(id=name, ctx=ast.Load()):
+                reads.add(name)
+            case ast.Name(id=name) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                writes.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                writes.add(name)
+            case _:
+                pass
+    return tuple(sorted(reads)), tuple(sorted(writes))

@@ -1,0 +1,99 @@
+"""Python's own `ast` and LibCST give the same IR, ordinals included."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from inplace_lint.ir import nodes as ir
+from inplace_lint.lower.concrete.parse import lowered
+from inplace_lint.lower.lines import cut
+from inplace_lint.lower.lower import lower
+from inplace_lint.lower.tally import Tally
+from inplace_lint.room import room_to_recurse
+from inplace_lint.span import Slice
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = sorted(path for part in ("inplace_lint", "fixtures", "tests") for path in (ROOT / part).rglob("*.py"))
+PROGRAMS = {
+    "and, or": "a or b or c; (a or b) or c; a or (b or c); a and b or c and d; not a or not (b and c)",
+    "strings": "'a' f'b{c}' 'd{}' rf'\\e{f}' f'\\n{g:>3}' f'{{}}{h}'; b'i' b'j'; u'k' 'l'; 'a' f'{b!r}'",
+    "f-strings": "f''; f'a'; f'{a:{b}}'; f'{a=:}'; f'{a:.2f}\\t{b}'; F'{a}' 'b'; f'{a=}'; f'{ a = :>3}'; f'{a!s}'",
+    "escapes": "f'\\x7b{{b}}{c}'; rf'\\x7b{c}'; f'''\\\n{c}\\u00e9'''",
+    "subscripts": "x[1]; x[1,]; x[(1, 2)]; x[1, 2]; x[a:b, ..., None]; x[(yield)]; x[()]",
+    "calls": "f(a, *b, c=d, *e, **g); f(*a, b, *c); f(a for a in b); f(**a, b=c)",
+    "targets": "a = b = c; a, = b; (a, b) = c; [a, *b] = c; a[0], b.c = d; del (a, b), c; del (a, b); del a,",
+    "signs": "-1; -1.5; -2j; --1; -a; +1; not 1; ~1; 1 - -1; -1 ** 2; __debug__",
+    "else": "if a:\n b\nelse:\n if c:\n  d\n e\nif a:\n b\nelse:\n if c:\n  d",
+    "patterns": (
+        "match a, b:\n case (c, d) | [c, d]: pass\n case {'e': f.g, **h}: pass\n case i.J(k, l=m): pass\n"
+        " case ({'n': [*o]} as p): pass\n case -1: pass\n case q: pass"
+    ),
+}
+
+
+if sys.version_info >= (3, 11):
+    PROGRAMS["stars in subscripts"] = "x[*a]; x[*a, b]; x[c, *a]"
+
+
+def both(path: str, source: str) -> tuple[ir.Code, ir.Code]:
+    slice_ = Slice(path, 1, source.count("\n") + 1)
+    cutout = cut(source, slice_)
+    tally = Tally.of(slice_, cutout.text)
+    with room_to_recurse():
+        body = lowered(cutout, tally)
+    return lower(source, slice_), ir.Code(slice_, body, tally.size)
+
+
+def without_libcst(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make `lower` fail where it would fall back: then what it gives came from `ast`."""
+    monkeypatch.setitem(sys.modules, "inplace_lint.lower.concrete.parse", None)
+
+
+@pytest.mark.parametrize("source", [pytest.param(source, id=name) for name, source in PROGRAMS.items()])
+def test_both_front_ends_agree_on_a_construct(source, monkeypatch):
+    concrete = both("program.py", source)[1]
+    without_libcst(monkeypatch)
+    assert lower(source, concrete.slice) == concrete
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_both_front_ends_agree_on_our_own_files(path):
+    abstract, concrete = both(str(path), path.read_text(encoding="utf-8"))
+    assert abstract == concrete
+
+
+def test_constants_have_the_same_types():
+    abstract, concrete = both("program.py", "f(1, 1.0, True, 1j, 'a', b'a', None, ..., -1, -1.0, 0x10, 1_0)")
+    assert repr(abstract) == repr(concrete)
+
+
+def test_syntax_that_the_running_python_does_not_know_is_read_by_libcst(monkeypatch):
+    monkeypatch.setattr(ast, "parse", refuse)
+    source = "def f[T](x: T): return x\n"
+    (definition,) = lower(source, Slice("program.py", 1, 1)).body
+    assert isinstance(definition, ir.FunctionDef)
+
+
+def refuse(*_arguments: object) -> ast.Module:
+    raise SyntaxError
+
+
+@pytest.mark.slow
+def test_both_front_ends_agree_on_the_standard_library():
+    tried = 0
+    for path in sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py")):
+        if {"site-packages", "lib2to3", "bad", "test"} & set(path.parts):
+            continue
+        try:
+            source = path.read_bytes().decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+        abstract, concrete = both(str(path), source)
+        assert abstract == concrete, path
+        tried += 1
+    assert tried > 500
