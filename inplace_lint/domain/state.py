@@ -2,7 +2,7 @@
 The state of one path: heap, storages, tape, modes and what has been assumed or found so far.
 
 A state has exactly one owner. Whoever needs two calls `fork()`; nobody keeps a state across a fork but its two owners.
-All changes go through the functions of this class, so that what a call does can be logged and replayed elsewhere.
+All changes go through the functions of this class, so that it can be told whether a call changed anything of before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
-from inplace_lint.domain.layers import Layers
 from inplace_lint.domain.values import Const, Ref, Sym, Value
 from inplace_lint.event import Event
 
@@ -58,10 +57,16 @@ class Modes:
 
 
 class State:
-    """Everything that one path knows."""
+    """
+    Everything that one path knows.
+
+    `twins` are constructions that can be repeated by copying, with `lowest`, the lowest number of what was changed, and
+    `attached`, the chain of keys that were attached to, which say what a construction did.
+    """
 
     __slots__ = (
         "assumptions",
+        "attached",
         "bindings",
         "clock",
         "events",
@@ -69,22 +74,26 @@ class State:
         "freed",
         "heap",
         "learned",
-        "log",
+        "lowest",
         "modes",
         "next_id",
         "nodes",
         "storages",
         "symbols",
         "trail",
+        "twins",
     )
 
     def __init__(self, symbols: Symbols) -> None:
-        self.heap: Layers[int, Object] = Layers()
-        self.storages: Layers[int, Storage] = Layers()
-        self.nodes: Layers[int, Node] = Layers()
-        self.freed: Layers[int, int] = Layers()
-        self.facts: Layers[Hashable, Const] = Layers()
-        self.bindings: Layers[Hashable, Value] = Layers()
+        self.heap: dict[int, Object] = {}
+        self.storages: dict[int, Storage] = {}
+        self.nodes: dict[int, Node] = {}
+        self.freed: dict[int, int] = {}
+        self.facts: dict[Hashable, Const] = {}
+        self.bindings: dict[Hashable, Value] = {}
+        self.twins: dict[Hashable, object] = {}
+        self.lowest = 0
+        self.attached: object = None
         self.modes = Modes()
         self.symbols = symbols
         self.next_id = 1
@@ -93,16 +102,14 @@ class State:
         self.learned: tuple[Hashable, object] | None = None
         self.events: tuple[Event, ...] = ()
         self.assumptions: frozenset[str] = frozenset()
-        self.log: list[tuple[str, Hashable]] | None = None
 
     def fork(self) -> State:
         """Give a second state with the same content; neither sees what the other does from here on."""
         twin = State.__new__(State)
-        for name in ("heap", "storages", "nodes", "freed", "facts", "bindings"):
-            setattr(twin, name, getattr(self, name).fork())
-        for name in ("modes", "symbols", "next_id", "clock", "trail", "learned", "events", "assumptions"):
+        for name in _TABLES:
+            setattr(twin, name, getattr(self, name).copy())
+        for name in _VALUES:
             setattr(twin, name, getattr(self, name))
-        twin.log = None if self.log is None else list(self.log)
         return twin
 
     def become(self, other: State) -> None:
@@ -131,10 +138,10 @@ class State:
         self.next_id += 1
         return self.next_id
 
-    def _changed(self, table: str, key: Hashable) -> None:
+    def _changed(self, key: Hashable) -> None:
         self.trail = object()
-        if self.log is not None:
-            self.log.append((table, key))
+        if type(key) is int and key < self.lowest:
+            self.lowest = key
 
     def new(self, thing: Object) -> Ref:
         """Put a new object on the heap."""
@@ -145,7 +152,7 @@ class State:
     def put(self, ref: Ref, thing: Object) -> None:
         """Replace the object behind a ref; every name of it sees the new one."""
         self.heap[ref.id] = thing
-        self._changed("heap", ref.id)
+        self._changed(ref.id)
 
     def object(self, value: Value) -> Object | None:
         """Give the object behind a ref; None for any other value."""
@@ -196,22 +203,18 @@ class State:
     def attach(self, key: Hashable, value: Value) -> None:
         """Remember a value that belongs to this path as a whole: a module's name space, the tensor that a symbol is."""
         self.bindings[key] = value
-        self._changed("bindings", key)
+        self.attached = (key, self.attached)
+        self._changed(key)
 
     def truth(self, sym: Hashable) -> bool | None:
         """Give the side that a condition took before on this path."""
         known = self.facts.get(sym)
-        side = None if known is None or known.value is None else bool(known.value)
-        if self.log is not None:
-            self.log.append(("asked", (sym, side)))
-        return side
+        return None if known is None or known.value is None else bool(known.value)
 
     def learn(self, condition: Hashable, side: bool) -> None:
         """Remember the side that a condition takes on this path."""
         self.facts[condition] = Const(side)
         self.learned = (condition, self.learned)
-        if self.log is not None:
-            self.log.append(("facts", condition))
 
     def assume(self, sentence: str) -> None:
         """Add something that everything found from here on depends on."""
@@ -223,7 +226,7 @@ class State:
         """Add a breach, once."""
         if event not in self.events:
             self.events = (*self.events, event)
-            self._changed("events", len(self.events))
+            self._changed(len(self.events))
 
     # -- storages and tape -------------------------------------------------------------------------------------------
 
@@ -231,7 +234,7 @@ class State:
         """Make memory that nobody has written yet."""
         number = self._fresh()
         self.storages[number] = Storage()
-        self._changed("storages", number)
+        self._changed(number)
         return number
 
     def write(self, storage: int, write: Write) -> None:
@@ -240,34 +243,29 @@ class State:
         known = self.storages[storage]
         version = known.version + write.counted
         self.storages[storage] = Storage(version, (*known.writes, replace(write, version=version, clock=self.clock)))
-        self._changed("storages", storage)
+        self._changed(storage)
 
     def record(self, node: Node) -> int:
         """Append an operation to the tape."""
         number = self._fresh()
         self.nodes[number] = node
-        self._changed("nodes", number)
+        self._changed(number)
         return number
 
-    def restore_storage(self, number: int, storage: Storage) -> None:
-        """Put memory that a recording made."""
+    def put_storage(self, number: int, storage: Storage) -> None:
+        """Put memory under a number."""
         self.storages[number] = storage
-        self._changed("storages", number)
+        self._changed(number)
 
-    def restore_node(self, number: int, node: Node) -> None:
-        """Put an operation that a recording has on the tape."""
-        self.nodes[number] = node
-        self._changed("nodes", number)
-
-    def advance(self, size: int, ticks: int) -> None:
-        """Leave the ids and the moments behind that a replayed call used."""
+    def advance(self, size: int) -> None:
+        """Leave ids behind, for objects that are put under them."""
         self.next_id += size
-        self.clock += ticks
+        self.clock += 1
 
     def free(self, node: int) -> None:
         """Mark a node whose saved tensors were used up by a backward."""
         self.freed[node] = 1
-        self._changed("freed", node)
+        self._changed(node)
 
     def tensor_of(self, sym: Sym, make: Tensor) -> Ref:
         """Give the tensor that an unknown value turned out to be; always the same on one path."""
@@ -282,6 +280,10 @@ class State:
         """Give the instance behind a value, or None if it is not one."""
         thing = self.object(value)
         return thing if type(thing) is Instance else None
+
+
+_TABLES = ("heap", "storages", "nodes", "freed", "facts", "bindings", "twins")
+_VALUES = tuple(name for name in State.__slots__ if name not in _TABLES)
 
 
 def _cells(learned: object) -> dict[int, Hashable]:

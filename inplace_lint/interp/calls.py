@@ -38,7 +38,6 @@ from inplace_lint.interp import (
     ops,
     pybuiltins,
     raising,
-    recordings,
     statements,
     stdlib,
     tensors,
@@ -222,16 +221,7 @@ def call_closure(
     if bound is None:
         return unknown_call(program, frame, state, closure, arguments, at)
     values, passed, key = bound
-    site = frame.site(at)
-    return recordings.run(
-        program,
-        frame,
-        state,
-        closure,
-        values,
-        site,
-        lambda live: _inline(program, frame, live, closure, values, passed, site, key),
-    )
+    return _inline(program, frame, state, closure, values, passed, frame.site(at), key)
 
 
 Passed = dict[str, frozenset[tuple[int, str]]]

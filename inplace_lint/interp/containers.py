@@ -79,10 +79,19 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
 
 
 def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Leave out what repeats: of modules that are built alike and follow each other, two show all that more would."""
+    """
+    Leave out what repeats: of modules that are built alike and follow each other, two show all that more would.
+
+    One that stands there a second time is kept: it meets what it kept itself.
+    """
     kept: list[Value] = []
     for value in items:
-        if len(kept) > 1 and _alike(state, kept[-1], value, 0) and _alike(state, kept[-2], value, 0):
+        if (
+            len(kept) > 1
+            and kept.count(value) != 1
+            and _alike(state, kept[-1], value, 0)
+            and _alike(state, kept[-2], value, 0)
+        ):
             continue
         kept.append(value)
     return tuple(kept)

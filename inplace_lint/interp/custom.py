@@ -122,7 +122,7 @@ def _record_writes(state: State, value: Value) -> None:
     if tensor is not None:
         storage = state.storages[tensor.storage]
         seen = tuple(replace(write, unseen=False) for write in storage.writes)
-        state.restore_storage(tensor.storage, replace(storage, writes=seen))
+        state.put_storage(tensor.storage, replace(storage, writes=seen))
 
 
 def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:

@@ -37,6 +37,22 @@ class Frame:
     dropped: int = -1
     inside: Callable[[State, Value], list[State]] | None = None
 
+    def dropping(self, at: int) -> Frame:
+        """Give this frame while a statement that drops the result of a call runs."""
+        return Frame(
+            self.env,
+            self.module,
+            self.slice,
+            self.caller,
+            self.closure,
+            self.receiver,
+            self.passed,
+            self.stack,
+            self.built,
+            at,
+            self.inside,
+        )
+
     def site(self, at: int) -> Site:
         """Give the site of a node that this frame executes."""
         return Site(Place(self.slice, at), self.caller)

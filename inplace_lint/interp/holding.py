@@ -149,12 +149,12 @@ def _is_bound(state: State, frame: Frame, expr: ir.Expr | None, owner: str) -> b
 
 def _has_attributes(state: State, ref: Ref) -> bool:
     """Say whether something was set on the tensor object itself, which a new one would be without."""
-    return any(isinstance(key, tuple) and key[:2] == ("attribute", ref.id) for key in state.bindings.items())
+    return any(isinstance(key, tuple) and key[:2] == ("attribute", ref.id) for key in state.bindings)
 
 
 def _is_unknown(state: State, tensor: Tensor) -> bool:
     """Say whether the memory is that of a value of which nobody knows where it came from."""
-    for key, value in state.bindings.items().items():
+    for key, value in state.bindings.items():
         if isinstance(key, tuple) and key[0] == "tensor":
             known = state.tensor(value)
             if known is not None and known.storage == tensor.storage:
@@ -189,12 +189,12 @@ def _roots(state: State, frame: Frame) -> Iterator[tuple[str, Value]]:
     scope = state.heap[frame.env.id]
     if isinstance(scope, Names):
         yield from scope.values.items()
-    heap = state.heap.items()
+    heap = state.heap
     captured = {thing.parent.id for thing in heap.values() if isinstance(thing, Names) and thing.parent is not None}
     for number, thing in heap.items():
         if isinstance(thing, Names) and number != frame.env.id and (number < frame.env.id or number in captured):
             yield from ((f"{number}.{name}", value) for name, value in thing.values.items())
-    for key, value in state.bindings.items().items():
+    for key, value in state.bindings.items():
         kind = key[0] if isinstance(key, tuple) and key else None
         if kind == "yielded":
             yield f"{key}.", value

@@ -12,7 +12,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
-from inplace_lint.interp import acts, attributes, calls, containers, hooks, keywords, ops, registry, statements
+from inplace_lint.interp import acts, attributes, calls, containers, hooks, keywords, ops, registry, repeats, statements
 from inplace_lint.interp.binding import Binding, bind, default_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -27,6 +27,14 @@ def construct(program: Program, frame: Frame, state: State, cls: ClassValue, arg
     known = registry.construct_special(program, state, cls, arguments)
     if known is not None:
         return known
+    if program.budget.lazy or program.is_module(cls) is None:
+        return _construct(program, frame, state, cls, arguments, at)
+    return repeats.construct(
+        program, state, cls, arguments, lambda live: _construct(program, frame, live, cls, arguments, at)
+    )
+
+
+def _construct(program: Program, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int) -> Results:
     is_module = program.is_module(cls) is not None
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(program, cls)))
     acts.prepare_container(program, state, cls, ref)

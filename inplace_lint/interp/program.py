@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from inplace_lint.domain.recording import Recording
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Value
 from inplace_lint.interp.budget import CONSTRUCTIONS, Budget
@@ -39,10 +38,7 @@ class Program:
     running: set[tuple[str, str]] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
-    memory: dict[Hashable, Recording] = field(default_factory=dict)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
-    met_calls: set[Hashable] = field(default_factory=set)
-    short: set[Slice] = field(default_factory=set)
     constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
     raising: dict[int, tuple[object, bool]] = field(default_factory=dict)
     base: State | None = None

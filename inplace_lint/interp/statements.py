@@ -8,7 +8,7 @@ which an exception is raised has no outcome here; handlers start from the state 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from inplace_lint.domain.heap import Names
@@ -37,15 +37,17 @@ def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt
     """Run statements in order; at most as many paths go on as the budget's width."""
     done: Outcomes = []
     going = [state]
+    budget = program.budget
     for statement in body:
         after: Outcomes = []
-        width = program.budget.share(len(going) + len(done))
+        run = _EXECUTORS[type(statement)]
+        width = budget.share(len(going) + len(done))
         for path in going:
-            if not program.budget.step():
-                program.budget.width = width
+            if not budget.step():
+                budget.width = width
                 return [*done, Outcome(path)]
-            after.extend(_EXECUTORS[type(statement)](program, frame, path, statement))
-        program.budget.width = width
+            after.extend(run(program, frame, path, statement))
+        budget.width = width
         going = []
         for outcome in after:
             if outcome.flow == "next":
@@ -56,7 +58,7 @@ def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt
             going = _distinct(program, going)
         if not going:
             break
-    return limited(program, done) + [Outcome(path) for path in going]
+    return [*limited(program, done), *[Outcome(path) for path in going]] if done else [Outcome(path) for path in going]
 
 
 def limited(program: Program, outcomes: Outcomes) -> Outcomes:
@@ -87,7 +89,7 @@ def run_in_place(program: Program, frame: Frame, state: State, body: Sequence[ir
 
 
 def _expr(program: Program, frame: Frame, state: State, node: ir.ExprStmt) -> Outcomes:
-    seen = replace(frame, dropped=node.value.at) if isinstance(node.value, ir.Call) else frame
+    seen = frame.dropping(node.value.at) if type(node.value) is ir.Call else frame
     return [Outcome(after) for after, _ in expressions.evaluate(program, seen, state, node.value)]
 
 

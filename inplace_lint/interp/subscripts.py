@@ -72,7 +72,14 @@ def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Valu
     # IMPRECISE: of modules, classes and functions to choose from, an unknown position takes the first.
     if items and all(_is_alternative(state, item) for item in items):
         return items[0]
-    return state.symbols.sym(("item", value, index))
+    kind = "number" if items and all(_is_number(item) for item in items) else ""
+    return state.symbols.sym(("item", value, index), kind)
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, Const):
+        return type(value.value) in {int, float}
+    return isinstance(value, Sym) and value.kind == "number"
 
 
 def _is_alternative(state: State, item: Value) -> bool:

@@ -6,6 +6,24 @@ from collections.abc import Iterator
 
 from inplace_lint.ir import nodes as ir
 
+_LEAVES = frozenset({ir.Name, ir.Const, ir.Lambda, ir.Function})
+_BINDERS = frozenset(
+    {
+        ir.Assign,
+        ir.Delete,
+        ir.Declare,
+        ir.AugAssign,
+        ir.NamedExpr,
+        ir.For,
+        ir.WithItem,
+        ir.Handler,
+        ir.Case,
+        ir.ImportName,
+        ir.ImportFrom,
+        ir.Unknown,
+    }
+)
+
 
 def scope_of(body: tuple[ir.Stmt, ...]) -> tuple[frozenset[str], bool]:
     """Give the names that statements bind in their own scope, and whether a `yield` makes them a generator's."""
@@ -15,6 +33,9 @@ def scope_of(body: tuple[ir.Stmt, ...]) -> tuple[frozenset[str], bool]:
     waiting: list[object] = list(body)
     while waiting:
         node = waiting.pop()
+        kind = type(node)
+        if kind in _LEAVES:
+            continue
         if isinstance(node, ir.Scope):
             elsewhere.update(node.names)
         elif isinstance(node, ir.FunctionDef):
@@ -23,12 +44,11 @@ def scope_of(body: tuple[ir.Stmt, ...]) -> tuple[frozenset[str], bool]:
         elif isinstance(node, ir.ClassDef):
             found.add(node.name)
             waiting.extend((*node.decorators, *node.bases))
-        elif isinstance(node, ir.Yield):
-            yields = True
-            waiting.append(node.value)
-        elif isinstance(node, tuple) and not isinstance(node, ir.Lambda | ir.Function):
-            found.update(_bindings(node))
-            waiting.extend(field for field in node if isinstance(field, tuple))
+        elif isinstance(node, tuple):
+            yields = yields or kind is ir.Yield
+            if kind in _BINDERS:
+                found.update(_bindings(node))
+            waiting.extend([field for field in node if isinstance(field, tuple)])
     return frozenset(found - elsewhere), yields
 
 
