@@ -133,6 +133,7 @@ class Node:
 
     `leaves` are the inputs that backward gives a gradient to.
     `passes` is the sentence to assume for a gradient to get through it at all: an unknown call may use its arguments.
+    `broken` is the call, where the framework has no derivative for it and refuses to run backward through it.
     """
 
     op: str
@@ -142,6 +143,7 @@ class Node:
     assumptions: frozenset[str]
     passes: str = ""
     leaves: tuple[int, ...] = ()
+    broken: Touch | None = None
 
 
 @dataclass(frozen=True, slots=True)

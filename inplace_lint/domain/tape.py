@@ -17,7 +17,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const
-from inplace_lint.event import Lost, Site, Stale, Touch, Untracked
+from inplace_lint.event import Lost, Refused, Site, Stale, Touch, Untracked
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
 
@@ -73,6 +73,9 @@ def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site
             event = breach(state, framework, node, save, site)
             if event is not None:
                 state.report(replace(event, assumptions=event.assumptions | assumed))
+        if node.broken is not None:
+            why = node.assumptions | state.assumptions | assumed
+            state.report(Refused(framework, "no_derivative", node.broken, None, why))
         for leaf in node.leaves if not assumed else ():
             state.attach(("graded", leaf), Const(True))
         if not retain:

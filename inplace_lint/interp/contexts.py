@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
-from inplace_lint.interp import conditions, expressions, managers, statements, targets
+from inplace_lint.interp import conditions, expressions, managers, raising, statements, targets
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -38,7 +38,10 @@ def _run(
         return [outcome for path in states for outcome in _run(program, frame, path, items[1:], body)]
 
     outcomes: statements.Outcomes = []
+    expects = raising.expects(item.context, program.default().framework.errors)
     for after, value in expressions.evaluate(program, frame, state, item.context):
+        if expects:
+            after.modes = replace(after.modes, expects="all")
         mode = mode_of(program, after, value)
         if mode is not None:
             after.modes = entered(after, mode)

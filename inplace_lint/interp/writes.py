@@ -52,6 +52,10 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
     node = ops.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
+    if node is not None and binding.op.history == "broken":
+        fact, _, tensor = targets[0]
+        touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
+        state.nodes[node] = replace(state.nodes[node], broken=touch)
     for fact, ref, tensor in targets:
         snapshots.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
         _bump(call, fact, ref, tensor)
@@ -171,7 +175,8 @@ def report(call: ops.Call, part: str, ref: Ref, tensor: Tensor, check: str, assu
     key = ("refused", ref.id, check)
     if key in call.state.bindings:
         return
-    call.state.attach(key, ref)
+    if not call.state.modes.expects:
+        call.state.attach(key, ref)
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None
     assumptions = assumed | call.doubt | call.state.assumptions

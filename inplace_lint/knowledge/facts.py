@@ -35,7 +35,8 @@ class Framework:
     leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
-    `counts_steps`: an optimizer's step counts as a write. `keeps_parameters`: a parameter cannot be set to a tensor.
+    `counts_steps`: an optimizer's step counts as a write. `errors` are the classes of errors that
+    its checks raise. `keeps_parameters`: a parameter cannot be set to a tensor.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Framework:
     checks_custom: bool = True
     checks_checkpoint: bool = True
     counts_steps: bool = True
+    errors: frozenset[str] = frozenset()
     keeps_parameters: bool = False
 
 
@@ -143,6 +145,7 @@ def _framework(path: Path) -> Framework:
                 "packages": tuple(data["packages"]),
                 "attributes": tuple(data["attributes"]),
                 "autocast": frozenset(data["autocast"]),
+                "errors": frozenset(data["errors"]),
             }
         )
     except (TypeError, KeyError) as error:

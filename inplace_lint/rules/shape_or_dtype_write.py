@@ -14,6 +14,10 @@ _SAYS = {
         "use `reshape`, or make a new tensor",
     ),
     "detach_view": ("is a view, and views cannot be detached in place", "use `detach()`"),
+    "no_derivative": (
+        "is given other memory, and backward cannot run through that: it has no derivative",
+        "bind the name to the other tensor",
+    ),
     "flag": ("has a history, and only leaves can stop requiring grad", "use `detach()`"),
 }
 
