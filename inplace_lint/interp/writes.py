@@ -86,7 +86,8 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
     base = state.tensor(tensor.base) if tensor.base is not None else None
     grad = state.modes.grad is not False
     tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
-    if grad and "leaf" in fact.checks and tensor.rg and tensor.leaf and base is None:
+    asks = "leaf_always" in fact.checks or (grad and "leaf" in fact.checks)
+    if asks and tensor.rg and tensor.leaf and base is None:
         return "leaf", frozenset()
     if grad and "leaf_view" in fact.checks:
         if base is not None and tracked and base.rg and base.leaf:
@@ -117,11 +118,9 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
         return "out_grad", frozenset()
     if "operand" in fact.checks and _brings_a_number(call, fact):
         return "operand", frozenset()
-    if tensor.dtype in {"int", "bool"}:
-        if "cast" in fact.checks and _brings_fractions(call, fact):
-            return "cast", frozenset()
-        if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
-            return "cast", frozenset()
+    kind = _another_kind(call, fact, tensor)
+    if kind:
+        return kind, frozenset()
     if "resize" in fact.checks and tensor.rg:
         return "resize", frozenset()
     if "broadcast" in fact.checks and _brings_axes(call, fact, tensor):
@@ -155,6 +154,23 @@ def _brings_axes(call: ops.Call, fact: WriteFact, tensor: Tensor) -> bool:
         return False
     operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
     return any(operand.rank is not None and operand.rank > tensor.rank for operand in operands)
+
+
+def _another_kind(call: ops.Call, fact: WriteFact, tensor: Tensor) -> str:
+    """Name the check that the kind of number fails which a call brings; empty when it fails none."""
+    if tensor.dtype in {"int", "bool"}:
+        if "cast" in fact.checks and _brings_fractions(call, fact):
+            return "cast"
+        if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
+            return "cast"
+    return "mixed" if "mixed" in fact.checks and _mixes(call, fact, tensor) else ""
+
+
+def _mixes(call: ops.Call, fact: WriteFact, tensor: Tensor) -> bool:
+    """Say whether an operand has fractions where the written tensor has whole numbers, or the other way round."""
+    other = {"int": "float", "float": "int"}.get(tensor.dtype)
+    operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
+    return other is not None and tensor.sure and any(one.dtype == other and one.sure for one in operands)
 
 
 def _brings_fractions(call: ops.Call, fact: WriteFact) -> bool:

@@ -182,6 +182,9 @@ def _call(node: ast.Call, words: Words) -> None:
             words.helpers.add(last)
         elif holder.rpartition(".")[2] not in INITIALISERS:
             words.writes = True
+    # A custom function of autograd: where it returns its argument, some frameworks take that for a write.
+    if last == "apply" and holder.rpartition(".")[2][:1].isupper():
+        words.writes = True
     for keyword in node.keywords:
         if keyword.arg in _WRITING_KEYWORDS and not (
             isinstance(keyword.value, ast.Constant) and keyword.value.value in {False, None}

@@ -8,6 +8,10 @@ from inplace_lint.rules.refused import refused
 
 _SAYS = {
     "cast": ("holds whole numbers or flags, and the result of this write does not fit in place", "convert it first"),
+    "mixed": (
+        "and what is written to it are of two kinds, whole numbers and fractions, which do not mix",
+        "convert one of them first",
+    ),
     "shape": ("has fewer axes than what is written to it, and a write in place cannot add any", "write `x = x + y`"),
     "resize": (
         "requires grad, and what requires grad cannot be resized in place",
