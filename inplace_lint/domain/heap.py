@@ -113,7 +113,8 @@ class Save:
     """
     A tensor that a node keeps for backward, with the version that it had.
 
-    Backward compares the version if it is `checked`, and uses the value if it is `used`.
+    Backward compares the version if it is `checked`, and uses the value if it is `used`. `again`: the tensor is not
+    kept, but read once more by a function that backward runs again.
     """
 
     storage: int
@@ -124,6 +125,7 @@ class Save:
     doubt: frozenset[str] = frozenset()
     checked: bool = True
     used: bool = True
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class Modes:
     """
     The modes that ops run under; None for a mode that could not be told.
 
+    `compiled`: by a compiler that makes values of writes.
     `mapped`: over the examples of a batch. `captured`: storages up to this one were made before a transform began.
     `expects`: the program handles what the framework raises: "all", or "own" where it is not told of what is called
     from the function whose call is `own`.
@@ -55,6 +56,7 @@ class Modes:
     packed: bool = False
     script: bool = False
     autocast: bool = False
+    compiled: bool = False
     mapped: bool = False
     captured: int = 0
     expects: str = ""

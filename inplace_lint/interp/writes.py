@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
-from inplace_lint.event import Ignored, Refused
+from inplace_lint.event import Accepted, Ignored, Refused
 from inplace_lint.interp import early, escapes, holding, ops, overlap, results, snapshots, transforms
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Three = bool | None
 _MADE_WITHOUT_GRAD = {View.NO_GRAD: "no_grad_view", View.INFERENCE: "inference_view"}
+_UNCHECKED = frozenset({"overlap", "operands_overlap"})  # values have no memory: compiled code cannot ask
 _REFUSES = {View.MULTI: "multi_view", View.CUSTOM: "custom_view", View.HOOKED: "hooked_view"}
 
 
@@ -36,9 +37,7 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     for fact, ref, tensor in targets if call.program.watched else ():
         holding.watch(call, fact.to, ref, tensor)
     for fact, ref, tensor in targets:
-        check = refused_by(call, fact, tensor)
-        if check is not None:
-            report(call, fact.to, ref, tensor, *check)
+        if _stops(call, fact, ref, tensor):
             return [(state, ref)]
         if state.modes.script and call.spelled == "call" and call.frame.dropped == call.at:
             touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
@@ -67,6 +66,18 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     if node is not None:
         ops.save_outputs(call, node, value)
     return [(state, value)]
+
+
+def _stops(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
+    """Report a write that the framework refuses, and say whether it does: compiled code carries some of them out."""
+    check = refused_by(call, fact, tensor)
+    if check is None:
+        return False
+    if call.state.modes.compiled and check[0] in _UNCHECKED:
+        accepted(call, fact.to, tensor, *check)
+        return False
+    report(call, fact.to, ref, tensor, *check)
+    return True
 
 
 def _targets(call: ops.Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]:
@@ -197,6 +208,14 @@ def report(call: ops.Call, part: str, ref: Ref, tensor: Tensor, check: str, assu
     origin = tensor.made.site if tensor.made is not None else None
     assumptions = assumed | call.doubt | call.state.assumptions
     call.state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))
+
+
+def accepted(call: ops.Call, part: str, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
+    """Report what compiled code carries out although the framework refuses it."""
+    touch = call.touch(part, call.binding.exprs.get(part), tensor)
+    origin = tensor.made.site if tensor.made is not None else None
+    assumptions = assumed | call.doubt | call.state.assumptions
+    call.state.report(Accepted(call.facts.framework.name, check, touch, origin, assumptions))
 
 
 def _bump(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:

@@ -36,7 +36,9 @@ class Framework:
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write. `errors` are the classes of errors that
-    its checks raise. `keeps_parameters`: a parameter cannot be set to a tensor.
+    its checks raise, `tracers` the back ends of its compiler that run every call as it stands.
+    `setters` are calls that set what they write to values of their argument, besides those that cut the history.
+    `keeps_parameters`: a parameter cannot be set to a tensor.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Framework:
     checks_checkpoint: bool = True
     counts_steps: bool = True
     errors: frozenset[str] = frozenset()
+    tracers: frozenset[str] = frozenset()
+    setters: frozenset[str] = frozenset()
     keeps_parameters: bool = False
 
 
@@ -146,6 +150,8 @@ def _framework(path: Path) -> Framework:
                 "attributes": tuple(data["attributes"]),
                 "autocast": frozenset(data["autocast"]),
                 "errors": frozenset(data["errors"]),
+                "tracers": frozenset(data.get("tracers", ())),
+                "setters": frozenset(data["setters"]),
             }
         )
     except (TypeError, KeyError) as error:
