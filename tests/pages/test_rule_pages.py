@@ -60,6 +60,12 @@ def test_a_page_has_the_headings_in_order(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_each_framework_that_its_rule_is_for(page: Path) -> None:
+    named = page.read_text(encoding="utf-8").splitlines()[2].rpartition("frameworks: ")[2].split(", ")
+    assert {example.framework for example in examples_of(page)} >= set(named)
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_bad_examples_are_found_and_fine_ones_are_not(page: Path) -> None:
     examples = examples_of(page)
     for heading, least, bad in (("Example", 3, True), ("Use instead", 1, False), ("When it is fine", 4, False)):
