@@ -47,6 +47,7 @@ class Modes:
 
     `compiled`: by a compiler that makes values of writes.
     `mapped`: over the examples of a batch. `captured`: storages up to this one were made before a transform began.
+    `rereads`: what has a lower number was there before a function began that backward runs again.
     `expects`: the program handles what the framework raises: "all", or "own" where it is not told of what is called
     from the function whose call is `own`.
     """
@@ -59,6 +60,7 @@ class Modes:
     compiled: bool = False
     mapped: bool = False
     captured: int = 0
+    rereads: int = 0
     expects: str = ""
     own: Site | None = None
 

@@ -40,18 +40,28 @@ def _checkpoint(act: Act) -> Results:
             kept.append(replace(save, again=not checked))
     first, start = state.next_id, state.clock
     given = {save.storage for save in kept}
+    before = state.modes
+    state.modes = replace(before, rereads=first)
     results = calls.call(act.program, act.frame, state, act.positional(0), rest, act.at)
     for after, value in results:
-        for number in range(first + 1, after.next_id + 1):
-            node = after.nodes.get(number)
-            if node is not None and node.saves:
-                outside = [save for save in node.saves if save.storage <= first and save.storage not in given]
-                after.nodes[number] = replace(node, saves=tuple(_again(act, after, save, start) for save in outside))
+        after.modes = replace(after.modes, rereads=before.rereads)
+        _forget(act, after, first, start, given)
         for _, tensor in tensors.tensors_in(after, value):
             for number in tensor.nodes:
                 node = after.nodes[number]
                 after.nodes[number] = replace(node, saves=(*node.saves, *kept))
     return results
+
+
+def _forget(act: Act, after: State, first: int, start: int, given: set[int]) -> None:
+    """Drop what the nodes of the function keep, but for what was there before, or what saves are computed from."""
+    nodes = [(number, after.nodes.get(number)) for number in range(first + 1, after.next_id + 1)]
+    inner = [(number, node) for number, node in nodes if node is not None and node.saves]
+    made = [number for number, node in inner if any(save.storage > first for save in node.saves)]
+    for number, node in inner:
+        outside = [save for save in node.saves if save.storage <= first and save.storage not in given]
+        saves = [save for save in outside if not save.again or (made and number <= made[-1])]
+        after.nodes[number] = replace(node, saves=tuple(_again(act, after, save, start) for save in saves))
 
 
 def _again(act: Act, after: State, save: Save, start: int) -> Save:
