@@ -81,6 +81,28 @@ class Untracked:
 
 
 @dataclass(frozen=True, slots=True)
+class Recomputed:
+    """Backward runs a function again that read `save` from outside its arguments, and `write` has changed that."""
+
+    framework: str
+    save: Touch
+    write: Touch
+    backward: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Compiled code carries out `write`, which the framework refuses by `check`, with other values than it spells."""
+
+    framework: str
+    check: str
+    write: Touch
+    origin: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Clobbered:
     """`write` changed a tensor that `read` reads afterwards under the other name `other`, bound before the write."""
 
@@ -163,4 +185,17 @@ class Performed:
     assumptions: frozenset[str]
 
 
-Event = Stale | Refused | Untracked | Clobbered | Snapshot | Lost | Ignored | Escaped | LostUpdate | Performed
+Event = (
+    Stale
+    | Refused
+    | Untracked
+    | Recomputed
+    | Accepted
+    | Clobbered
+    | Snapshot
+    | Lost
+    | Ignored
+    | Escaped
+    | LostUpdate
+    | Performed
+)

@@ -32,6 +32,7 @@ _HOLE = re.compile(
 )
 
 _STALE = frozenset({"stale", "stale_plain", "custom_view_base"})  # told by backward, of a write that was let pass
+_LATE = frozenset({"no_derivative"})
 
 
 class Frame(NamedTuple):
@@ -92,7 +93,10 @@ def explain(text: str) -> Explained | None:
 
 def told(explained: Explained, say: Callable[[str], str] = str) -> Iterator[str]:
     """Give the meaning of an error in plain words, a line each; `say` puts them into another language."""
-    yield from _stale(explained, say) if explained.check in _STALE else _refused(explained, say)
+    if explained.check in _LATE:
+        yield say(f"{explained.title} let an in-place call pass, and backward then found no derivative for it.")
+    else:
+        yield from _stale(explained, say) if explained.check in _STALE else _refused(explained, say)
     user = [frame for frame in explained.frames if not _is_library(frame.path)]
     for frame in [frame for frame in user if frame.forward][-1:]:
         yield say(f"kept by: {frame.path}:{frame.line}, in {frame.function}")

@@ -26,6 +26,7 @@ from inplace_lint.errors import UnreadableError
 from inplace_lint.faults import crash, syntax_finding
 from inplace_lint.finding import Finding, Fix, Severity
 from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.pins import pinned
 from inplace_lint.room import collector_off
 from inplace_lint.span import Span
 
@@ -233,8 +234,9 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     """Give the task of checking a text that stands, or would stand, at a path."""
     settings = plan.settings_of(path)
     opinions = bool(plan.opinions_of(path))
-    versions = (settings.torch_version, settings.paddle_version)
-    return Task(name, data, *versions, root, opinions, reported, texts=tuple(plan.texts.items()))
+    torch = settings.torch_version or pinned(settings.root, "torch")
+    paddle = settings.paddle_version or pinned(settings.root, "paddle")
+    return Task(name, data, torch, paddle, root, opinions, reported, texts=tuple(plan.texts.items()))
 
 
 def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:

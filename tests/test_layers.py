@@ -26,7 +26,7 @@ LAYERS = (
     ("sources",),
     ("live",),
     ("report", "fix", "scope", "pool", "cache", "files", "suppress", "silence", "faults"),
-    ("notebook", "agreement"),
+    ("notebook", "agreement", "pins"),
     ("selection",),
     ("config", "asked"),
     ("rules",),

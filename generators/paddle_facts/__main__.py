@@ -17,12 +17,11 @@ from typing import Any
 
 import paddle
 
+from generators.paddle_facts import inplace
 from generators.paddle_facts.samples import BINARY, LAYERS, SAMPLES, Sample
-
-Row = dict[str, Any]
+from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_arguments, names_of, raises, source
 
 _HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg")
-_REFUSED = "modified by an inplace"
 
 
 def main(folder: Path) -> None:
@@ -67,68 +66,43 @@ def _in_child(work: Callable[[], list[Row]]) -> list[Row]:
 
 def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
     """Give the entries of one name: the function, with its methods, and its form in place."""
-    spellings = [f"{home}.{sample.name}" for home in _HOMES if _found(f"{home}.{sample.name}") is not None]
+    spellings = [f"{home}.{sample.name}" for home in _HOMES if found(f"{home}.{sample.name}") is not None]
     free = [spelling for spelling in spellings if spelling not in owned]
-    operands = ["x", "y"] if sample.tensors > 1 else ["x"]
-    seen = _observe(_caller(spellings[0], sample), sample) if spellings else None
+    names = names_of(spellings[0], sample) if spellings else []
+    seen = _observe(found(spellings[0]), sample, names) if spellings else None
     if seen is not None and free:
         row: Row = {"op": free[0]}
         row |= {"same": free[1:]} if free[1:] else {}
-        yield row | {"args": [*operands, "*args", "**kwargs"]} | seen | _source()
+        yield row | {"args": arguments_of(names)} | seen | source()
     for spelling in spellings:
         if seen is not None and _takes_out(spelling, sample):
-            row = {"op": spelling, "if": "passed(out)", "args": [*operands, "*args", "out", "**kwargs"]}
+            row = {"op": spelling, "if": "passed(out)", "args": [*names, "*args", "out", "**kwargs"]}
             row |= {"writes": [{"to": "out", "counted": False}], "grads": [], "returns": [{"is": "out"}]}
-            yield row | _source()
-    yield from _inplace(sample, owned)
+            yield row | source()
+    yield from inplace.entries(sample, owned)
 
 
 def _takes_out(spelling: str, sample: Sample) -> bool:
     """Say whether a function writes its result into `out=`, behind the version counter."""
-    _, inputs = sample.inputs()
-    target = inputs[0].clone()
+    given = sample.arguments()
+    target = given[0].clone()
     try:
-        _found(spelling)(*inputs, *sample.rest, out=target)
+        found(spelling)(*given, out=target)
     except Exception:  # noqa: BLE001 - whatever it is, it takes no `out`
         return False
-    return bool(target.inplace_version == 0 and (target != inputs[0]).any())
-
-
-def _inplace(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
-    spellings = [f"{home}.{sample.name}_" for home in ("paddle.Tensor", "paddle", "paddle.nn.functional")]
-    free = [spelling for spelling in spellings if _found(spelling) is not None and spelling not in owned]
-    if not free:
-        return
-    call = _caller(free[0], sample)
-    leaves, (first, *rest) = sample.inputs()
-    try:
-        result = call(first, *rest)
-        if result is not first or first.inplace_version == 0:
-            return
-        kept = _raises(lambda: _bump(result), result)
-        _, inputs = sample.inputs()
-        operand = len(inputs) > 1 and _raises(lambda: _bump(inputs[1]), call(*inputs))
-    except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
-        print(f"no fact of {free[0]}: {type(error).__name__}")
-        return
-    assert leaves
-    row: Row = {"op": free[0]}
-    row |= {"same": free[1:]} if free[1:] else {}
-    row |= {"args": [*(["x", "y"] if sample.tensors > 1 else ["x"]), "*args", "**kwargs"]}
-    row |= {"writes": [{"to": "x", "counted": True, "checks": ["leaf"]}]}
-    saves = [*([{"of": "y"}] if operand else []), *([{"of": "out0"}] if kept else [])]
-    row |= {"saves": saves} if saves else {}
-    yield row | {"returns": [{"is": "x"}], "history": "keep_base", **_source()}
+    changed = target.dtype != given[0].dtype or target.shape != given[0].shape
+    written = changed or bool((target != given[0]).any())
+    return written and target.inplace_version == 0
 
 
 def _layer(name: str) -> Iterator[Row]:
     """Give the entry of a layer that has no parameters."""
-    cls = _found(f"paddle.nn.{name}")
+    cls = found(f"paddle.nn.{name}")
     if cls is None:
         return
     sample = Sample(name, shape=LAYERS[name][0])
     layer = cls(*LAYERS[name][1])
-    seen = _observe(layer, sample)
+    seen = _observe(layer, sample, ["x"])
     if seen is None:
         return
     init = []
@@ -137,37 +111,21 @@ def _layer(name: str) -> Iterator[Row]:
         plain = default is None or isinstance(default, bool | int | float | str)
         bare = default is inspect.Parameter.empty
         init.append(parameter.name if bare else f"{parameter.name}={default!r}" if plain else f"{parameter.name}=None")
-    yield {"op": f"paddle.nn.{name}", "init": init, "args": ["x", "*args"], **seen, **_source()}
+    yield {"op": f"paddle.nn.{name}", "init": init, "args": ["x", "*args"], **seen, **source()}
 
 
-def _source() -> Row:
-    return {"source": "probe", "probed": [paddle.__version__]}
-
-
-def _found(dotted: str) -> Any:  # noqa: ANN401 - a function or a class
-    value: Any = paddle
-    for part in dotted.split(".")[1:]:
-        value = getattr(value, part, None)
-    return value if callable(value) else None
-
-
-def _caller(dotted: str, sample: Sample) -> Callable[..., Any]:
-    function = _found(dotted)
-    return lambda *tensors: function(*tensors, *sample.rest)
-
-
-def _observe(call: Callable[..., Any], sample: Sample) -> Row | None:
+def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row | None:
     """Give what a call keeps and returns, as seen; None when it cannot be called like this."""
     try:
-        saves = [{"of": name} for index, name in enumerate(("x", "y")[: sample.tensors]) if _keeps(call, sample, index)]
-        _, inputs = sample.inputs()
+        saves = kept_arguments(call, sample, names)
+        inputs = sample.arguments()
         result = call(*inputs)
-        writes = [{"to": "x", "counted": True, "checks": ["leaf"]}] if inputs[0].inplace_version else []
+        writes = [{"to": names[0], "counted": True, "checks": ["leaf"]}] if inputs[0].inplace_version else []
         single = not isinstance(result, list | tuple)
         outputs = [result] if single else list(result)
         kept = (position for position in range(len(outputs)) if _keeps_output(call, sample, position))
         saves += [{"of": f"out{position}"} for position in kept]
-        kinds = [_kind(output, inputs[0]) for output in outputs]
+        kinds = [_kind(output, inputs[0], names[0]) for output in outputs]
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {sample.name}: {type(error).__name__}: {str(error)[:80]!r}")
         return None
@@ -181,47 +139,19 @@ def _observe(call: Callable[..., Any], sample: Sample) -> Row | None:
     }
 
 
-def _keeps(call: Callable[..., Any], sample: Sample, index: int) -> bool:
-    _, inputs = sample.inputs()
-    return _raises(lambda: _bump(inputs[index]), call(*inputs))
-
-
 def _keeps_output(call: Callable[..., Any], sample: Sample, position: int) -> bool:
-    _, inputs = sample.inputs()
-    result = call(*inputs)
+    result = call(*sample.arguments())
     outputs = result if isinstance(result, list | tuple) else [result]
-    return _raises(lambda: _bump(outputs[position]), result)
+    return raises(lambda: bump(outputs[position]), result)
 
 
-def _bump(tensor: paddle.Tensor) -> None:
-    with paddle.no_grad():
-        tensor.add_(paddle.zeros_like(tensor))
-
-
-def _raises(change: Callable[[], None], result: Any) -> bool:  # noqa: ANN401 - a tensor or several
-    """Say whether backward refuses after the change."""
-    outputs = result if isinstance(result, list | tuple) else [result]
-    parts = [output.astype("float32").sum() for output in outputs if not output.stop_gradient]
-    if not parts:
-        return False
-    total = paddle.add_n(parts)
-    change()
-    try:
-        total.backward()
-    except RuntimeError as error:
-        if _REFUSED in str(error):
-            return True
-        raise
-    return False
-
-
-def _kind(output: paddle.Tensor, source: paddle.Tensor) -> Row:
+def _kind(output: paddle.Tensor, source: paddle.Tensor, name: str) -> Row:
     if output is source:
-        return {"is": "x"}
+        return {"is": name}
     before = source.inplace_version
-    _bump(output)
+    bump(output)
     if source.inplace_version != before:
-        return {"is": "view", "of": "x"}
+        return {"is": "view", "of": name}
     floating = "float" in str(output.dtype)
     return {"is": "fresh"} if floating else {"is": "fresh", "dtype": "bool" if "bool" in str(output.dtype) else "int"}
 

@@ -10,19 +10,47 @@ import paddle
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A function on one or two tensors that require grad, with what follows them."""
+    """
+    A function on one tensor or more of one kind, with what follows them.
+
+    Those of floating numbers require grad. `names` are the names of the tensors where they are not x and y.
+    """
 
     name: str
     rest: tuple[Any, ...] = ()
     tensors: int = 1
     shape: tuple[int, ...] = (3, 3)
+    dtype: str = "float32"
+    names: tuple[str, ...] | None = None
+
+    def made(self) -> paddle.Tensor:
+        """Give a tensor that requires no grad: of values in (0.25, 0.75), of whole numbers from 1 to 8, or of flags."""
+        if self.dtype == "float32":
+            return paddle.rand(list(self.shape)) * 0.5 + 0.25
+        return paddle.randint(1, 9, list(self.shape)).astype(self.dtype)
 
     def inputs(self) -> tuple[list[paddle.Tensor], list[paddle.Tensor]]:
-        """Give fresh leaves with values in (0.25, 0.75), and tensors computed from them by an op that keeps nothing."""
-        leaves = [paddle.rand(list(self.shape)) * 0.5 + 0.25 for _ in range(self.tensors)]
+        """Give fresh leaves, and tensors computed from them by an op that keeps nothing; only floats have leaves."""
+        if self.dtype != "float32":
+            return [], [self.made() for _ in range(self.tensors)]
+        leaves = [self.made() for _ in range(self.tensors)]
         for leaf in leaves:
             leaf.stop_gradient = False
         return leaves, [leaf * 1.0 for leaf in leaves]
+
+    def others(self) -> list[Any]:
+        """Give what follows the tensors; tensors in it are fresh copies."""
+        return [_fresh(value) for value in self.rest]
+
+    def arguments(self) -> list[Any]:
+        """Give all arguments of a call."""
+        return [*self.inputs()[1], *self.others()]
+
+
+def _fresh(value: Any) -> Any:  # noqa: ANN401 - any argument
+    if isinstance(value, tuple):
+        return tuple(map(_fresh, value))
+    return value.clone() if isinstance(value, paddle.Tensor) else value
 
 
 UNARY = (
@@ -103,8 +131,10 @@ BINARY = (
     "add subtract multiply divide matmul mm bmm maximum minimum fmax fmin remainder mod floor_divide atan2 hypot pow "
     "dot inner outer mv dist kron cross equal not_equal less_than greater_than less_equal greater_equal allclose "
     "isclose logaddexp mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits "
-    "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp addmm div floor_mod"
+    "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp div floor_mod less "
+    "sub logical_and logical_or logical_xor"
 )
+WHOLE = "gcd lcm bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"
 IMAGE = (2, 4, 4, 4)
 SERIES = (2, 4, 4)
 # Functions on other shapes: the number of tensors, the shape, and what follows them.
@@ -150,6 +180,8 @@ SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
     "sigmoid_focal_loss": (2, (3, 3), ()),
     "hinge_embedding_loss": (2, (3, 3), ()),
     "log_loss": (2, (3, 1), ()),
+    "gammainc": (2, (3, 3), ()),
+    "gammaincc": (2, (3, 3), ()),
     "scaled_dot_product_attention": (2, (2, 4, 2, 4), (paddle.ones([2, 4, 2, 4]),)),
 }
 SAMPLES = (
@@ -159,6 +191,14 @@ SAMPLES = (
         for name in BINARY.split()
     ),
     *(Sample(name, rest, tensors, shape) for name, (tensors, shape, rest) in SHAPED.items()),
+    *(Sample(name, (), 2, dtype="int64") for name in WHOLE.split()),
+    Sample("bitwise_not", dtype="int64"),
+    Sample("bitwise_invert", dtype="int64"),
+    Sample("addmm", (), 3, names=("input", "x", "y")),
+    Sample("baddbmm", (), 3, (2, 3, 3), names=("input", "x", "y")),
+    Sample("scatter_add", (0, paddle.to_tensor([[0, 1, 2]]), paddle.ones([1, 3]))),
+    Sample("set", (paddle.ones([3, 3]),)),
+    Sample("resize", ([9],)),
 )
 _PLAIN_LAYERS = (
     "CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish ReLU ReLU6 RReLU "

@@ -113,7 +113,8 @@ class Save:
     """
     A tensor that a node keeps for backward, with the version that it had.
 
-    Backward compares the version if it is `checked`, and uses the value if it is `used`.
+    Backward compares the version if it is `checked`, and uses the value if it is `used`. `again`: the tensor is not
+    kept, but read once more by a function that backward runs again.
     """
 
     storage: int
@@ -124,6 +125,7 @@ class Save:
     doubt: frozenset[str] = frozenset()
     checked: bool = True
     used: bool = True
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,7 @@ class Node:
 
     `leaves` are the inputs that backward gives a gradient to.
     `passes` is the sentence to assume for a gradient to get through it at all: an unknown call may use its arguments.
+    `broken` is the call, where the framework has no derivative for it and refuses to run backward through it.
     """
 
     op: str
@@ -142,6 +145,7 @@ class Node:
     assumptions: frozenset[str]
     passes: str = ""
     leaves: tuple[int, ...] = ()
+    broken: Touch | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.values import Const, Ref, Sym, Value
-from inplace_lint.event import Event
+from inplace_lint.event import Event, Refused, Site, Stale, Touch
 
 
 @dataclass(slots=True)
@@ -44,7 +44,11 @@ class Modes:
     """
     The modes that ops run under; None for a mode that could not be told.
 
+    `compiled`: by a compiler that makes values of writes.
     `mapped`: over the examples of a batch. `captured`: storages up to this one were made before a transform began.
+    `rereads`: what has a lower number was there before a function began that backward runs again.
+    `expects`: the program handles what the framework raises: "all", or "own" where it is not told of what is called
+    from the function whose call is `own`.
     """
 
     grad: bool | None = True
@@ -52,8 +56,12 @@ class Modes:
     packed: bool = False
     script: bool = False
     autocast: bool = False
+    compiled: bool = False
     mapped: bool = False
     captured: int = 0
+    rereads: int = 0
+    expects: str = ""
+    own: Site | None = None
 
 
 class State:
@@ -223,10 +231,19 @@ class State:
             self.trail = object()
 
     def report(self, event: Event) -> None:
-        """Add a breach, once."""
+        """Add a breach, once; none that raises an error which the program handles."""
+        if self.modes.expects and self._is_handled(event):
+            return
         if event not in self.events:
             self.events = (*self.events, event)
             self._changed(len(self.events))
+
+    def _is_handled(self, event: Event) -> bool:
+        match event:
+            case Refused(write=Touch(site=site)) | Stale(backward=Site() as site):
+                return self.modes.expects == "all" or site.caller == self.modes.own
+            case _:
+                return False
 
     # -- storages and tape -------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const
-from inplace_lint.event import Lost, Site, Stale, Touch, Untracked
+from inplace_lint.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
 
@@ -73,6 +73,9 @@ def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site
             event = breach(state, framework, node, save, site)
             if event is not None:
                 state.report(replace(event, assumptions=event.assumptions | assumed))
+        if node.broken is not None:
+            why = node.assumptions | state.assumptions | assumed
+            state.report(Refused(framework, "no_derivative", node.broken, None, why))
         for leaf in node.leaves if not assumed else ():
             state.attach(("graded", leaf), Const(True))
         if not retain:
@@ -86,7 +89,9 @@ def check_history(state: State, framework: str, tensor: Tensor, read: Touch | No
         state.report(Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt))
 
 
-def breach(state: State, framework: str, node: Node, save: Save, site: Site | None) -> Stale | Untracked | None:
+def breach(
+    state: State, framework: str, node: Node, save: Save, site: Site | None
+) -> Stale | Untracked | Recomputed | None:
     """Say what is wrong with one saved value now, if anything is; the first write after the save is named."""
     storage = state.storages[save.storage]
     later = [write for write in storage.writes if write.clock > save.clock]
@@ -97,7 +102,8 @@ def breach(state: State, framework: str, node: Node, save: Save, site: Site | No
     hidden = [write for write in later if not write.counted or not save.checked]
     if hidden and save.used:
         write = _clearest(hidden)
-        return Untracked(framework, save.touch, write.touch, site, _needs(state, node, save, write))
+        kind = Recomputed if save.again else Untracked
+        return kind(framework, save.touch, write.touch, site, _needs(state, node, save, write))
     return None
 
 

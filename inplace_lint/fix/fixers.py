@@ -14,7 +14,7 @@ from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Sta
 from inplace_lint.finding import Fix
 from inplace_lint.fix import copies, flags, modes
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
-from inplace_lint.fix.rewrites import result_of, rewritten
+from inplace_lint.fix.rewrites import exchanged, result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
 from inplace_lint.rules.case import Case
 
@@ -120,6 +120,8 @@ CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
     "cast": _unsafe(_open),
     "shape": _unsafe(_open),
     "detach_view": _unsafe(_open),
+    "no_derivative": _unsafe(exchanged),
+    "flag": _unsafe(exchanged),
     "out_grad": _unsafe(_open),
     "parameter": _unsafe(modes.assigned),
 }

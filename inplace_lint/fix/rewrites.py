@@ -60,6 +60,23 @@ def result_of(case: Case) -> Plan | None:
     return Plan((edit,), f"use `{_edited(syntax, node, _short(syntax.text(node)), edit)}`")
 
 
+def exchanged(case: Case) -> Plan | None:
+    """Bind a variable to what a statement makes of its tensor: the one that is passed, or one without history."""
+    syntax = syntax_at(case, case.draft.place.slice)
+    node = syntax.node(case.draft.place)
+    word = case.facts.framework.words.get("cut", "")
+    if not isinstance(node, cst.Call) or not isinstance(syntax.parents[node], cst.Expr) or not word:
+        return None
+    if not isinstance(node.func, cst.Attribute) or not isinstance(node.func.value, cst.Name):
+        return None
+    if len(node.args) != 1 or node.args[0].star:
+        return None
+    name, given = syntax.text(node.func.value), node.args[0].value
+    is_flag = isinstance(given, cst.Name) and given.value == "False"
+    text = f"{name} = {name}.{word}()" if is_flag else f"{name} = {syntax.text(given)}"
+    return Plan((syntax.replace(node, text),), f"use `{_short(text)}`", frozenset({name}))
+
+
 # -- augmented assignments ---------------------------------------------------------------------------------------------
 
 

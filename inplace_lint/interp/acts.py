@@ -17,6 +17,7 @@ from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tup
 from inplace_lint.event import Refused, Touch
 from inplace_lint.interp import (
     checkpoints,
+    compiled,
     conditions,
     custom,
     hooks,
@@ -385,5 +386,6 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     **hooks.ACTS,
     **states.ACTS,
     **checkpoints.ACTS,
+    **compiled.ACTS,
     **transforms.ACTS,
 }

@@ -33,6 +33,7 @@ def check_reads(call: Call) -> None:
     """Report the arguments of a call that are read after another name's write changed them."""
     returns = call.binding.op.returns
     if returns and returns[0].kind in _KEEPS_VALUES:
+        snapshots.check_compared(call)
         return
     written = {fact.to for fact in call.binding.op.writes}
     for name, expr in call.binding.exprs.items():

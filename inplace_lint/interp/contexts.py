@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
-from inplace_lint.interp import conditions, expressions, managers, statements, targets
+from inplace_lint.interp import conditions, expressions, managers, raising, statements, targets
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 
 MODE = "mode:"
+COMPILED = "compiled"
+_BARE = {"compile": COMPILED}  # what a call with options gives is a mode, and so it is itself as a decorator
 
 
 def run_with(program: Program, frame: Frame, state: State, node: ir.With) -> statements.Outcomes:
@@ -38,7 +40,10 @@ def _run(
         return [outcome for path in states for outcome in _run(program, frame, path, items[1:], body)]
 
     outcomes: statements.Outcomes = []
+    expects = raising.expects(item.context, program.default().framework.errors)
     for after, value in expressions.evaluate(program, frame, state, item.context):
+        if expects:
+            after.modes = replace(after.modes, expects="all")
         mode = mode_of(program, after, value)
         if mode is not None:
             after.modes = entered(after, mode)
@@ -65,6 +70,8 @@ def mode_of(program: Program, state: State, value: Value) -> tuple[str, Value] |
         if forms and forms[0].act.startswith(MODE):
             name, _, fixed = forms[0].act[len(MODE) :].partition("=")
             return name, Const(fixed != "False")
+        if forms and forms[0].act in _BARE:
+            return _BARE[forms[0].act], Const(True)
     known = state.bindings.get(("mode", value.id)) if isinstance(value, Ref) else None
     if isinstance(known, Const) and isinstance(known.value, str):
         setting = state.bindings.get(("mode setting", value.id)) if isinstance(value, Ref) else None
@@ -83,6 +90,8 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
         return replace(modes, grad=False, inference=True)
     if name == "script":
         return replace(modes, script=True)
+    if name == COMPILED:
+        return replace(modes, compiled=True)
     if name == "packed":
         return replace(modes, packed=True)
     if name == "autocast":

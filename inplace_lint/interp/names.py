@@ -72,8 +72,10 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
         _run_item(program, state, path, env, item)
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # nobody fills a library
+        in_order = program.in_order and path == program.path
         for item in module.fills(name):
-            _run_item(program, state, path, env, item)
+            if not (in_order and item.kind == "statement"):
+                _run_item(program, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:
         program.bound.append((path, name))

@@ -164,6 +164,8 @@ def _run(call: Call) -> Results:
     rg = rg_of(call)
     if rg is not False:
         snapshots.check_gradients(call)
+    if state.modes.rereads and rg is not False:
+        inputs += _reread(call, inputs)
     if call.binding.op.writes:
         return writes.run(call, inputs)
     node = record(call, inputs) if rg is not False else None
@@ -261,6 +263,17 @@ def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed
     """Give a save of a tensor as it is now."""
     version = call.state.storages[tensor.storage].version
     return Save(tensor.storage, version, call.touch(part, expr, tensor), call.state.clock, assumed, tensor.doubt)
+
+
+def _reread(call: Call, saves: list[Save]) -> list[Save]:
+    """Give what a call in a function that backward runs again reads besides its saves, of what was there before."""
+    known = {save.storage for save in saves}
+    return [
+        replace(save_of(call, tensor, name, call.binding.exprs.get(name), call.doubt), checked=False, again=True)
+        for name in call.binding.given
+        for _, tensor in call.binding.tensors(name)
+        if tensor.storage <= call.state.modes.rereads and tensor.storage not in known
+    ]
 
 
 def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:

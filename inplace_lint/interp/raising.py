@@ -32,3 +32,40 @@ def _has_raise(body: Sequence[ir.Stmt]) -> bool:
 def refuses(body: Sequence[ir.Stmt]) -> bool:
     """Say whether statements do nothing but raise an error, with what is said before it."""
     return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
+
+
+def handles(node: ir.Try, errors: frozenset[str]) -> bool:
+    """
+    Say whether an error of the framework in a `try` is what its author waits for: one statement, and a handler for it.
+
+    A handler that raises again lets it through. Around several statements it is for whatever may go wrong in them.
+    """
+    if len(node.body) != 1 or not isinstance(node.body[0], ir.ExprStmt | ir.Assign | ir.AugAssign):
+        return False
+    return any(
+        handler.type is not None and _types(handler.type) & errors and not _has_raise(handler.body)
+        for handler in node.handlers
+    )
+
+
+def expects(context: ir.Expr, errors: frozenset[str]) -> bool:
+    """Say whether what stands inside a `with` is to raise an error of the framework, as a test asserts it."""
+    if not isinstance(context, ir.Call) or not isinstance(context.func, ir.Attr | ir.Name):
+        return False
+    name = context.func.name if isinstance(context.func, ir.Attr) else context.func.id
+    return name in _ASSERTS and any(_types(argument) & (errors | _ANY) for argument in context.args)
+
+
+_ASSERTS = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
+_ANY = frozenset({"Exception", "BaseException"})
+
+
+def _types(expr: ir.Expr) -> frozenset[str]:
+    """Give the last names of the classes of errors that an expression lists."""
+    match expr:
+        case ir.Name(_, name) | ir.Attr(_, _, name):
+            return frozenset({name})
+        case ir.Sequence(items=items):
+            return frozenset[str]().union(*(_types(item) for item in items))
+        case _:
+            return frozenset()

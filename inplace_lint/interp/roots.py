@@ -74,6 +74,7 @@ def _start(program: Program, item: Definition) -> tuple[State, Frame]:
 def _run_script(program: Program) -> list[Found]:
     """Run the module's own statements in order, as `python file.py` does."""
     program.budget.start_root()
+    program.in_order = True
     states = [State(program.symbols)]
     for item in program.outline.items:
         if item.kind != "statement":
@@ -85,6 +86,7 @@ def _run_script(program: Program) -> list[Found]:
             outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
             after.extend(outcome.state for outcome in outcomes)
         states = after[:PATHS_IN_ROOT] or states[:1]
+    program.in_order = False
     program.budget.end_root(finished=True)
     return _collect([(state, NONE) for state in states])
 

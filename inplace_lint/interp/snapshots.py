@@ -106,20 +106,40 @@ def _was_fetched(state: State, env: int, name: str) -> bool:
     return isinstance(known, Const) and known.value is True
 
 
-def _check_kept(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+def check_compared(call: Call) -> None:
+    """Report what is read out of a state only to be compared with another tensor."""
+    if len(call.binding.exprs) < 2:  # noqa: PLR2004 - what is asked of one tensor need not be its values
+        return
+    for part, expr in call.binding.exprs.items():
+        value = call.binding.value(part)
+        if value is not None and _fetches(expr):
+            _check_kept(call, part, expr, value, ("state of",))
+
+
+def _check_kept(
+    call: Call, part: str, expr: ir.Expr, value: Value, hows: tuple[str, ...] = ("kept", "state of")
+) -> None:
     state = call.state
     ref, tensor = state.ref(value), state.tensor(value)
-    known = state.bindings.get(("kept", ref.id)) if ref is not None else None
-    if tensor is None or ref is None or not isinstance(known, Const):
+    if tensor is None or ref is None:
         return
-    assert isinstance(known.value, tuple)
-    clock, place = known.value
-    for write in state.storages[tensor.storage].writes:
-        if write.clock > clock and write.tensor == ref and _through_a_variable(state, write):
-            assumptions = state.assumptions | write.assumptions | write.doubt
-            read = call.touch(part, expr, tensor)
-            state.report(Snapshot(call.facts.framework.name, "container", write.touch, place, read, assumptions))
-            return
+    writes = state.storages[tensor.storage].writes
+    for how in hows if writes else ():
+        known = state.bindings.get((how, ref.id))
+        if not isinstance(known, Const):
+            continue
+        assert isinstance(known.value, tuple)
+        clock, place = known.value
+        for write in writes:
+            # An item of a state is a view of its own, so that a write to the module is one of another tensor.
+            if write.clock > clock and (
+                write.tensor != ref if how == "state of" else write.tensor == ref and _through_a_variable(state, write)
+            ):
+                assumptions = state.assumptions | write.assumptions | write.doubt
+                read = call.touch(part, expr, tensor)
+                said = "state" if how == "state of" else "container"
+                state.report(Snapshot(call.facts.framework.name, said, write.touch, place, read, assumptions))
+                return
 
 
 def _through_a_variable(state: State, write: Write) -> bool:

@@ -176,7 +176,12 @@ def _with(program: Program, frame: Frame, state: State, node: ir.With) -> Outcom
 def _try(program: Program, frame: Frame, state: State, node: ir.Try) -> Outcomes:
     start = state.fork()
     outcomes: Outcomes = []
+    handled = raising.handles(node, program.default().framework.errors)
+    if handled:
+        state.modes = replace(state.modes, expects=state.modes.expects or "own", own=frame.caller)
     for outcome in execute(program, frame, state, node.body):
+        if handled:
+            outcome.state.modes = replace(outcome.state.modes, expects=start.modes.expects, own=start.modes.own)
         if outcome.flow == "next":
             outcomes.extend(execute(program, frame, outcome.state, node.orelse))
         else:

@@ -59,7 +59,7 @@ def _load_state_dict(act: Act) -> Results:
     if conditions.truth(state, act.arguments.named("assign") or NONE) is not False:
         return [(state, act.unknown())]
     owned = _all(state, module)
-    counted = act.program.default().framework.counts_steps
+    counted = act.program.default().framework.counts_loads
     if isinstance(given, DictObject):
         _check_own(act, given, owned)
     act.write(state, (ref for _, ref in owned), counted=counted)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
-from inplace_lint.event import Ignored, Refused
+from inplace_lint.event import Accepted, Ignored, Refused
 from inplace_lint.interp import early, escapes, holding, ops, overlap, results, snapshots, transforms
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Three = bool | None
 _MADE_WITHOUT_GRAD = {View.NO_GRAD: "no_grad_view", View.INFERENCE: "inference_view"}
+_UNCHECKED = frozenset({"overlap", "operands_overlap"})  # values have no memory: compiled code cannot ask
 _REFUSES = {View.MULTI: "multi_view", View.CUSTOM: "custom_view", View.HOOKED: "hooked_view"}
 
 
@@ -36,9 +37,7 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     for fact, ref, tensor in targets if call.program.watched else ():
         holding.watch(call, fact.to, ref, tensor)
     for fact, ref, tensor in targets:
-        check = refused_by(call, fact, tensor)
-        if check is not None:
-            report(call, fact.to, ref, tensor, *check)
+        if _stops(call, fact, ref, tensor):
             return [(state, ref)]
         if state.modes.script and call.spelled == "call" and call.frame.dropped == call.at:
             touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
@@ -52,6 +51,10 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
     node = ops.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
+    if node is not None and binding.op.history == "broken":
+        fact, _, tensor = targets[0]
+        touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
+        state.nodes[node] = replace(state.nodes[node], broken=touch)
     for fact, ref, tensor in targets:
         snapshots.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
         _bump(call, fact, ref, tensor)
@@ -63,6 +66,18 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     if node is not None:
         ops.save_outputs(call, node, value)
     return [(state, value)]
+
+
+def _stops(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
+    """Report a write that the framework refuses, and say whether it does: compiled code carries some of them out."""
+    check = refused_by(call, fact, tensor)
+    if check is None:
+        return False
+    if call.state.modes.compiled and check[0] in _UNCHECKED:
+        accepted(call, fact.to, tensor, *check)
+        return False
+    report(call, fact.to, ref, tensor, *check)
+    return True
 
 
 def _targets(call: ops.Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]:
@@ -82,7 +97,8 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
     base = state.tensor(tensor.base) if tensor.base is not None else None
     grad = state.modes.grad is not False
     tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
-    if grad and "leaf" in fact.checks and tensor.rg and tensor.leaf and base is None:
+    asks = "leaf_always" in fact.checks or (grad and "leaf" in fact.checks)
+    if asks and tensor.rg and tensor.leaf and base is None:
         return "leaf", frozenset()
     if grad and "leaf_view" in fact.checks:
         if base is not None and tracked and base.rg and base.leaf:
@@ -113,11 +129,9 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
         return "out_grad", frozenset()
     if "operand" in fact.checks and _brings_a_number(call, fact):
         return "operand", frozenset()
-    if tensor.dtype in {"int", "bool"}:
-        if "cast" in fact.checks and _brings_fractions(call, fact):
-            return "cast", frozenset()
-        if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
-            return "cast", frozenset()
+    kind = _another_kind(call, fact, tensor)
+    if kind:
+        return kind, frozenset()
     if "resize" in fact.checks and tensor.rg:
         return "resize", frozenset()
     if "broadcast" in fact.checks and _brings_axes(call, fact, tensor):
@@ -153,6 +167,23 @@ def _brings_axes(call: ops.Call, fact: WriteFact, tensor: Tensor) -> bool:
     return any(operand.rank is not None and operand.rank > tensor.rank for operand in operands)
 
 
+def _another_kind(call: ops.Call, fact: WriteFact, tensor: Tensor) -> str:
+    """Name the check that the kind of number fails which a call brings; empty when it fails none."""
+    if tensor.dtype in {"int", "bool"}:
+        if "cast" in fact.checks and _brings_fractions(call, fact):
+            return "cast"
+        if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
+            return "cast"
+    return "mixed" if "mixed" in fact.checks and _mixes(call, fact, tensor) else ""
+
+
+def _mixes(call: ops.Call, fact: WriteFact, tensor: Tensor) -> bool:
+    """Say whether an operand has fractions where the written tensor has whole numbers, or the other way round."""
+    other = {"int": "float", "float": "int"}.get(tensor.dtype)
+    operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
+    return other is not None and tensor.sure and any(one.dtype == other and one.sure for one in operands)
+
+
 def _brings_fractions(call: ops.Call, fact: WriteFact) -> bool:
     """Say whether an operand of a call that writes its first argument is certainly of a floating type."""
     if fact.to != call.binding.op.args[0].name:
@@ -171,11 +202,20 @@ def report(call: ops.Call, part: str, ref: Ref, tensor: Tensor, check: str, assu
     key = ("refused", ref.id, check)
     if key in call.state.bindings:
         return
-    call.state.attach(key, ref)
+    if not call.state.modes.expects:
+        call.state.attach(key, ref)
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None
     assumptions = assumed | call.doubt | call.state.assumptions
     call.state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))
+
+
+def accepted(call: ops.Call, part: str, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
+    """Report what compiled code carries out although the framework refuses it."""
+    touch = call.touch(part, call.binding.exprs.get(part), tensor)
+    origin = tensor.made.site if tensor.made is not None else None
+    assumptions = assumed | call.doubt | call.state.assumptions
+    call.state.report(Accepted(call.facts.framework.name, check, touch, origin, assumptions))
 
 
 def _bump(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:

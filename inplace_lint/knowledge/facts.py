@@ -31,11 +31,16 @@ class Framework:
     when a module is called. `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose
     operands autocast replaces by copies. `rebases`: a write through a view gives its base a new node. `says` are the
     framework's own words for each harm. `words` are the methods of a tensor that cures are written with: the one that
-    gives a `copy`, and the one that is to `assign` a parameter. `own_gradients`: the gradient of a leaf is itself a
+    gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a parameter.
+    `own_gradients`: the gradient of a leaf is itself a
     leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
-    `counts_steps`: an optimizer's step counts as a write. `keeps_parameters`: a parameter cannot be set to a tensor.
+    `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.
+    `distributions` are the names that it is installed by, `releases` its minor versions, the newest last. `errors` are
+    the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls as they stand.
+    `setters` are calls that set what they write to values of their argument, besides those that cut the history.
+    `keeps_parameters`: a parameter cannot be set to a tensor.
     """
 
     name: str
@@ -62,7 +67,26 @@ class Framework:
     checks_custom: bool = True
     checks_checkpoint: bool = True
     counts_steps: bool = True
+    counts_loads: bool = True
+    distributions: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
+    errors: frozenset[str] = frozenset()
+    tracers: frozenset[str] = frozenset()
+    setters: frozenset[str] = frozenset()
     keeps_parameters: bool = False
+
+
+_FLAGS = frozenset(
+    {
+        "own_gradients",
+        "checks_custom",
+        "checks_checkpoint",
+        "counts_steps",
+        "counts_loads",
+        "keeps_parameters",
+        "rebases",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -116,7 +140,7 @@ def load(name: str, version: str | None = None) -> Facts:
                 rows.setdefault(spelling, []).append(row)
                 if path.parent != folder:
                     libraries.add(spelling.partition(".")[0])
-    return Facts(_framework(folder / "framework.json"), version, rows, frozenset(libraries))
+    return Facts(_framework(folder / "framework.json", version), version, rows, frozenset(libraries))
 
 
 def _precedence(path: Path) -> tuple[bool, str]:
@@ -134,15 +158,24 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
                 raise FactError(msg) from error
 
 
-def _framework(path: Path) -> Framework:
+def _framework(path: Path, version: str | None = None) -> Framework:
+    """Read what is particular to a framework at a version: a flag may be the range of versions in which it is set."""
     data = json.loads(path.read_text(encoding="utf-8"))
+    for flag in _FLAGS & data.keys():
+        if isinstance(data[flag], str):
+            data[flag] = admits(data[flag], version)
     try:
         return Framework(
             **{
                 **data,
                 "packages": tuple(data["packages"]),
+                "distributions": tuple(data["distributions"]),
+                "releases": tuple(data["releases"]),
                 "attributes": tuple(data["attributes"]),
                 "autocast": frozenset(data["autocast"]),
+                "errors": frozenset(data["errors"]),
+                "tracers": frozenset(data.get("tracers", ())),
+                "setters": frozenset(data["setters"]),
             }
         )
     except (TypeError, KeyError) as error:

@@ -21,7 +21,7 @@ from inplace_lint.span import Span
 
 _RAISES_LATER = frozenset({"IPL101", "IPL102", "IPL103"})
 _UNSEEN = frozenset({"IPL302", "IPL303", "IPL305"})
-_MADE_BY_SHAPES = frozenset({"shape", "cast"})
+_MADE_BY_SHAPES = frozenset({"shape", "cast", "mixed"})
 _CAUSES = {
     "stale": "raised in backward",
     "untracked": "backward used a value that was overwritten unseen",

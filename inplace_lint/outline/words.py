@@ -24,7 +24,8 @@ _WRITING_CALLS = frozenset(
         "inference_mode",
     }
 )
-_NOT_WRITES = frozenset({"requires_grad_"})
+_FLAG = "requires_grad_"
+_NOT_WRITES = frozenset({_FLAG})
 INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
 
 
@@ -176,11 +177,14 @@ def _call(node: ast.Call, words: Words) -> None:
     name = spelled(node.func)
     words.calls.add(name)
     holder, _, last = name.rpartition(".")
-    if _is_writing(last):
+    if _is_writing(last) or (last == _FLAG and _frees(node)):
         if isinstance(node.func, ast.Name):
             words.helpers.add(last)
         elif holder.rpartition(".")[2] not in INITIALISERS:
             words.writes = True
+    # A custom function of autograd: where it returns its argument, some frameworks take that for a write.
+    if last == "apply" and holder.rpartition(".")[2][:1].isupper():
+        words.writes = True
     for keyword in node.keywords:
         if keyword.arg in _WRITING_KEYWORDS and not (
             isinstance(keyword.value, ast.Constant) and keyword.value.value in {False, None}
@@ -188,6 +192,13 @@ def _call(node: ast.Call, words: Words) -> None:
             words.writes = True
     if any(isinstance(argument, ast.Constant) and argument.value is True for argument in node.args):
         words.writes = True
+
+
+def _frees(call: ast.Call) -> bool:
+    """Say whether a variable is told that it needs no gradient, which one with a history refuses."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    named = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    return named and len(values) == 1 and isinstance(values[0], ast.Constant) and values[0].value is False
 
 
 def _is_writing(name: str) -> bool:

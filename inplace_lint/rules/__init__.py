@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from inplace_lint.rules import (
     caller_tensor_write,
+    checkpoint_write,
     clobbered_alias,
+    compiled_write,
     custom_function_write,
     grad_alias,
     hooked_inplace,
@@ -54,5 +56,7 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL306", "lost-update", lost_update.judge),
     Rule("IPL307", "grad-alias", grad_alias.judge),
     Rule("IPL401", "script-write", script_write.judge),
+    Rule("IPL402", "checkpoint-write", checkpoint_write.judge),
+    Rule("IPL403", "compiled-write", compiled_write.judge),
     Rule("IPL501", "inplace-in-forward", inplace_in_forward.judge, default=False, opinion=True),
 )

@@ -20,6 +20,7 @@ from inplace_lint.span import Place, Span
 
 _MOST_RELATED = 3
 _LOST = "IPL305"
+_OVERLAPPING, _COMPILED = "IPL206", "IPL403"
 
 
 class Spans(Protocol):
@@ -88,6 +89,8 @@ def chosen(said: Iterable[Said]) -> list[Chosen]:
     for (code, place), words in groups.items():
         if place in raises and code == _LOST:
             continue  # backward raises: there is no gradient that could be wrong
+        if code == _OVERLAPPING and (_COMPILED, place) in groups:
+            continue  # what runs compiled is not refused, although it is where it was run as it stands
         best = min(words, key=_rank)
         marks = list(best.draft.related)
         saves = [mark for mark in marks if mark.role is Role.SAVE]

@@ -8,12 +8,20 @@ from inplace_lint.rules.refused import refused
 
 _SAYS = {
     "cast": ("holds whole numbers or flags, and the result of this write does not fit in place", "convert it first"),
+    "mixed": (
+        "and what is written to it are of two kinds, whole numbers and fractions, which do not mix",
+        "convert one of them first",
+    ),
     "shape": ("has fewer axes than what is written to it, and a write in place cannot add any", "write `x = x + y`"),
     "resize": (
         "requires grad, and what requires grad cannot be resized in place",
         "use `reshape`, or make a new tensor",
     ),
     "detach_view": ("is a view, and views cannot be detached in place", "use `detach()`"),
+    "no_derivative": (
+        "is given other memory, and backward cannot run through that: it has no derivative",
+        "bind the name to the other tensor",
+    ),
     "flag": ("has a history, and only leaves can stop requiring grad", "use `detach()`"),
 }
 

@@ -21,7 +21,7 @@ RETURN_KEYS = {
 }  # fmt: skip
 CHECKS = {
     "leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "shape", "cast", "fraction", "broadcast",
-    "operand", "resize",
+    "operand", "resize", "mixed", "leaf_always",
 }  # fmt: skip
 ATOMS = {"", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic"}
 # Names that only a build with that device, or an optional part, has.

@@ -12,6 +12,8 @@ from tests.pages.examples import ROOT
 
 ENGLISH, CHINESE = ROOT / "rules", ROOT / "rules" / "zh"
 HEADINGS = {
+    "Paddle": "Paddle",
+    "Versions": "版本",
     "What it does": "检查内容",
     "Why is this bad?": "为什么不好",
     "What PyTorch says": "PyTorch 的报错",

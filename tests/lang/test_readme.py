@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from generators import rule_table
 from tests.pages.examples import ROOT
 
@@ -22,13 +24,19 @@ def commands(text: str) -> set[str]:
     return {line.partition(" # ")[0].replace(" --lang zh", "").strip() for line in lines}
 
 
-def test_the_first_screen_shows_the_output_of_the_tool() -> None:
-    shown = re.search(r"```console\n\$ inplace-lint (\S+) --lang zh\n(.*?)```", CHINESE, re.DOTALL)
-    assert shown is not None
-    command = [sys.executable, "-m", "inplace_lint", shown[1], "--lang", "zh", "--no-cache"]
+SHOWN = re.findall(r"```console\n\$ inplace-lint (\S+) --lang zh\n(.*?)```", CHINESE, re.DOTALL)
+
+
+def test_it_shows_what_the_english_readme_shows() -> None:
+    assert [program for program, _ in SHOWN] == re.findall(r"```console\n\$ inplace-lint (\S+)\n", ENGLISH)
+
+
+@pytest.mark.parametrize(("program", "output"), SHOWN)
+def test_what_it_shows_is_what_the_tool_says(program: str, output: str) -> None:
+    command = [sys.executable, "-m", "inplace_lint", program, "--lang", "zh", "--no-cache"]
     environment = {**os.environ, "COLUMNS": "120", "PYTHONIOENCODING": "utf-8"}
     run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, env=environment)
-    assert (run.returncode, run.stdout.decode()) == (1, shown[2])
+    assert (run.returncode, run.stdout.decode()) == (1, output)
 
 
 def test_the_table_of_rules_is_what_the_pages_say() -> None:

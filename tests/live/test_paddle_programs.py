@@ -110,6 +110,13 @@ fc.weight *= 0.5
 """,
         [("IPL212", 7)],
     ),
+    "two kinds of numbers": (
+        """\
+z = paddle.zeros([3, 3], "int64")
+z.add_(ones)
+""",
+        [("IPL207", 7)],
+    ),
     "a shape": (
         """\
 z = paddle.zeros([3])
@@ -119,6 +126,31 @@ z.add_(ones)
     ),
 }
 SILENT = {
+    "what a custom layer keeps": (
+        """\
+class Square(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, t):
+        ctx.save_for_backward(t)
+        return t * t
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.saved_tensor()[0] * g
+y = Square.apply(h)
+h.add_(ones)
+y.sum().backward()
+""",
+        [("IPL302", 15)],
+    ),
+    "what a segment is recomputed from": (
+        """\
+from paddle.distributed.fleet.utils import recompute
+y = recompute(lambda t: F.sigmoid(t), h)
+h.add_(ones)
+y.sum().backward()
+""",
+        [("IPL302", 8)],
+    ),
     "set_value": (
         """\
 y = h * h

@@ -17,14 +17,20 @@ from tests.pages.examples import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_first_screen_shows_the_output_of_the_tool() -> None:
-    shown = re.search(r"```console\n\$ inplace-lint (\S+)\n(.*?)```", README, re.DOTALL)
-    assert shown is not None
-    command = [sys.executable, "-m", "inplace_lint", shown[1], "--no-cache"]
+SHOWN = re.findall(r"```console\n\$ inplace-lint (\S+)\n(.*?)```", README, re.DOTALL)
+
+
+def test_it_shows_the_output_of_the_tool_for_both_frameworks() -> None:
+    assert {"paddle" in program for program, _ in SHOWN} == {True, False}
+
+
+@pytest.mark.parametrize(("program", "output"), SHOWN)
+def test_what_it_shows_is_what_the_tool_says(program: str, output: str) -> None:
+    command = [sys.executable, "-m", "inplace_lint", program, "--no-cache"]
     environment = {**os.environ, "COLUMNS": "120"}
     run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, env=environment)
     assert run.returncode == 1
-    assert run.stdout == shown[2]
+    assert run.stdout == output
 
 
 def test_the_table_of_rules_is_what_the_pages_say() -> None:

@@ -77,14 +77,15 @@ class Save:
     """
     A tensor that a node of the graph keeps; it lives as long as the node.
 
-    `op` and `part` are set where the framework names no nodes; `own` where the op that saves the tensor writes it too.
+    `op` and `part` are set where the framework names no nodes; `own` where the op that saves the tensor writes it too,
+    `checked` is false where the framework does not compare versions.
     """
 
-    __slots__ = ("__weakref__", "memory", "number", "op", "own", "part", "spot", "tensor", "version")
+    __slots__ = ("__weakref__", "checked", "memory", "number", "op", "own", "part", "spot", "tensor", "version")
 
     def __init__(self, tensor: Any, version: int, number: int, spot: Spot, memory: Optional[Memory]) -> None:
         self.tensor, self.version, self.number, self.spot, self.memory = tensor, version, number, spot, memory
-        self.own, self.op, self.part = False, "", ""
+        self.own, self.op, self.part, self.checked = False, "", "", True
 
     def first(self, current: int) -> Optional[Write]:
         """Give the first write after this save that moved the counter, or the first at all if none is seen to."""

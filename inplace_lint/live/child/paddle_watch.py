@@ -29,6 +29,7 @@ _REFUSALS = (
     ("parameter", r"assignment to parameter '.*' should be of type Parameter or None"),
     ("shape", r"is different from that of inplace tensor"),
 )
+_MIXED = "Type promotion only support"  # said of any call on two kinds of numbers, also of those that write nothing
 # Calls whose names end like those of writers, but whose first argument is not written.
 _OTHERS = re.compile(r"batch_norm_$|^fake_|^moving_average|^(share_data|nop|sync_calc_stream|coalesce_tensor)_$")
 _OUTPUT_SECOND = "assign_out_"
@@ -46,6 +47,7 @@ class PaddleWatch:
         self.places = Places(folder, paddle.nn.Layer, paddle.optimizer.Optimizer)
         self._running: List[Tuple[str, List[Save]]] = []
         self._refused = ("", _NOWHERE)
+        self._custom = paddle.autograd.PyLayerContext.save_for_backward.__code__
         self._undo = contextlib.ExitStack()
 
     @staticmethod
@@ -97,7 +99,8 @@ class PaddleWatch:
             try:
                 result = original(*args, **options)
             except (ValueError, TypeError, RuntimeError, OSError) as error:
-                self._refused = (check_of(error), self.places.spot(sys._getframe()))
+                check = "mixed" if target is not None and _MIXED in str(error) else check_of(error)
+                self._refused = (check, self.places.spot(sys._getframe()))
                 raise
             finally:
                 saves = self._running.pop()[1]
@@ -129,6 +132,7 @@ class PaddleWatch:
         memory = self.ledger.memory(address)
         spot = self.places.spot(sys._getframe(1))
         save = Save(tensor, tensor.inplace_version, self.ledger.next(), spot, memory)
+        save.checked = sys._getframe(1).f_code is not self._custom
         memory.keep(save)
         if self._running:
             save.op = self._running[-1][0]
@@ -137,13 +141,14 @@ class PaddleWatch:
 
     def unpack(self, save: Save) -> Any:
         """
-        Compare versions, as the framework would, and look for writes that it does not count.
+        Compare versions, as the framework would, and look for writes that it does not count, or not compare.
 
         Raises: what the framework would, where nobody is listening or the write was not seen.
         """
         now = save.tensor.inplace_version
-        write = save.first(now) if now != save.version else None
-        if now != save.version and (write is None or not self.ledger.active):
+        moved = save.checked and now != save.version
+        write = save.first(now) if moved else None
+        if moved and (write is None or not self.ledger.active):
             raise RuntimeError(_STALE.format(now=now, then=save.version))
         if write is not None:
             self._say("stale", save, write)
@@ -205,7 +210,8 @@ class PaddleWatch:
 
         What a hook on a gradient raises arrives without the hook's own frames: the refused call was noted.
         """
-        check = check_of(error)
+        # The last call that failed was a write, or else its check is not this one.
+        check = "mixed" if _MIXED in str(error) and self._refused[0] == "mixed" else check_of(error)
         if check and trace is not None:
             spot = self._refused[1] if self._refused[0] == check else self.places.raised_at(trace)
             write = self.ledger.touch("", spot, writes=True, parameter=False)

@@ -1,0 +1,97 @@
+"""How a call of Paddle is tried: writes after it, and what backward says to them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import paddle
+
+from generators.paddle_facts.samples import Sample
+
+Row = dict[str, Any]
+
+_REFUSED = "modified by an inplace"
+_FROM_HERE_ON = ["*args", "**kwargs"]
+
+
+def found(dotted: str) -> Any:  # noqa: ANN401 - a function or a class
+    """Give what a dotted name stands for; None where it is nothing that can be called."""
+    value: Any = paddle
+    for part in dotted.split(".")[1:]:
+        value = getattr(value, part, None)
+    return value if callable(value) else None
+
+
+def source() -> Row:
+    """Say where a fact comes from."""
+    return {"source": "probe", "probed": [paddle.__version__]}
+
+
+def names_of(dotted: str, sample: Sample) -> list[str]:
+    """Name the arguments that are tensors: as the signature does where tensors follow the first ones, else x and y."""
+    plain = ["x", "y"][: sample.tensors]
+    last = max((index for index, value in enumerate(sample.rest) if holds_tensors(value)), default=-1)
+    if last < 0 and sample.names is None:
+        return plain
+    if sample.names is not None:
+        return list(sample.names)
+    count = sample.tensors + last + 1
+    # What only passes its arguments on has those of the form that is not in place.
+    for name in (dotted, dotted.removesuffix("_")):
+        parameters = inspect.signature(found(name)).parameters.values()
+        spelled = [one.name for one in parameters if one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD}]
+        if len(spelled) >= count:
+            break
+    return spelled[:count]
+
+
+def holds_tensors(value: object) -> bool:
+    """Say whether an argument is a tensor, or a tuple of some."""
+    return isinstance(value, paddle.Tensor) or (isinstance(value, tuple) and any(map(holds_tensors, value)))
+
+
+def arguments_of(names: list[str]) -> list[str]:
+    """Give the arguments of a call as an entry lists them."""
+    return [*names, *_FROM_HERE_ON]
+
+
+def bump(value: Any) -> None:  # noqa: ANN401 - a tensor or a tuple of some
+    """Count a write of a tensor that leaves its values as they are."""
+    for tensor in value if isinstance(value, tuple) else (value,):
+        with paddle.no_grad():
+            if tensor.dtype == paddle.bool:
+                tensor.logical_or_(tensor.clone())
+            else:
+                tensor.add_(paddle.zeros_like(tensor))
+
+
+def raises(change: Callable[[], None], result: Any) -> bool:  # noqa: ANN401 - a tensor or several
+    """Say whether backward refuses after the change."""
+    outputs = result if isinstance(result, list | tuple) else [result]
+    parts = [output.astype("float32").sum() for output in outputs if not output.stop_gradient]
+    if not parts:
+        return False
+    total = paddle.add_n(parts)
+    change()
+    try:
+        total.backward()
+    except RuntimeError as error:
+        if _REFUSED in str(error):
+            return True
+        raise
+    return False
+
+
+def keeps(call: Callable[..., Any], sample: Sample, index: int) -> bool:
+    """Say whether the tensor at a position, of the first ones or of what follows them, is kept."""
+    given = sample.arguments()
+    return raises(lambda: bump(given[index]), call(*given))
+
+
+def kept_arguments(call: Callable[..., Any], sample: Sample, names: list[str]) -> list[Row]:
+    """Give the saves of a call among its named arguments."""
+    values = sample.arguments()
+    told = [index for index, _ in enumerate(names) if holds_tensors(values[index])]
+    return [{"of": names[index]} for index in told if keeps(call, sample, index)]
