@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import paddle
 
-from generators.paddle_facts.samples import BINARY, LAYERS, SAMPLES, Sample
+from generators.paddle_facts.samples import BINARY, LAYERS, OPERATORS, SAMPLES, Sample
 
 Row = dict[str, Any]
 
 _HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg")
+_ALIKE = 3
 _REFUSED = "modified by an inplace"
 
 
@@ -68,19 +70,37 @@ def _in_child(work: Callable[[], list[Row]]) -> list[Row]:
 def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
     """Give the entries of one name: the function, with its methods, and its form in place."""
     spellings = [f"{home}.{sample.name}" for home in _HOMES if _found(f"{home}.{sample.name}") is not None]
+    spellings += [f"paddle.Tensor.{operator}" for operator in OPERATORS.get(sample.name, ())]
     free = [spelling for spelling in spellings if spelling not in owned]
-    operands = ["x", "y"] if sample.tensors > 1 else ["x"]
-    seen = _observe(_caller(spellings[0], sample), sample) if spellings else None
+    operands = _names(spellings[0], sample) if spellings else []
+    seen = _observe(_caller(spellings[0], sample), sample, spellings[0]) if spellings else None
     if seen is not None and free:
         row: Row = {"op": free[0]}
         row |= {"same": free[1:]} if free[1:] else {}
-        yield row | {"args": [*operands, "*args", "**kwargs"]} | seen | _source()
+        length = seen["returns"][0].get("length")
+        counted = [f"{length}=None"] if length else []
+        yield row | {"args": [*operands, *counted, "*args", "**kwargs"]} | seen | _source()
     for spelling in spellings:
         if seen is not None and _takes_out(spelling, sample):
             row = {"op": spelling, "if": "passed(out)", "args": [*operands, "*args", "out", "**kwargs"]}
             row |= {"writes": [{"to": "out", "counted": False}], "grads": [], "returns": [{"is": "out"}]}
             yield row | _source()
     yield from _inplace(sample, owned)
+
+
+def _names(dotted: str, sample: Sample) -> list[str]:
+    """Name the tensors that a function is called on; where more of them follow, all arguments as the function does."""
+    first = ["x", "y", "z"][: sample.tensors]
+    if not any(_tensors(value) for value in sample.rest):
+        return first
+    known = list(inspect.signature(_found(dotted)).parameters)
+    if "kwargs" in known:  # a wrapper that tells nothing
+        known = list(inspect.signature(_found(f"paddle.{sample.name}")).parameters)
+    return first + [f"{name}=None" for name in known[sample.tensors : sample.tensors + len(sample.rest)]]
+
+
+def _tensors(value: Any) -> list[paddle.Tensor]:  # noqa: ANN401 - an argument
+    return [item for item in (value if isinstance(value, list | tuple) else [value]) if isinstance(item, paddle.Tensor)]
 
 
 def _takes_out(spelling: str, sample: Sample) -> bool:
@@ -91,7 +111,7 @@ def _takes_out(spelling: str, sample: Sample) -> bool:
         _found(spelling)(*inputs, *sample.rest, out=target)
     except Exception:  # noqa: BLE001 - whatever it is, it takes no `out`
         return False
-    return bool(target.inplace_version == 0 and (target != inputs[0]).any())
+    return bool(target.inplace_version == 0 and not np.array_equal(target.numpy(), inputs[0].numpy()))
 
 
 def _inplace(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
@@ -100,25 +120,36 @@ def _inplace(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
     if not free:
         return
     call = _caller(free[0], sample)
-    leaves, (first, *rest) = sample.inputs()
+    _, (first, *rest) = sample.inputs()
     try:
         result = call(first, *rest)
         if result is not first or first.inplace_version == 0:
             return
         kept = _raises(lambda: _bump(result), result)
-        _, inputs = sample.inputs()
-        operand = len(inputs) > 1 and _raises(lambda: _bump(inputs[1]), call(*inputs))
+        saves = [{"of": "xyz"[index]} for index in range(1, sample.tensors) if _keeps(call, sample, index)]
+        saves += _keeps_more(lambda: call(*sample.inputs()[1]), free[0], sample)
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {free[0]}: {type(error).__name__}")
         return
-    assert leaves
     row: Row = {"op": free[0]}
     row |= {"same": free[1:]} if free[1:] else {}
-    row |= {"args": [*(["x", "y"] if sample.tensors > 1 else ["x"]), "*args", "**kwargs"]}
-    row |= {"writes": [{"to": "x", "counted": True, "checks": ["leaf"]}]}
-    saves = [*([{"of": "y"}] if operand else []), *([{"of": "out0"}] if kept else [])]
+    row |= {"args": [*_names(free[0], sample), "*args", "**kwargs"]}
+    row |= {"writes": [{"to": "x", "counted": True, "checks": ["leaf"] if _refuses_leaf(call, sample) else []}]}
+    saves += [{"of": "out0"}] if kept else []
     row |= {"saves": saves} if saves else {}
     yield row | {"returns": [{"is": "x"}], "history": "keep_base", **_source()}
+
+
+def _refuses_leaf(call: Callable[..., Any], sample: Sample) -> bool:
+    """Say whether a call refuses to write a leaf that requires grad; what has no gradient does not."""
+    (leaf, *_), (_, *rest) = sample.inputs()
+    try:
+        call(leaf, *rest)
+    except ValueError as error:
+        if "inplace strategy" in str(error):
+            return True
+        raise
+    return False
 
 
 def _layer(name: str) -> Iterator[Row]:
@@ -128,7 +159,7 @@ def _layer(name: str) -> Iterator[Row]:
         return
     sample = Sample(name, shape=LAYERS[name][0])
     layer = cls(*LAYERS[name][1])
-    seen = _observe(layer, sample)
+    seen = _observe(layer, sample, "")
     if seen is None:
         return
     init = []
@@ -156,10 +187,11 @@ def _caller(dotted: str, sample: Sample) -> Callable[..., Any]:
     return lambda *tensors: function(*tensors, *sample.rest)
 
 
-def _observe(call: Callable[..., Any], sample: Sample) -> Row | None:
+def _observe(call: Callable[..., Any], sample: Sample, dotted: str) -> Row | None:
     """Give what a call keeps and returns, as seen; None when it cannot be called like this."""
     try:
-        saves = [{"of": name} for index, name in enumerate(("x", "y")[: sample.tensors]) if _keeps(call, sample, index)]
+        saves = [{"of": "xyz"[index]} for index in range(sample.tensors) if _keeps(call, sample, index)]
+        saves += _keeps_more(lambda: call(*sample.inputs()[1]), dotted, sample)
         _, inputs = sample.inputs()
         result = call(*inputs)
         writes = [{"to": "x", "counted": True, "checks": ["leaf"]}] if inputs[0].inplace_version else []
@@ -171,7 +203,7 @@ def _observe(call: Callable[..., Any], sample: Sample) -> Row | None:
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {sample.name}: {type(error).__name__}: {str(error)[:80]!r}")
         return None
-    returns = kinds if single else [{"is": "tuple", "items": kinds}]
+    returns = kinds if single else [_several(kinds, sample, dotted)]
     plain = {} if any(not output.stop_gradient for output in outputs) else {"grads": []}
     return {
         **plain,
@@ -181,9 +213,27 @@ def _observe(call: Callable[..., Any], sample: Sample) -> Row | None:
     }
 
 
+def _several(kinds: list[Row], sample: Sample, dotted: str) -> Row:
+    """Give a tuple of results; alike ones may be any number, or as many as an argument says."""
+    if len(kinds) < _ALIKE or any(kind != kinds[0] for kind in kinds):
+        return {"is": "tuple", "items": kinds}
+    counted = sample.rest[:1] == (len(kinds),)
+    known = list(inspect.signature(_found(dotted)).parameters)
+    return {"is": "list", "item": kinds[0], "length": known[1] if counted else None}
+
+
 def _keeps(call: Callable[..., Any], sample: Sample, index: int) -> bool:
     _, inputs = sample.inputs()
     return _raises(lambda: _bump(inputs[index]), call(*inputs))
+
+
+def _keeps_more(call: Callable[[], Any], dotted: str, sample: Sample) -> list[Row]:
+    """Give what is kept of the tensors after those that require grad: indices, masks, weights."""
+    kept = []
+    for name, value in zip(_names(dotted, sample)[sample.tensors :], sample.rest, strict=False):
+        if _tensors(value) and _raises(lambda value=value: [_bump(one) for one in _tensors(value)], call()):
+            kept.append({"of": name.removesuffix("=None")})
+    return kept
 
 
 def _keeps_output(call: Callable[..., Any], sample: Sample, position: int) -> bool:
@@ -195,10 +245,13 @@ def _keeps_output(call: Callable[..., Any], sample: Sample, position: int) -> bo
 
 def _bump(tensor: paddle.Tensor) -> None:
     with paddle.no_grad():
-        tensor.add_(paddle.zeros_like(tensor))
+        if tensor.dtype == paddle.bool:
+            tensor.logical_or_(tensor.clone())
+        else:
+            tensor.add_(paddle.zeros_like(tensor))
 
 
-def _raises(change: Callable[[], None], result: Any) -> bool:  # noqa: ANN401 - a tensor or several
+def _raises(change: Callable[[], object], result: Any) -> bool:  # noqa: ANN401 - a tensor or several
     """Say whether backward refuses after the change."""
     outputs = result if isinstance(result, list | tuple) else [result]
     parts = [output.astype("float32").sum() for output in outputs if not output.stop_gradient]

@@ -30,7 +30,7 @@ UNARY = (
     "floor frac i0 i0e i1 lgamma log log10 log1p log2 logit neg reciprocal round rsqrt sigmoid sign sin sinh sqrt "
     "square stanh tan tanh trunc sinc gammaln sum mean max min amax amin prod std var median nanmedian nansum nanmean "
     "logsumexp norm numel argmax argmin all any flatten t trace diagonal tril triu diag nonzero unique clone detach "
-    "celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu relu6 selu silu "
+    "inv celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu relu6 selu silu "
     "softplus softshrink softsign swish tanhshrink thresholded_relu normalize softmax log_softmax cast_ "
     "isnan isinf isfinite cosine_similarity cholesky inverse matrix_norm diff logcumsumexp nan_to_num exponential "
 )
@@ -98,12 +98,30 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "random": (),
     "scatter": (paddle.to_tensor([0]), paddle.ones([1, 3])),
     "uniform": (),
+    "cummax": (0,),
+    "cummin": (0,),
+    "index_sample": (paddle.to_tensor([[0], [1], [2]]),),
+    "slice": ([0], [0], [2]),
+    "scatter_nd_add": (paddle.to_tensor([[0]]), paddle.ones([1, 3])),
+    "gather_nd": (paddle.to_tensor([[0]]),),
+}
+# Functions that operators call.
+OPERATORS: dict[str, tuple[str, ...]] = {
+    "equal": ("__eq__",),
+    "not_equal": ("__ne__",),
+    "less_than": ("__lt__",),
+    "less_equal": ("__le__",),
+    "greater_than": ("__gt__",),
+    "greater_equal": ("__ge__",),
+    "remainder": ("__mod__",),
+    "floor_divide": ("__floordiv__",),
+    "logical_not": ("__invert__",),
 }
 BINARY = (
     "add subtract multiply divide matmul mm bmm maximum minimum fmax fmin remainder mod floor_divide atan2 hypot pow "
     "dot inner outer mv dist kron cross equal not_equal less_than greater_than less_equal greater_equal allclose "
     "isclose logaddexp mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits "
-    "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp addmm div floor_mod"
+    "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp div floor_mod"
 )
 IMAGE = (2, 4, 4, 4)
 SERIES = (2, 4, 4)
@@ -147,6 +165,7 @@ SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
     "square_error_cost": (2, (3, 3), ()),
     "poisson_nll_loss": (2, (3, 3), ()),
     "soft_margin_loss": (2, (3, 3), ()),
+    "addmm": (3, (3, 3), ()),
     "sigmoid_focal_loss": (2, (3, 3), ()),
     "hinge_embedding_loss": (2, (3, 3), ()),
     "log_loss": (2, (3, 1), ()),
