@@ -96,6 +96,8 @@ def get(program: Program, frame: Frame, state: State, value: Value, name: str, a
             return _of_class(program, frame, state, value, name)
         case Tuple(items, _, fields) if name in fields:
             return [(state, items[fields.index(name)])]
+        case Tuple(items) if program.default().framework.fields.get(name, len(items)) < len(items):
+            return [(state, items[program.default().framework.fields[name]])]
         case Tuple() | Const():
             return [(state, Builtin(name, value))]
         case Sym():

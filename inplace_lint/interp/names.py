@@ -73,6 +73,8 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # nobody fills a library
         for item in module.fills(name):
+            if item.slice in program.under_way:
+                continue  # it is what asks, or has its turn in the script
             _run_item(program, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:
@@ -170,7 +172,11 @@ def _run_item(program: Program, state: State, path: str, env: Ref, item: Definit
                 decorators.run_on_class(program, frame, state, node.decorators, cls)
     else:
         # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
+        first = item.slice not in program.under_way
+        program.under_way.add(item.slice)
         statements.run_in_place(program, frame, state, program.code(item.slice).body)
+        if first:
+            program.under_way.discard(item.slice)
     state.modes, state.assumptions = modes, assumptions
     budget.width, budget.prefers = before
     budget.steps = steps

@@ -56,7 +56,7 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         return not left or not right or _differ(left[0], right[0])
     if moves == {"rows"}:
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
-        if mine is None or others is None or mine == others or (expands and len(mine) != len(others)):
+        if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False
         return bool(_common(mine, others))
     return False

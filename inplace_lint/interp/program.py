@@ -37,6 +37,7 @@ class Program:
     budget: Budget = field(default_factory=Budget)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[tuple[str, str]] = field(default_factory=set)
+    under_way: set[Slice] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     memory: dict[Hashable, Recording] = field(default_factory=dict)

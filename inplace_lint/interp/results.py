@@ -142,7 +142,7 @@ def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
     if isinstance(fact.rank, int) or fact.rank is None:
         return fact.rank
     if fact.rank == "same":
-        return None if model is None else model.rank
+        return None if model is None or _is_broadcast(call, model.rank) else model.rank
     sizes = call.binding.values.get(fact.rank)
     if isinstance(sizes, Tuple) and len(sizes.items) == 1 and not _is_size(sizes.items[0]):
         sizes = sizes.items[0]
@@ -152,6 +152,11 @@ def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
     if isinstance(sizes, Tuple):
         return len(sizes.items) if sizes.exact else None
     return 1 if sizes is not None and _is_size(sizes) else None
+
+
+def _is_broadcast(call: Call, rank: int | None) -> bool:
+    """Say whether an operand has more axes than the one that gives a result its rank."""
+    return rank is not None and any((tensor.rank or 0) > rank for _, tensor in call.grads)
 
 
 def _is_size(value: Value) -> bool:
@@ -208,6 +213,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         made=call.touch("out0"),
         inference=source.inference,
         part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
+        since=state.storages[source.storage].version if kind is View.MULTI else 0,
     )
     return state.new(tensor)
 

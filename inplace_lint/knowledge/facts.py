@@ -36,6 +36,7 @@ class Framework:
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write. `keeps_parameters`: a parameter cannot be set to a tensor.
+    `fields` are the names under which results of several parts hold these, with their positions.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Framework:
     checks_checkpoint: bool = True
     counts_steps: bool = True
     keeps_parameters: bool = False
+    fields: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -146,7 +146,7 @@ _TORCH = Dialect(
         2 ** {x}; 1 / {x}; {x} * 2; {x} + 1; {x} - 0.5; 3 - {x}; {x} / 2; {x}.nan_to_num(); F.dropout({x}, 0.5)
         F.dropout({x}, 0.5, training=False); {x}.float(); {x}.double().float(); {x}.pow(3); {x}.mul(2).add(1)
         {x}.masked_fill({x} > 0.5, 0.0); torch.where({x} > 0.5, {x}, 0.0); {x}.lerp({x}, 0.5); {x}.softmax(-1)
-        F.log_softmax({x}, -1); torch.zeros_like({x}) + {x}; {x}.type_as({x}); +{x}
+        F.log_softmax({x}, -1); torch.zeros_like({x}) + {x}; +{x}
         {x}.clone().add_(1); {x}.clone().mul_({y}); torch.abs({x}); {x}.hardshrink(); {x}.logit(0.1); {x}.deg2rad()
         torch.empty_like({x}).copy_({x}); torch.ones_like({x}) * {x}; nn.ReLU()({x}); nn.GELU()({x}); nn.Identity()({x})
     """),

@@ -17,6 +17,7 @@ from tests.fuzz.dialects import DIALECTS, Dialect, Reshaping, Shape
 _SQUARE = (4, 4)
 _LEAF_WRITES = 0.04
 _NESTED = 2
+_TRUTHS = {True: ("True", "1 < 2", "len([0]) == 1", "'a' in {'a': 1}"), False: ("False", "None", "2 + 2 == 5", "[]")}
 
 
 @dataclass(slots=True, eq=False)
@@ -370,14 +371,11 @@ class _Writer:
             self._statements(2)
 
     def _branch(self) -> None:
-        path = self._any()
-        shape = self._tensor(path).shape
-        text, holds = self.chance.choice([("", True), ("", False), (f"len({path}.shape) == {len(shape)}", True)])
-        if not text:
-            flag = self._fresh("flag")
-            self._line(f"{flag} = {holds}")
-            text = flag if self.chance.random() < 0.7 else f"not {flag}"
-            holds = holds is not text.startswith("not")
+        holds = self.chance.random() < 0.5
+        flag = self._fresh("flag")
+        self._line(f"{flag} = {self.chance.choice(_TRUTHS[holds])}")
+        text = flag if self.chance.random() < 0.7 else f"not {flag}"
+        holds = holds is not text.startswith("not")
         self._side(f"if {text}:", runs=holds)
         if self.chance.random() < 0.5:
             self._side("else:", runs=not holds)
