@@ -213,6 +213,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         made=call.touch("out0"),
         inference=source.inference,
         part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
+        follows=call.facts.framework.rebases,
         since=state.storages[source.storage].version if kind is View.MULTI else 0,
     )
     return state.new(tensor)

@@ -394,8 +394,7 @@ class _Writer:
                 if path is not None:
                     self._line(f"{path}[{turn}] = {self._pick((4,))}")
             if self.chance.random() < 0.3:
-                with self._block(f"if {turn} == {self.chance.randint(0, 2)}:"):
-                    self._statements(1)
+                self._side(f"if {turn} == {self.chance.randint(0, 2)}:", runs=False)
             self._statements(3)
 
     def _helper(self) -> None:
