@@ -190,7 +190,11 @@ def _caller(dotted: str, sample: Sample) -> Callable[..., Any]:
 def _observe(call: Callable[..., Any], sample: Sample, dotted: str) -> Row | None:
     """Give what a call keeps and returns, as seen; None when it cannot be called like this."""
     try:
-        saves = [{"of": "xyz"[index]} for index in range(sample.tensors) if _keeps(call, sample, index)]
+        saves = [
+            {"of": name} | ({} if _keeps(call, sample, index, strided=True) else {"if": f"dense({name})"})
+            for index, name in enumerate("xyz"[: sample.tensors])
+            if _keeps(call, sample, index)
+        ]
         saves += _keeps_more(lambda: call(*sample.inputs()[1]), dotted, sample)
         _, inputs = sample.inputs()
         result = call(*inputs)
@@ -222,8 +226,9 @@ def _several(kinds: list[Row], sample: Sample, dotted: str) -> Row:
     return {"is": "list", "item": kinds[0], "length": known[1] if counted else None}
 
 
-def _keeps(call: Callable[..., Any], sample: Sample, index: int) -> bool:
-    _, inputs = sample.inputs()
+def _keeps(call: Callable[..., Any], sample: Sample, index: int, *, strided: bool = False) -> bool:
+    """Say whether a call keeps an operand; what is not dense in memory may be copied first, and the copy kept."""
+    _, inputs = sample.inputs(strided=strided and len(sample.shape) > 1)
     return _raises(lambda: _bump(inputs[index]), call(*inputs))
 
 

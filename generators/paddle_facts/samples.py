@@ -17,12 +17,20 @@ class Sample:
     tensors: int = 1
     shape: tuple[int, ...] = (3, 3)
 
-    def inputs(self) -> tuple[list[paddle.Tensor], list[paddle.Tensor]]:
-        """Give fresh leaves with values in (0.25, 0.75), and tensors computed from them by an op that keeps nothing."""
-        leaves = [paddle.rand(list(self.shape)) * 0.5 + 0.25 for _ in range(self.tensors)]
+    def inputs(self, *, strided: bool = False) -> tuple[list[paddle.Tensor], list[paddle.Tensor]]:
+        """
+        Give fresh leaves with values in (0.25, 0.75), and tensors computed from them by an op that keeps nothing.
+
+        `strided` tensors have their last two axes in another order in memory.
+        """
+        shape, axes = list(self.shape), list(range(len(self.shape)))
+        if strided:
+            shape[-2:], axes[-2:] = reversed(shape[-2:]), reversed(axes[-2:])
+        leaves = [paddle.rand(shape) * 0.5 + 0.25 for _ in range(self.tensors)]
         for leaf in leaves:
             leaf.stop_gradient = False
-        return leaves, [leaf * 1.0 for leaf in leaves]
+        given = [leaf * 1.0 for leaf in leaves]
+        return leaves, [paddle.transpose(tensor, axes) for tensor in given] if strided else given
 
 
 UNARY = (

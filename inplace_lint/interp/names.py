@@ -7,7 +7,7 @@ import posixpath
 
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
 from inplace_lint.interp import decorators, statements
 from inplace_lint.interp.budget import STEPS_AT_IMPORT
 from inplace_lint.interp.frame import Frame
@@ -56,12 +56,15 @@ def find(program: Program, state: State, path: str, name: str) -> Value | None:
     scope = state.heap[env.id]
     assert isinstance(scope, Names)
     found = scope.values.get(name)
-    if found is None and (path, name) not in program.running:
+    unbound = ("unbound", path, name)  # asking again would run the same statements again
+    if found is None and (path, name) not in program.running and unbound not in state.bindings:
         program.running.add((path, name))
         try:
             found = _run_items(program, state, path, env, name)
         finally:
             program.running.discard((path, name))
+        if found is None:
+            state.attach(unbound, NONE)
     return imported(program, state, found) if type(found) is Imported else found
 
 
@@ -69,13 +72,13 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     module = program.module(path)
     items = module.items(name)
     for item in items:
-        _run_item(program, state, path, env, item)
+        if item.slice not in program.under_way:  # it is what asks, or has its turn in the script
+            _run_item(program, state, path, env, item)
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # nobody fills a library
         for item in module.fills(name):
-            if item.slice in program.under_way:
-                continue  # it is what asks, or has its turn in the script
-            _run_item(program, state, path, env, item)
+            if item.slice not in program.under_way:
+                _run_item(program, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:
         program.bound.append((path, name))

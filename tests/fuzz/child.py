@@ -47,7 +47,7 @@ def run(framework: str, module: object, program: str, trace: object = None) -> d
     try:
         code = compile(program, NAME, "exec")
         sys.settrace(trace)
-        exec(code, names)  # noqa: S102 - running programs is the point
+        exec(code, names)
     except Exception as error:  # noqa: BLE001 - whatever a program raises is its result
         sys.settrace(None)
         frames = traceback.extract_tb(error.__traceback__)

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.fuzz.dialects import DIALECTS, Dialect, Reshaping, Shape
+from tests.fuzz import paddle_words, torch_words
+from tests.fuzz.dialects import Dialect, Reshaping, Shape
 
+_DIALECTS = {words.name: words for words in (torch_words.WORDS, paddle_words.WORDS)}
 _SQUARE = (4, 4)
 _LEAF_WRITES = 0.04
 _NESTED = 2
@@ -41,7 +43,7 @@ class Scope:
 
 def program(framework: str, seed: int) -> str:
     """Write the program of a seed."""
-    return _Writer(DIALECTS[framework], random.Random(f"{framework} {seed}")).program()
+    return _Writer(_DIALECTS[framework], random.Random(f"{framework} {seed}")).program()
 
 
 class _Writer:
@@ -55,6 +57,7 @@ class _Writer:
         self.scope = Scope()
         self.leaves: list[str] = []
         self.count = 0
+        self.layered = False
         self.runs = True  # what is written now: a class that nothing calls is judged by what it would do
 
     def program(self) -> str:
@@ -446,6 +449,7 @@ class _Writer:
             self._class(name)
             self._line(f"{net} = {name}()")
         for _ in range(self.chance.randint(1, 2)):
+            self.layered = True
             name = self._name("y", f"{net}({self._pick(_SQUARE)})", Tensor(_SQUARE))
             self._line(f"kept.append({name}.sum())")
 
@@ -494,12 +498,13 @@ class _Writer:
         loss = self._fresh("loss")
         self._line(f"{loss} = {self._loss()}")
         retain = self.chance.random() < 0.2
-        if self.chance.random() < 0.2:
+        if self.chance.random() < 0.2 and not self.layered:  # a gradient for some leaves does not run all layers
             text = self.words.grad.replace("{loss}", loss).replace("{leaves}", ", ".join(self.leaves))
             self._line(text.replace("{retain}", str(retain)))
         else:
             self._line(f"{loss}.backward({'retain_graph=True' if retain else ''})")
         if retain:
+            self.runs = False  # no new layers: nothing needs their results
             self._statements(2)
             self._line(f"{loss}.backward()")
 

@@ -36,7 +36,7 @@ def _smaller(tree: ast.Module) -> Iterator[ast.Module]:
             owner = next(node for count, node in enumerate(ast.walk(copied)) if count == number)
             block = getattr(owner, field)
             inner = getattr(block[place], "body", None) if opened else []
-            if inner is None or isinstance(block[place], ast.FunctionDef | ast.ClassDef) and opened:
+            if inner is None or (isinstance(block[place], ast.FunctionDef | ast.ClassDef) and opened):
                 continue
             block[place : place + 1] = inner
             if not block and field == "body" and not isinstance(owner, ast.Module):
