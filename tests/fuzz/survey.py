@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inplace_lint.finding import Severity
 from tests.fuzz.oracle import DISAGREEMENTS, Oracle, Verdict, compare, findings
 from tests.fuzz.programs import program
 from tests.fuzz.shrink import shrink
+
+_TOLD = 250  # programs between two lines about all
 
 
 @dataclass(slots=True)
@@ -25,6 +27,16 @@ class Survey:
     quiet: int = 0
     disagreements: dict[int, tuple[Verdict, str]] = field(default_factory=dict)
 
+    def take(self, seed: int, oracle: Oracle) -> Verdict:
+        """Judge the program of one seed."""
+        text = program(oracle.framework, seed)
+        verdict, warned = judge(oracle, text)
+        self.counts[verdict] += 1
+        self.quiet += verdict is Verdict.AGREED_FINE and not warned
+        if verdict in DISAGREEMENTS or verdict is Verdict.WARNED:
+            self.disagreements[seed] = verdict, text
+        return verdict
+
     def agreement(self) -> float:
         """Give the share of the programs that could be judged on which both sides agree."""
         judged = sum(self.counts.values()) - self.counts[Verdict.SKIPPED]
@@ -34,7 +46,7 @@ class Survey:
     def report(self) -> str:
         """Say all counts, and every program on which the two disagree."""
         lines = [f"{count:6} {verdict.value}" for verdict, count in self.counts.most_common()]
-        lines.append(f"{self.quiet:6} of those that run without any finding; agreement {self.agreement():.4f}")
+        lines.append(f"{self.quiet:6} of those that run get no finding at all; agreement {self.agreement():.4f}")
         for seed, (verdict, text) in self.disagreements.items():
             lines += [f"\n=== seed {seed}: {verdict.value}", text]
         return "\n".join(lines)
@@ -42,16 +54,10 @@ class Survey:
 
 def survey(framework: str, seeds: Iterable[int]) -> Survey:
     """Judge the programs of some seeds."""
-    found = Survey()
-    oracle = Oracle(framework)
+    found, oracle = Survey(), Oracle(framework)
     try:
         for seed in seeds:
-            text = program(framework, seed)
-            verdict, warned = judge(oracle, text)
-            found.counts[verdict] += 1
-            found.quiet += verdict is Verdict.AGREED_FINE and not warned
-            if verdict in DISAGREEMENTS or verdict is Verdict.WARNED:
-                found.disagreements[seed] = verdict, text
+            found.take(seed, oracle)
     finally:
         oracle.stop()
     return found
@@ -76,24 +82,22 @@ def _stays(oracle: Oracle, verdict: Verdict, codes: set[str], text: str) -> bool
     return same and (verdict is not Verdict.FALSE_ERROR or bool(_codes(text) & codes))
 
 
-def _blocks(first: int, last: int) -> Iterator[range]:
-    step = 250
-    return (range(start, min(start + step, last)) for start in range(first, last, step))
+def _smallest(oracle: Oracle, verdict: Verdict, text: str) -> str:
+    codes = _codes(text)
+    return shrink(text, lambda smaller: _stays(oracle, verdict, codes, smaller))
 
 
 def _main(framework: str, first: int, last: int, *, smaller: bool) -> None:
-    whole, oracle = Survey(), Oracle(framework)
-    for seeds in _blocks(first, last):
-        part = survey(framework, seeds)
-        whole.counts += part.counts
-        whole.quiet += part.quiet
-        for seed, (verdict, text) in part.disagreements.items():
-            shown = text
-            if smaller:
-                codes = _codes(text)
-                shown = shrink(text, lambda t, v=verdict, c=codes: _stays(oracle, v, c, t))
-            print(f"=== seed {seed}: {verdict.value}\n{shown}", flush=True)
-        print(f"--- up to {seeds.stop}: {whole.report()}", flush=True)
+    found, oracle = Survey(), Oracle(framework)
+    for seed in range(first, last):
+        verdict = found.take(seed, oracle)
+        if seed in found.disagreements:
+            text = found.disagreements.pop(seed)[1]
+            shown = _smallest(oracle, verdict, text) if smaller else text
+            sys.stdout.write(f"=== seed {seed}: {verdict.value}\n{shown}\n")
+        if (seed + 1 - first) % _TOLD == 0 or seed + 1 == last:
+            sys.stdout.write(f"--- up to {seed + 1}:\n{found.report()}\n")
+            sys.stdout.flush()
     oracle.stop()
 
 

@@ -1,8 +1,8 @@
 """
-Random Python: every kind of statement and expression of Python 3.8 to 3.14 in any nesting, and real sources with damage.
+Random Python: every kind of statement and expression of Python 3.8 to 3.14 in any nesting, and sources with damage.
 
-Templates are filled at random: `{e}` is an expression, `{n}` a name, `{t}` a target, `{p}` a pattern, `{b}` a block. What
-comes out need not mean anything, and where it is damaged it need not be Python.
+Templates are filled at random: `{e}` is an expression, `{n}` a name, `{t}` a target, `{p}` a pattern, `{b}` a block,
+and `~` ends a line. What comes out need not mean anything, and where it is damaged it need not be Python.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ _EXPRESSIONS = """
     dict(a={e})|list({e})|zip({e}, {e})|enumerate({e})|map({e}, {e})|getattr({e}, 'a', {e})|sorted({e}, key={e})
 """
 _TARGETS = "{n}|{n}|{e}.{n}|{e}[{e}]|({t}, {t})|[{t}, *{n}]|x[0]|x.data|self.a|x[:, 1:]"
-_PATTERNS = "_|1|-1|'a'|None|{n}|{n}.y|[{p}, *_]|({p}, {p})|{'a': {p}, **h}|list({p})|dict(a={p})|{p} | 2|{p} as loss|2+3j|torch.Tensor()"
+_PATTERNS = (
+    "_|1|-1|'a'|None|{n}|{n}.y|[{p}, *_]|({p}, {p})|{'a': {p}, **h}|list({p})|dict(a={p})|{p} | 2|{p} as loss|2+3j"
+    "|torch.Tensor()"
+)
 _STATEMENTS = """
     {e}|{t} = {e}|{t} = {t} = {e}|{n} += {e}|{e}[{e}] *= {e}|{e}.{n} @= {e}|x >>= {e}|{n}: {e} = {e}|{e}.{n}: {e}
     pass|break|continue|return {e}|return|raise|raise {e} from {e}|assert {e}, {e}|del {n}, {e}[{e}]|global {n}
