@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sysconfig
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from inplace_lint.rules.check import Options, check_file
 from tests.fuzz.syntax import damaged, module
+from tests.lower.test_front_ends import both
 
 FEW, MANY = 60, 4_000
 SECONDS = 20.0  # of the processor: a file of this length takes a tenth of one
@@ -49,6 +51,20 @@ def test_random_syntax_is_analysed() -> None:
 
 def test_damaged_sources_are_analysed() -> None:
     _damaged_sources(range(FEW // 3))
+
+
+def test_both_front_ends_agree_on_random_syntax() -> None:
+    agreed = 0
+    for seed in range(FEW):
+        text = module(seed)
+        try:
+            ast.parse(text)
+            abstract, concrete = both("random.py", text)
+        except SyntaxError:
+            continue  # one of them does not know it
+        assert abstract == concrete, text
+        agreed += 1
+    assert agreed > FEW // 3
 
 
 @pytest.mark.slow
