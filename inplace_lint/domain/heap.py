@@ -48,9 +48,10 @@ class Tensor:
     `rg` is whether it requires grad, `why` the sentence to assume when that is unknown. `nodes` are the tape nodes that
     made it. `base` is the tensor whose view it is, followed to the end. `counted` is false when writes through this
     record leave the version alone. `part` is which part of its storage it is, by the steps that led there, None
-    when that is not known. `batched`: it stands for the examples of a batch. `doubt` are assumptions under which it
-    shares its storage at all. `sure` is false for an unknown that was only used as if it were a tensor. `made` is where
-    and by which op it was made.
+    when that is not known. `batched`: it stands for the examples of a batch. `since` is the version of its storage when
+    it was made, for one of several views. `follows`: what is recorded on its base later is in its history too. `doubt`
+    are assumptions under which it shares its storage at all. `sure` is false for an unknown that was only used as if it
+    were a tensor. `made` is where and by which op it was made.
 
     Shapes: `rank` only; unknown stays None.
     """
@@ -75,6 +76,8 @@ class Tensor:
     grad: Ref | None = None
     part: Part | None = ()
     batched: bool = False
+    since: int = 0
+    follows: bool = True
 
 
 @dataclass(frozen=True, slots=True)

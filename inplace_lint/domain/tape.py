@@ -26,10 +26,10 @@ def nodes_of(state: State, tensor: Tensor) -> tuple[int, ...]:
     """
     List the nodes through which a gradient of this tensor flows.
 
-    A view that autograd tracks also gets what was recorded on its base since it was made: a write through another
-    view of the base is in its history too.
+    Where the framework rebases, a view that autograd tracks also gets what was recorded on its base since it was made:
+    a write through another view of the base is in its history too.
     """
-    if tensor.base is None or tensor.view in _NO_HISTORY:
+    if tensor.base is None or not tensor.follows or tensor.view in _NO_HISTORY:
         return tensor.nodes
     base = state.tensor(tensor.base)
     if base is None:

@@ -13,12 +13,11 @@ such a loop is for. After an explicit write (`x += 1`) the written name itself m
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref
-from inplace_lint.event import Clobbered, Refused
+from inplace_lint.event import Clobbered
 from inplace_lint.interp import escapes, snapshots
 from inplace_lint.ir import nodes as ir
 
@@ -58,10 +57,8 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
     bound = scope.bound.get(expr.id) if isinstance(scope, Names) else None
     if bound is None:
         return
-    poison = next((w for w in writes if w.clock > bound and w.counted and w.tensor == tensor.base), None)
-    if tensor.view is View.MULTI and poison is not None:
-        _report_poisoned(call, tensor, poison)
-        return
+    if tensor.view is View.MULTI and any(w.clock > bound and w.counted and w.tensor == tensor.base for w in writes):
+        return  # where this is wrong, autograd refuses it
     for write in writes:
         if write.clock > bound and _hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id):
             event = Clobbered(
@@ -75,17 +72,6 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
             return
         if write.clock > bound and write.tensor == ref:
             escapes.check_read(call, part, expr, tensor, write)
-
-
-def _report_poisoned(call: Call, tensor: Tensor, write: Write) -> None:
-    """Report the use of one of several views whose base was written since: autograd refuses it (`check_inplace`)."""
-    state = call.state
-    if state.modes.grad is False or not tensor.rg:
-        return
-    origin = tensor.made.site if tensor.made is not None else None
-    touch = replace(write.touch, producer=tensor.made.op if tensor.made is not None else "")
-    assumptions = state.assumptions | write.assumptions | write.doubt
-    state.report(Refused(call.facts.framework.name, "multi_view_base", touch, origin, assumptions))
 
 
 def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:

@@ -94,9 +94,9 @@ def get(program: Program, frame: Frame, state: State, value: Value, name: str, a
             return _super(program, frame, state, owner, receiver, name, at)
         case ClassValue():
             return _of_class(program, frame, state, value, name)
-        case Tuple(items, _, fields) if name in fields:
-            return [(state, items[fields.index(name)])]
-        case Tuple() | Const():
+        case Tuple():
+            return [(state, _of_tuple(program, value, name))]
+        case Const():
             return [(state, Builtin(name, value))]
         case Sym():
             return _of_unknown(program, frame, state, value, name, at)
@@ -104,6 +104,14 @@ def get(program: Program, frame: Frame, state: State, value: Value, name: str, a
             return [(state, function)]
         case _:
             return [(state, state.symbols.sym(("attr", value, name)))]
+
+
+def _of_tuple(program: Program, value: Tuple, name: str) -> Value:
+    """Give a part by the name that the tuple has for it, or the framework for parts of its results."""
+    if name in value.fields:
+        return value.items[value.fields.index(name)]
+    place = program.default().framework.fields.get(name)
+    return Builtin(name, value) if place is None or place >= len(value.items) else value.items[place]
 
 
 def _library_attribute(program: Program, dotted: str, name: str) -> Value:

@@ -9,7 +9,7 @@ from typing import Any
 
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp import conditions, tensors
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.ir import nodes as ir
@@ -80,6 +80,8 @@ class Binding:
                 found = None
             elif isinstance(value, Const):
                 found = value.value
+            elif isinstance(value, Dotted) and isinstance(constant, str):
+                found = value.name.rpartition(".")[2]  # `paddle.float32` is "float32"
             elif isinstance(value, Tuple) and value.exact and all(isinstance(item, Const) for item in value.items):
                 found = tuple(item.value for item in value.items if isinstance(item, Const))
             elif isinstance(value, Sym) and op in {"==", "!="} and type(constant) in {int, float}:

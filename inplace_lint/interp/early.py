@@ -6,8 +6,9 @@ Views that were taken before their base had a history: to autograd they are leav
     right.copy_(h)    # refused: "a leaf Variable that requires grad"
 
 A recorded call that reads such a view gives it its part of the history; a write asks before that. Assigning to some of
-its rows reads it, assigning to all of it does not. Source: torch `check_inplace`; `requires_grad` of a view, which asks
-the base; `VariableHooks::grad_fn`, which brings a view up to date; and `is_leaf`, which does not.
+its rows reads it, assigning to all of it does not. One of several views that one function returned cannot be brought up
+to date: reading it is refused once anything wrote its memory. Source: torch `check_inplace`; `requires_grad` of a view,
+which asks the base; `VariableHooks::grad_fn`, which brings a view up to date; and `is_leaf`, which does not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Tensor, View
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Value
+from inplace_lint.event import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +58,26 @@ def catch_up(call: Call, found: Mapping[Ref, Tensor]) -> dict[Ref, Tensor]:
     current: dict[Ref, Tensor] = {}
     for ref, tensor in found.items():
         current[ref] = tensor
+        if tensor.view is View.MULTI and ref not in asked and is_poisoned(state, tensor):
+            _report_poisoned(call, tensor)
         if ref not in asked and is_early(state, tensor):
             current[ref] = replace(tensor, rg=True, leaf=False)
             state.put(ref, current[ref])
     return current
+
+
+def is_poisoned(state: State, tensor: Tensor) -> bool:
+    """Say whether autograd refuses the use of one of several views since anything wrote their memory."""
+    if state.modes.grad is False or state.storages[tensor.storage].version == tensor.since:
+        return False
+    base = state.tensor(tensor.base) if tensor.base is not None else None
+    return bool(tensor.rg or (base is not None and base.rg))
+
+
+def _report_poisoned(call: Call, tensor: Tensor) -> None:
+    state = call.state
+    write = next(w for w in state.storages[tensor.storage].writes if w.counted and w.version > tensor.since)
+    origin = tensor.made.site if tensor.made is not None else None
+    touch = replace(write.touch, producer=tensor.made.op if tensor.made is not None else "")
+    assumptions = state.assumptions | write.assumptions | (write.doubt ^ tensor.doubt)
+    state.report(Refused(call.facts.framework.name, "multi_view_base", touch, origin, assumptions))

@@ -7,7 +7,7 @@ import posixpath
 
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
 from inplace_lint.interp import decorators, statements
 from inplace_lint.interp.budget import STEPS_AT_IMPORT
 from inplace_lint.interp.frame import Frame
@@ -56,12 +56,15 @@ def find(program: Program, state: State, path: str, name: str) -> Value | None:
     scope = state.heap[env.id]
     assert isinstance(scope, Names)
     found = scope.values.get(name)
-    if found is None and (path, name) not in program.running:
+    unbound = ("unbound", path, name)  # asking again would run the same statements again
+    if found is None and (path, name) not in program.running and unbound not in state.bindings:
         program.running.add((path, name))
         try:
             found = _run_items(program, state, path, env, name)
         finally:
             program.running.discard((path, name))
+        if found is None:
+            state.attach(unbound, NONE)
     return imported(program, state, found) if type(found) is Imported else found
 
 
@@ -69,12 +72,12 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     module = program.module(path)
     items = module.items(name)
     for item in items:
-        _run_item(program, state, path, env, item)
+        if item.slice not in program.under_way:  # it is what asks, or has its turn in the script
+            _run_item(program, state, path, env, item)
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # nobody fills a library
-        in_order = program.in_order and path == program.path
         for item in module.fills(name):
-            if not (in_order and item.kind == "statement"):
+            if item.slice not in program.under_way:
                 _run_item(program, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:
@@ -172,7 +175,11 @@ def _run_item(program: Program, state: State, path: str, env: Ref, item: Definit
                 decorators.run_on_class(program, frame, state, node.decorators, cls)
     else:
         # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
+        first = item.slice not in program.under_way
+        program.under_way.add(item.slice)
         statements.run_in_place(program, frame, state, program.code(item.slice).body)
+        if first:
+            program.under_way.discard(item.slice)
     state.modes, state.assumptions = modes, assumptions
     budget.width, budget.prefers = before
     budget.steps = steps

@@ -286,7 +286,12 @@ def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
     assumed: frozenset[str] = frozenset()
     if not any(tensor.rg for _, tensor in call.grads):
         assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
-    leaves = tuple(ref.id for ref, tensor in call.grads if tensor.leaf and tensor.rg)
+    # The gradient of a view of a leaf is one of the leaf.
+    leaves = tuple(
+        ref.id if tensor.leaf or tensor.base is None else tensor.base.id
+        for ref, tensor in call.grads
+        if tensor.rg and (tensor.leaf or not tensor.nodes)
+    )
     site = call.frame.site(call.at)
     return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain.values import Const, SliceValue, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, SliceValue, Tuple, Value
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
@@ -33,6 +33,28 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     if not all(_is_constant(value) for value in arguments):
         return None
     return (*source.part, (moves, call.binding.op.name, arguments))
+
+
+def stays_dense(call: Call, source: Tensor) -> bool | None:
+    """Say whether what an index takes of a tensor that is contiguous in memory is so too; None when nobody knows."""
+    index = call.binding.value(call.binding.op.args[1].name)
+    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    if not source.contiguous:
+        return None
+    sliced = False
+    for part in parts:
+        if isinstance(part, Const) and type(part.value) is int:
+            if sliced:
+                return False  # h[:, 0]
+        elif isinstance(part, SliceValue) and all(bound == NONE for bound in (part.lower, part.upper, part.step)):
+            sliced = True
+        elif isinstance(part, SliceValue) and _is_constant(part):
+            if sliced or _number(part.step, 1) != 1:
+                return False  # h[:, 1:], h[::2]
+            sliced = True
+        else:
+            return None
+    return True
 
 
 def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
@@ -56,7 +78,7 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         return not left or not right or _differ(left[0], right[0])
     if moves == {"rows"}:
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
-        if mine is None or others is None or mine == others or (expands and len(mine) != len(others)):
+        if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False
         return bool(_common(mine, others))
     return False

@@ -36,7 +36,7 @@ class Program:
     budget: Budget = field(default_factory=Budget)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[tuple[str, str]] = field(default_factory=set)
-    in_order: bool = False
+    under_way: set[Slice] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)

@@ -81,6 +81,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     if dtype in {"int", "bool"}:
         rg, node = False, None
     rank = _rank(call, fact, model)
+    strided = _is_strided(fact, model)
     tensor = Tensor(
         storage=state.new_storage(),
         rg=rg,
@@ -88,7 +89,8 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         nodes=() if node is None or rg is False else (node,),
         dtype=dtype,
         rank=rank,
-        contiguous=True,
+        contiguous=None if strided else True,
+        part=None if strided else (),
         why="" if rg is not None else _why(call),
         framework=call.facts.framework.name,
         made=call.touch("out0"),
@@ -142,7 +144,7 @@ def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
     if isinstance(fact.rank, int) or fact.rank is None:
         return fact.rank
     if fact.rank == "same":
-        return None if model is None else model.rank
+        return None if model is None or _is_broadcast(call, model.rank) else model.rank
     sizes = call.binding.values.get(fact.rank)
     if isinstance(sizes, Tuple) and len(sizes.items) == 1 and not _is_size(sizes.items[0]):
         sizes = sizes.items[0]
@@ -152,6 +154,16 @@ def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
     if isinstance(sizes, Tuple):
         return len(sizes.items) if sizes.exact else None
     return 1 if sizes is not None and _is_size(sizes) else None
+
+
+def _is_strided(fact: ReturnFact, model: Tensor | None) -> bool:
+    """Say whether a new result may have its axes in another order in memory, as elementwise results of views have."""
+    return fact.rank == "same" and model is not None and (model.contiguous is False or model.part is None)
+
+
+def _is_broadcast(call: Call, rank: int | None) -> bool:
+    """Say whether an operand has more axes than the one that gives a result its rank."""
+    return rank is not None and any((tensor.rank or 0) > rank for _, tensor in call.grads)
 
 
 def _is_size(value: Value) -> bool:
@@ -199,7 +211,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         view=kind,
         dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
         rank=_rank(call, fact, source),
-        contiguous=fact.contiguous,
+        contiguous=overlap.stays_dense(call, source) if fact.moves == "rows" else fact.contiguous,
         counted=source.counted,
         sure=source.sure,
         why=source.why if rg is None else "",
@@ -208,6 +220,8 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         made=call.touch("out0"),
         inference=source.inference,
         part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
+        follows=call.facts.framework.rebases,
+        since=state.storages[source.storage].version if kind is View.MULTI else 0,
     )
     return state.new(tensor)
 

@@ -74,11 +74,10 @@ def _start(program: Program, item: Definition) -> tuple[State, Frame]:
 def _run_script(program: Program) -> list[Found]:
     """Run the module's own statements in order, as `python file.py` does."""
     program.budget.start_root()
-    program.in_order = True
     states = [State(program.symbols)]
-    for item in program.outline.items:
-        if item.kind != "statement":
-            continue
+    script = [item for item in program.outline.items if item.kind == "statement"]
+    program.under_way.update(item.slice for item in script)
+    for item in script:
         after: list[State] = []
         for state in states:
             env = names.module_env(state, program.path)
@@ -86,7 +85,7 @@ def _run_script(program: Program) -> list[Found]:
             outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
             after.extend(outcome.state for outcome in outcomes)
         states = after[:PATHS_IN_ROOT] or states[:1]
-    program.in_order = False
+    program.under_way.clear()
     program.budget.end_root(finished=True)
     return _collect([(state, NONE) for state in states])
 

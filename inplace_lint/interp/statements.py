@@ -8,7 +8,7 @@ which an exception is raised has no outcome here; handlers start from the state 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inplace_lint.domain.heap import Names

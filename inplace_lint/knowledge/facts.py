@@ -41,6 +41,7 @@ class Framework:
     the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls as they stand.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history.
     `keeps_parameters`: a parameter cannot be set to a tensor.
+    `fields` are the names under which results of several parts hold these, with their positions.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Framework:
     tracers: frozenset[str] = frozenset()
     setters: frozenset[str] = frozenset()
     keeps_parameters: bool = False
+    fields: Mapping[str, int] = field(default_factory=dict)
 
 
 _FLAGS = frozenset(

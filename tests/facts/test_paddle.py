@@ -21,7 +21,8 @@ REST = {
     **dict.fromkeys(("mse_loss", "l1_loss", "set_value", "copy_"), "k"),
     **dict.fromkeys(("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"), "k"),
     **dict.fromkeys(("__truediv__", "__matmul__"), "k"),
-    **dict.fromkeys(("pow", "__pow__"), "2.0"),
+    **dict.fromkeys(("pow", "__pow__"), "k"),
+    **dict.fromkeys(("__rtruediv__", "__rpow__"), "2.0"),
     **dict.fromkeys(("reshape", "reshape_"), "[9]"),
     **dict.fromkeys(("unsqueeze", "unsqueeze_", "squeeze", "squeeze_"), "0"),
     **dict.fromkeys(("scale", "scale_"), "2.0"),
@@ -40,6 +41,9 @@ LISTS = frozenset({"concat", "stack"})
 # No tensor goes in, none comes out, or the call is an item or an attribute: the semantics pages run those.
 ELSEWHERE = frozenset(
     {"rand", "randn", "zeros", "ones", "full", "to_tensor", "arange", "randint", "zeros_like", "ones_like"}
+    | {"eye", "empty", "empty_like", "full_like", "linspace", "randperm", "uniform", "normal"}
+    | {"__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor"}
+    | {"__iter__", "T", "mT", "contiguous", "astype", "where", "einsum", "logical_and", "logical_or", "logical_xor"}
     | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_", "embedding", "one_hot"}
 )
 
