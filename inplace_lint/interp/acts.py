@@ -28,6 +28,7 @@ from inplace_lint.interp import (
     states,
     tensors,
     transforms,
+    wrapping,
 )
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
@@ -79,8 +80,16 @@ def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arg
 
 def _backward(act: Act) -> Results:
     """Run backward from a tensor or several."""
+    return _backward_from(act, act.positional(0))
+
+
+def _backward_of(act: Act) -> Results:
+    return _backward_from(act, act.positional(1))
+
+
+def _backward_from(act: Act, value: Value) -> Results:
     state = act.state
-    roots = [tensor for _, tensor in tensors.tensors_in(state, act.positional(0))]
+    roots = [tensor for _, tensor in tensors.tensors_in(state, value)]
     retain = _keeps(act)
     state.attach(("trains",), Const(True))
     tape.backward(state, act.program.default().framework.name, roots, act.frame.site(act.at), retain=retain)
@@ -326,7 +335,7 @@ def _library_method(program: Program, base: str, name: str) -> Value | None:
     framework = facts.framework
     if name == "__init__" and facts.canonical(base) not in {framework.module, framework.function}:
         return Dotted(f"{facts.canonical(base)}.__init__")
-    for owner in (facts.canonical(base), framework.module):
+    for owner in (base, facts.canonical(base), framework.module):
         if facts.forms(f"{owner}.{name}"):
             return Dotted(f"{owner}.{name}")
     return None
@@ -364,6 +373,7 @@ def _grad_enabled(act: Act) -> Results:
 
 _ACTS: dict[str, Callable[[Act], Results]] = {
     "backward": _backward,
+    "backward_of": _backward_of,
     "grad": _grad,
     "requires_grad_": _set_requires_grad,
     "detach_": _detach_in_place,
@@ -386,4 +396,5 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     **states.ACTS,
     **checkpoints.ACTS,
     **transforms.ACTS,
+    **wrapping.ACTS,
 }

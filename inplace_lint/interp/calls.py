@@ -177,7 +177,7 @@ def _call_library(program: Program, frame: Frame, state: State, name: str, argum
     if name.endswith(".__init__") and arguments.positional:
         return _library_constructor(program, frame, state, name, arguments, at)
     forms = facts.forms(name)
-    if forms and forms[0].act:
+    if forms and forms[0].act and forms[0].init is None:
         program.budget.counters["framework_calls"] += 1
         program.budget.counters["framework_calls_with_fact"] += 1
         return acts.run(program, frame, state, forms[0], arguments, at)
