@@ -22,6 +22,7 @@ from inplace_lint.domain.values import (
     Dotted,
     Partial,
     Ref,
+    Sym,
     Tuple,
     Value,
 )
@@ -207,10 +208,11 @@ def unknown_call(
             state.put(value, replace(inner, exact=False))
         for ref, _ in tensors.tensors_in(state, value) if program.watched else ():
             state.attach(("escaped", ref.id), Const(True))
-    kind = "input" if isinstance(function, Ref) else ""
+    known = isinstance(function, Ref) or (isinstance(function, Sym) and ("weight", function.id) in state.bindings)
     state.clock += 1
-    result = state.symbols.sym(("result", function, frame.site(at), state.clock), kind)
-    tensors.remember_history(state, result, arguments)
+    site = frame.site(at)
+    result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
+    tensors.remember_history(state, result, function, arguments, site)
     return [(state, result)]
 
 

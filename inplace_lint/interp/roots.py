@@ -27,6 +27,10 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
 
+_INFERS = frozenset(
+    {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -161,6 +165,10 @@ def _run_method(
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = calls.call(program, frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
+    if _INFERS & set(name.split("_")):
+        # What such a method gives is hardly ever trained on: of what a backward from it would meet, nothing is certain.
+        for state, _ in results:
+            state.assume(f"a gradient is asked for what `{name}` returns")
     return _finish(program, results[:PATHS_IN_ROOT])
 
 
