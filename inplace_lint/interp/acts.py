@@ -79,7 +79,6 @@ def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arg
 
 
 def _backward(act: Act) -> Results:
-    """Run backward from a tensor or several."""
     return _backward_from(act, act.positional(0))
 
 
@@ -88,11 +87,12 @@ def _backward_of(act: Act) -> Results:
 
 
 def _backward_from(act: Act, value: Value) -> Results:
-    state = act.state
-    roots = [tensor for _, tensor in tensors.tensors_in(state, value)]
-    retain = _keeps(act)
+    state, retain = act.state, _keeps(act)
+    if tensors.of_operand(act.program, state, value) is not None:
+        tensors.materialise(act.program, state, value)
+    found = [tensor for _, tensor in tensors.tensors_in(state, value)]
     state.attach(("trains",), Const(True))
-    tape.backward(state, act.program.default().framework.name, roots, act.frame.site(act.at), retain=retain)
+    tape.backward(state, act.program.default().framework.name, found, act.frame.site(act.at), retain=retain)
     return [(state, NONE)]
 
 

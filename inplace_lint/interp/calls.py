@@ -41,6 +41,7 @@ from inplace_lint.interp import (
     raising,
     recordings,
     statements,
+    states,
     stdlib,
     tensors,
 )
@@ -213,6 +214,8 @@ def unknown_call(
     site = frame.site(at)
     result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
     tensors.remember_history(state, result, function, arguments, site)
+    if isinstance(function, Sym):
+        states.of_stranger(program, state, function, arguments, site)
     return [(state, result)]
 
 

@@ -88,7 +88,7 @@ def run(state: State, function: Value, site: Site, nodes: tuple[int, ...]) -> in
     tensor = state.tensor(weight) if weight is not None else None
     if tensor is None or not isinstance(weight, Ref) or not isinstance(function, Sym):
         return None
-    name = _name(state, function)
+    name = name_of(state, function.id)
     version = state.storages[tensor.storage].version
     touch = Touch(name, site, "self.weight", module=True, param=True)
     save = Save(tensor.storage, version, touch, state.clock, frozenset())
@@ -96,8 +96,9 @@ def run(state: State, function: Value, site: Site, nodes: tuple[int, ...]) -> in
     return state.record(Node(name, site, nodes, (save,), assumed, leaves=(weight.id,)))
 
 
-def _name(state: State, owner: Sym) -> str:
-    match state.symbols.key(owner):
+def name_of(state: State, owner: int) -> str:
+    """Name a stranger as the program does; by what is run when it is called if it has no name."""
+    match state.symbols.keys[owner]:
         case (str(kind), _, str(name)) if kind in _NAMES:
             return name
         case ("result", Dotted(name), *_):

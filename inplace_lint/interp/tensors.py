@@ -31,6 +31,14 @@ def framework_of(program: Program, state: State, value: Value, *, evidence: bool
     return None
 
 
+def of_operand(program: Program, state: State, value: Value) -> Facts | None:
+    """Give the facts by which an operator goes: what a module gave is a tensor once one is applied to it."""
+    facts = framework_of(program, state, value)
+    if facts is None and isinstance(value, Sym) and value.kind == "input" and strangers.ran(state, value) is not None:
+        return program.default()
+    return facts
+
+
 def materialise(program: Program, state: State, value: Value, framework: str = "") -> Ref | None:
     """Give the tensor that a value is, taking an unknown for one; None when it certainly is not a tensor."""
     known = state.ref(value)
