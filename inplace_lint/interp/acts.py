@@ -82,10 +82,6 @@ def _backward(act: Act) -> Results:
     return _backward_from(act, act.positional(0))
 
 
-def _backward_of(act: Act) -> Results:
-    return _backward_from(act, act.positional(1))
-
-
 def _backward_from(act: Act, value: Value) -> Results:
     state, retain = act.state, _keeps(act)
     if tensors.of_operand(act.program, state, value) is not None:
@@ -140,8 +136,10 @@ def _set_requires_grad(act: Act) -> Results:
 
 
 def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | None) -> None:
-    """Set the flag of a leaf; a tensor with a history keeps its own."""
+    """Set the flag of a leaf; a tensor with a history keeps its own, one that may have one requires grad now."""
     if tensor.nodes:
+        if side and tensor.rg is None:
+            state.put(ref, replace(tensor, rg=True, leaf=None, why=""))
         return
     known_leaf = True if tensor.leaf or tensor.base is None else tensor.leaf
     state.put(ref, replace(tensor, rg=side, leaf=known_leaf, why="" if side is not None else tensor.why))
@@ -373,7 +371,7 @@ def _grad_enabled(act: Act) -> Results:
 
 _ACTS: dict[str, Callable[[Act], Results]] = {
     "backward": _backward,
-    "backward_of": _backward_of,
+    "backward_of": lambda act: _backward_from(act, act.positional(1)),
     "grad": _grad,
     "requires_grad_": _set_requires_grad,
     "detach_": _detach_in_place,
