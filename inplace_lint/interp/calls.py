@@ -207,6 +207,8 @@ def unknown_call(
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
+        elif isinstance(value, Sym) and ("kept in", value.id) in state.bindings:
+            state.attach(("passed on", value.id), Const(True))
         for ref, _ in tensors.tensors_in(state, value) if program.watched else ():
             state.attach(("escaped", ref.id), Const(True))
     known = isinstance(function, Ref) or (isinstance(function, Sym) and ("weight", function.id) in state.bindings)
