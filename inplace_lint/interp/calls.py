@@ -207,11 +207,14 @@ def unknown_call(
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
-        elif isinstance(value, Sym) and ("kept in", value.id) in state.bindings:
+        elif isinstance(value, Sym) and value.id in state.symbols.marked:
             state.attach(("passed on", value.id), Const(True))
         for ref, _ in tensors.tensors_in(state, value) if program.watched else ():
             state.attach(("escaped", ref.id), Const(True))
-    known = isinstance(function, Ref) or (isinstance(function, Sym) and ("weight", function.id) in state.bindings)
+    marked = state.symbols.marked
+    known = isinstance(function, Ref) or (
+        isinstance(function, Sym) and function.id in marked and ("weight", function.id) in state.bindings
+    )
     state.clock += 1
     site = frame.site(at)
     result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")

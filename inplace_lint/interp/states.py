@@ -21,6 +21,8 @@ from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
 
+_FOLLOWED = frozenset({"zero_grad", "step", "load_state_dict"})
+
 
 def _state_dict(act: Act) -> Results:
     """Give a dict of detached views of all parameters and buffers; unknown for a module that is not known."""
@@ -94,7 +96,10 @@ def of_stranger(program: Program, state: State, function: Sym, arguments: Argume
 
     An object whose `zero_grad` and `step` are called is one; until then a step says nothing of parameters.
     """
-    match state.symbols.key(function):
+    key = state.symbols.key(function)
+    if not isinstance(key, tuple) or key[0] != "attr" or key[2] not in _FOLLOWED:
+        return
+    match key:
         case ("attr", int(owner), "zero_grad"):
             state.attach(("zeroed", owner), Const(True))
         case ("attr", int(owner), "step") if ("zeroed", owner) in state.bindings:

@@ -79,14 +79,17 @@ def _weight(state: State, owner: int) -> Ref:
         return known
     ref = state.new(Tensor(state.new_storage(), rg=True, leaf=True, param=True, part=None))
     state.attach(("weight", owner), ref)
+    state.symbols.marked.add(owner)
     return ref
 
 
 def run(state: State, function: Value, site: Site, nodes: tuple[int, ...]) -> int | None:
     """Put a call of a stranger on the tape, if an optimizer owns its weights; None for any other call."""
-    weight = state.bindings.get(("weight", function.id)) if isinstance(function, Sym) else None
+    if not isinstance(function, Sym) or function.id not in state.symbols.marked:
+        return None
+    weight = state.bindings.get(("weight", function.id))
     tensor = state.tensor(weight) if weight is not None else None
-    if tensor is None or not isinstance(weight, Ref) or not isinstance(function, Sym):
+    if tensor is None or not isinstance(weight, Ref):
         return None
     name = name_of(state, function.id)
     version = state.storages[tensor.storage].version
@@ -110,8 +113,9 @@ def name_of(state: State, owner: int) -> str:
 def ran(state: State, value: Sym) -> int | None:
     """Give the node of the call of a stranger that a value is the result of, or a part of one."""
     inner = value.id
-    for _ in range(_DEEPEST):
-        known = state.bindings.get(("ran", inner))
+    marked = state.symbols.marked
+    for _ in range(_DEEPEST if marked else 0):
+        known = state.bindings.get(("ran", inner)) if inner in marked else None
         if isinstance(known, Const) and isinstance(known.value, int):
             return known.value
         match state.symbols.keys[inner]:

@@ -42,7 +42,7 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     """Give what the program put into an unknown mapping under a name, until unknown code got hold of the mapping."""
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
         return None
-    if ("passed on", value.id) in state.bindings:
+    if value.id not in state.symbols.marked or ("passed on", value.id) in state.bindings:
         return None
     return dict(kept_in(state, value)).get(index)
 
@@ -157,6 +157,7 @@ def set_(
         _store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
         pairs = {**dict(kept_in(state, receiver)), index: value}
+        state.symbols.marked.add(receiver.id)
         state.attach(("kept in", receiver.id), Tuple(tuple(Tuple(pair) for pair in pairs.items())))
     return [state]
 

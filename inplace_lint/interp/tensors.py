@@ -68,6 +68,7 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
     ran = strangers.run(state, function, site, tuple(dict.fromkeys(nodes)))
     if ran is not None:
         state.attach(("ran", result.id), Const(ran))
+        state.symbols.marked.add(result.id)
     elif nodes:
         state.attach(("history", result.id), Tuple(tuple(Const(node) for node in dict.fromkeys(nodes))))
 
