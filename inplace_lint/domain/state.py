@@ -20,11 +20,13 @@ class Symbols:
     """
     The table of unknown values of a program: the same key always gives the same symbol.
 
-    A key is a tuple of what the unknown was made from, e.g. `("attr", 3, "shape")`.
+    A key is a tuple of what the unknown was made from, e.g. `("attr", 3, "shape")`. `marked` are those of which some
+    path knows more (weights, items, the call that gave them): only for these are the bindings of a path asked.
     """
 
     ids: dict[Hashable, int] = field(default_factory=dict)
     keys: list[Hashable] = field(default_factory=list)
+    marked: set[int] = field(default_factory=set)
 
     def sym(self, key: Hashable, kind: str = "") -> Sym:
         """Give the unknown value with this key."""

@@ -29,6 +29,7 @@ from inplace_lint.interp import (
     states,
     tensors,
     transforms,
+    wrapping,
 )
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
@@ -79,12 +80,16 @@ def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arg
 
 
 def _backward(act: Act) -> Results:
-    """Run backward from a tensor or several."""
-    state = act.state
-    roots = [tensor for _, tensor in tensors.tensors_in(state, act.positional(0))]
-    retain = _keeps(act)
+    return _backward_from(act, act.positional(0))
+
+
+def _backward_from(act: Act, value: Value) -> Results:
+    state, retain = act.state, _keeps(act)
+    if tensors.of_operand(act.program, state, value) is not None:
+        tensors.materialise(act.program, state, value)
+    found = [tensor for _, tensor in tensors.tensors_in(state, value)]
     state.attach(("trains",), Const(True))
-    tape.backward(state, act.program.default().framework.name, roots, act.frame.site(act.at), retain=retain)
+    tape.backward(state, act.program.default().framework.name, found, act.frame.site(act.at), retain=retain)
     return [(state, NONE)]
 
 
@@ -132,8 +137,10 @@ def _set_requires_grad(act: Act) -> Results:
 
 
 def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | None) -> None:
-    """Set the flag of a leaf; a tensor with a history keeps its own."""
+    """Set the flag of a leaf; a tensor with a history keeps its own, one that may have one requires grad now."""
     if tensor.nodes:
+        if side and tensor.rg is None:
+            state.put(ref, replace(tensor, rg=True, leaf=None, why=""))
         return
     known_leaf = True if tensor.leaf or tensor.base is None else tensor.leaf
     state.put(ref, replace(tensor, rg=side, leaf=known_leaf, why="" if side is not None else tensor.why))
@@ -327,7 +334,7 @@ def _library_method(program: Program, base: str, name: str) -> Value | None:
     framework = facts.framework
     if name == "__init__" and facts.canonical(base) not in {framework.module, framework.function}:
         return Dotted(f"{facts.canonical(base)}.__init__")
-    for owner in (facts.canonical(base), framework.module):
+    for owner in (base, facts.canonical(base), framework.module):
         if facts.forms(f"{owner}.{name}"):
             return Dotted(f"{owner}.{name}")
     return None
@@ -365,6 +372,7 @@ def _grad_enabled(act: Act) -> Results:
 
 _ACTS: dict[str, Callable[[Act], Results]] = {
     "backward": _backward,
+    "backward_of": lambda act: _backward_from(act, act.positional(1)),
     "grad": _grad,
     "requires_grad_": _set_requires_grad,
     "detach_": _detach_in_place,
@@ -388,4 +396,5 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     **checkpoints.ACTS,
     **compiled.ACTS,
     **transforms.ACTS,
+    **wrapping.ACTS,
 }

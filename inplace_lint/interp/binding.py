@@ -10,7 +10,7 @@ from typing import Any
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.interp import conditions, tensors
+from inplace_lint.interp import conditions, strangers, tensors
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
@@ -183,7 +183,7 @@ def _tensor(call: Binding, name: str) -> Three:
     if call.state.tensor(value) is not None:
         return True
     if isinstance(value, Sym) and value.kind not in tensors.NOT_TENSORS:
-        return True if value.kind == "tensor" else None
+        return True if value.kind == "tensor" or strangers.ran(call.state, value) is not None else None
     return False
 
 

@@ -22,6 +22,7 @@ from inplace_lint.domain.values import (
     Dotted,
     Partial,
     Ref,
+    Sym,
     Tuple,
     Value,
 )
@@ -39,6 +40,7 @@ from inplace_lint.interp import (
     pybuiltins,
     raising,
     statements,
+    states,
     stdlib,
     tensors,
 )
@@ -176,7 +178,7 @@ def _call_library(program: Program, frame: Frame, state: State, name: str, argum
     if name.endswith(".__init__") and arguments.positional:
         return _library_constructor(program, frame, state, name, arguments, at)
     forms = facts.forms(name)
-    if forms and forms[0].act:
+    if forms and forms[0].act and forms[0].init is None:
         program.budget.counters["framework_calls"] += 1
         program.budget.counters["framework_calls_with_fact"] += 1
         return acts.run(program, frame, state, forms[0], arguments, at)
@@ -204,12 +206,20 @@ def unknown_call(
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
+        elif isinstance(value, Sym) and value.id in state.symbols.marked:
+            state.attach(("passed on", value.id), Const(True))
         for ref, _ in tensors.tensors_in(state, value) if program.watched else ():
             state.attach(("escaped", ref.id), Const(True))
-    kind = "input" if isinstance(function, Ref) else ""
+    marked = state.symbols.marked
+    known = isinstance(function, Ref) or (
+        isinstance(function, Sym) and function.id in marked and ("weight", function.id) in state.bindings
+    )
     state.clock += 1
-    result = state.symbols.sym(("result", function, frame.site(at), state.clock), kind)
-    tensors.remember_history(state, result, arguments)
+    site = frame.site(at)
+    result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
+    tensors.remember_history(state, result, function, arguments, site)
+    if isinstance(function, Sym):
+        states.of_stranger(program, state, function, arguments, site)
     return [(state, result)]
 
 

@@ -99,7 +99,7 @@ def _initialise(
 def _opaque(program: Program, cls: ClassValue) -> bool:
     """Say whether a class has bases of which nothing is known."""
     return any(
-        isinstance(entry, Sym) or (isinstance(entry, Dotted) and program.facts_of(entry.name) is None)
+        isinstance(entry, Sym) or (isinstance(entry, Dotted) and not program.knows_base(entry))
         for entry in program.mro(cls)
     )
 

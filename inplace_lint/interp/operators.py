@@ -46,7 +46,7 @@ _LONGEST = 10_000
 
 def unary(program: Program, frame: Frame, state: State, op: str, value: Value, expr: ir.Unary) -> Results:
     """Give `-value`, `+value` or `~value`."""
-    facts = tensors.framework_of(program, state, value)
+    facts = tensors.of_operand(program, state, value)
     if facts is not None:
         method = facts.framework.unary.get(op, "")
         return _method(program, frame, state, facts, method, (value,), expr.at, {0: expr.operand})
@@ -60,11 +60,11 @@ def binary(
     program: Program, frame: Frame, state: State, op: str, left: Value, right: Value, expr: ir.Binary
 ) -> Results:
     """Give `left op right`: a tensor's method when either side is a tensor, a folded constant, or an unknown."""
-    facts = tensors.framework_of(program, state, left)
+    facts = tensors.of_operand(program, state, left)
     if facts is not None:
         method = facts.framework.binary[op]
         return _method(program, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
-    facts = tensors.framework_of(program, state, right)
+    facts = tensors.of_operand(program, state, right)
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
         return _method(program, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})

@@ -90,7 +90,8 @@ def call_op(
         return [(state, state.symbols.sym(("call", name, state.next_id, at, frame.site(at))))]
     counters["framework_calls_with_fact"] += 1
     if forms[0].act:
-        return acts.run(program, frame, state, forms[0], arguments, at)
+        given = arguments if instance is None else arguments.first(instance)
+        return acts.run(program, frame, state, forms[0], given, at)
     call = _select(program, frame, state, facts, forms, arguments, at, spelled, instance)
     if call is None:
         keywords.check(program, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)

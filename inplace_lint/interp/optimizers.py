@@ -17,7 +17,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.event import Snapshot, Touch
-from inplace_lint.interp import calls, conditions, registry
+from inplace_lint.interp import calls, conditions, registry, strangers
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, text_of
 
@@ -28,7 +28,7 @@ def _optimizer(act: Act) -> Results:
     """Make an optimizer that owns the parameters it is given."""
     state = act.state
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
-    owned = tuple(dict.fromkeys(_tensors(state, given, 0)))
+    owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *strangers.weights(state, given))))
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]

@@ -6,11 +6,12 @@ Nothing here depends on a path: what belongs to a path (module variables, class 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from inplace_lint.domain.state import State, Symbols
-from inplace_lint.domain.values import ClassValue, Dotted, Value
+from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.interp.budget import CONSTRUCTIONS, Budget
 from inplace_lint.interp.holding import Holding
 from inplace_lint.interp.project import Module, Project, alone
@@ -130,5 +131,34 @@ class Program:
         last = {id(entry) if isinstance(entry, ClassValue) else entry: position for position, entry in enumerate(order)}
         found = [order[position] for position in sorted(last.values())]
         if isinstance(cls, ClassValue):
+            module = self._module_guessed(cls, found)
+            if module is not None:
+                found.append(module)
             self.orders[id(cls)] = (cls, found)
         return found
+
+    def _module_guessed(self, cls: ClassValue, order: list[Value]) -> Dotted | None:
+        """
+        Give the module class of the framework for a class that has what a call of a module runs, and an unknown base.
+
+        UNSOUND: a class of another kind with such a method would be called another way.
+        """
+        framework = self.default().framework
+        if framework.calls not in cls.methods or "backward" in cls.methods:
+            return None
+        unknown = any(
+            isinstance(base, Sym) or (isinstance(base, Dotted) and not _is_plain(base) and not self.knows_base(base))
+            for base in order
+        )
+        return Dotted(framework.module) if unknown and Dotted(framework.module) not in order else None
+
+    def knows_base(self, base: Dotted) -> bool:
+        """Say whether all that a base from outside of the program gives to a class is known."""
+        facts = self.facts_of(base.name)
+        package = base.name.partition(".")[0]
+        return facts is not None and (package in facts.framework.packages or base.name in facts.rows)
+
+
+def _is_plain(base: Dotted) -> bool:
+    """Say whether a base is of the standard library, where no modules are."""
+    return base.name.partition(".")[0] in sys.stdlib_module_names

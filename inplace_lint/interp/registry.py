@@ -8,7 +8,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.interp import calls, conditions, containers, iteration, statements
+from inplace_lint.interp import calls, conditions, containers, iteration, statements, strangers
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
@@ -72,7 +72,10 @@ def _listing(param: bool, named: bool) -> Callable[[Act], Results]:
     def act_listing(act: Act) -> Results:
         found = leaves(act.state, act.positional(0), param=param)
         items: list[Value] = [Tuple((Const(name), ref)) if named else ref for name, ref in found]
-        return _listed(act, items)
+        results = _listed(act, items)
+        for state, value in results if param else ():
+            strangers.of_listing(state, value, (ref for _, ref in parts(state, act.positional(0))))
+        return results
 
     return act_listing
 

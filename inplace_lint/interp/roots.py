@@ -13,9 +13,20 @@ from dataclasses import dataclass
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Sym, Tuple, Value
 from inplace_lint.event import Event
-from inplace_lint.interp import attributes, calls, containers, inputs, leads, modules, names, reach, statements
+from inplace_lint.interp import (
+    attributes,
+    calls,
+    containers,
+    inputs,
+    leads,
+    modules,
+    names,
+    reach,
+    statements,
+    subscripts,
+)
 from inplace_lint.interp.budget import (
     CONFIGURATIONS,
     PATHS_IN_CONSTRUCTOR,
@@ -26,6 +37,10 @@ from inplace_lint.interp.budget import (
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
+
+_INFERS = frozenset(
+    {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +177,10 @@ def _run_method(
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = calls.call(program, frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
+    if _INFERS & set(name.split("_")):
+        # What such a method gives is hardly ever trained on: of what a backward from it would meet, nothing is certain.
+        for state, _ in results:
+            state.assume(f"a gradient is asked for what `{name}` returns")
     return _finish(program, results[:PATHS_IN_ROOT])
 
 
@@ -215,22 +234,26 @@ def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> It
         if not tensor.param and tensor.nodes:
             yield tensor
         return
-    if isinstance(value, Tuple):
-        for item in value.items:
-            yield from _tensors_below(state, item, seen, depth + 1)
-    if not isinstance(value, Ref) or value.id in seen or depth > 4:  # noqa: PLR2004 - deep enough for any result
+    if depth > 4 or (isinstance(value, Ref) and value.id in seen):  # noqa: PLR2004 - deep enough for any result
         return
-    seen.add(value.id)
-    inner = state.object(value)
-    held: Sequence[Value] = ()
-    if isinstance(inner, DictObject):
-        held = tuple(inner.items.values())
-    elif isinstance(inner, Instance):
-        held = tuple(inner.attrs.values())
-    elif inner is not None and not isinstance(inner, Tensor):
-        held = tuple(pair for pair in getattr(inner, "items", ()))
-    for item in held:
+    if isinstance(value, Ref):
+        seen.add(value.id)
+    for item in _held(state, value):
         yield from _tensors_below(state, item, seen, depth + 1)
+
+
+def _held(state: State, value: Value) -> Sequence[Value]:
+    """List what a result holds, as far as it is known."""
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, Sym):
+        return tuple(item for _, item in subscripts.kept_in(state, value))
+    inner = state.object(value) if isinstance(value, Ref) else None
+    if isinstance(inner, DictObject):
+        return tuple(inner.items.values())
+    if isinstance(inner, Instance):
+        return tuple(inner.attrs.values())
+    return tuple(getattr(inner, "items", ()))
 
 
 def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:

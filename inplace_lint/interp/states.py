@@ -14,10 +14,14 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Tensor, View
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Ref, Value
-from inplace_lint.event import Snapshot, Touch
-from inplace_lint.interp import conditions, registry
+from inplace_lint.domain.values import NONE, Const, Ref, Sym, Value
+from inplace_lint.event import Site, Snapshot, Touch
+from inplace_lint.interp import conditions, registry, strangers
 from inplace_lint.interp.act import Act, Results
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.program import Program
+
+_FOLLOWED = frozenset({"zero_grad", "step", "load_state_dict"})
 
 
 def _state_dict(act: Act) -> Results:
@@ -84,6 +88,47 @@ def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]]) -> Non
                 framework = act.program.default().framework.name
                 state.report(Snapshot(framework, "state", write.touch, place, read, assumptions))
                 return
+
+
+def of_stranger(program: Program, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
+    """
+    Follow the state of a module of which only the calls of its methods are seen, through the steps of an optimizer.
+
+    An object whose `zero_grad` and `step` are called is one; until then a step says nothing of parameters.
+    """
+    key = state.symbols.key(function)
+    if not isinstance(key, tuple) or key[0] != "attr" or key[2] not in _FOLLOWED:
+        return
+    match key:
+        case ("attr", int(owner), "zero_grad"):
+            state.attach(("zeroed", owner), Const(True))
+        case ("attr", int(owner), "step") if ("zeroed", owner) in state.bindings:
+            state.attach(("stepped",), Const((state.clock, site, strangers.name_of(state, owner))))
+        case ("attr", int(owner), "load_state_dict") if arguments.positional:
+            _check_stranger(program, state, owner, arguments.positional[0], site)
+        case _:
+            return
+
+
+def _check_stranger(program: Program, state: State, owner: int, given: Value, site: Site) -> None:
+    key = state.symbols.key(given) if isinstance(given, Sym) else None
+    if not (isinstance(key, tuple) and key[0] == "result" and isinstance(key[1], Sym)):
+        return
+    _, function, kept, clock = key
+    if state.symbols.key(function) != ("attr", owner, "state_dict"):
+        return
+    stepped = state.bindings.get(("stepped",))
+    weight = state.bindings.get(("weight", owner))
+    tensor = state.tensor(weight) if weight is not None else None
+    write: Touch | None = None
+    if tensor is not None:
+        write = next((entry.touch for entry in state.storages[tensor.storage].writes if entry.clock > clock), None)
+    elif isinstance(stepped, Const) and isinstance(stepped.value, tuple) and stepped.value[0] > clock:
+        write = Touch("step", stepped.value[1], symbol=stepped.value[2], param=True, dropped=True)
+    if write is not None:
+        assumed = state.assumptions | {f"`{strangers.name_of(state, owner)}` is a module"}
+        framework = program.default().framework.name
+        state.report(Snapshot(framework, "state", write, kept.place, Touch("load_state_dict", site), assumed))
 
 
 def _reset_parameters(act: Act) -> Results:

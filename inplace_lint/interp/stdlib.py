@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Sym, Tuple, Value
 from inplace_lint.interp import calls, iteration, pybuiltins
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -143,7 +143,11 @@ def _copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, 
 
 
 def _deep_copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    return [(state, duplicate(state, arguments.positional[0] if arguments.positional else NONE, {}))]
+    value = arguments.positional[0] if arguments.positional else NONE
+    ref = state.ref(value)
+    if isinstance(value, Sym) and ref is None:
+        return [(state, state.symbols.sym(("copy", value.id, state.next_id), value.kind))]
+    return [(state, duplicate(state, value if ref is None else ref, {}))]
 
 
 def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:

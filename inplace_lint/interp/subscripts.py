@@ -34,7 +34,24 @@ def get(program: Program, frame: Frame, state: State, value: Value, index: Value
         case Instance() as instance:
             return _from_instance(program, frame, state, value, instance, index, at)
         case _:
-            return [(state, unknown_item(state, value, index))]
+            kept = _kept_under(state, value, index)
+            return [(state, unknown_item(state, value, index) if kept is None else kept)]
+
+
+def _kept_under(state: State, value: Value, index: Value) -> Value | None:
+    """Give what the program put into an unknown mapping under a name, until unknown code got hold of the mapping."""
+    if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
+        return None
+    if value.id not in state.symbols.marked or ("passed on", value.id) in state.bindings:
+        return None
+    return dict(kept_in(state, value)).get(index)
+
+
+def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
+    """List what the program put into an unknown mapping: names and values."""
+    pairs = state.bindings.get(("kept in", value.id))
+    items = pairs.items if isinstance(pairs, Tuple) else ()
+    return tuple((pair.items[0], pair.items[1]) for pair in items if isinstance(pair, Tuple))
 
 
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
@@ -145,6 +162,10 @@ def set_(
     if isinstance(receiver, Ref):
         snapshots.keep(state, Place(frame.slice, target.at), value, lasting=True)
         _store(state, receiver, thing, index, value)
+    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
+        pairs = {**dict(kept_in(state, receiver)), index: value}
+        state.symbols.marked.add(receiver.id)
+        state.attach(("kept in", receiver.id), Tuple(tuple(Tuple(pair) for pair in pairs.items())))
     return [state]
 
 

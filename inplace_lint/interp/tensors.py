@@ -6,6 +6,8 @@ from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
+from inplace_lint.event import Site
+from inplace_lint.interp import strangers
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.facts import Facts
@@ -29,6 +31,14 @@ def framework_of(program: Program, state: State, value: Value, *, evidence: bool
     return None
 
 
+def of_operand(program: Program, state: State, value: Value) -> Facts | None:
+    """Give the facts by which an operator goes: what a module gave is a tensor once one is applied to it."""
+    facts = framework_of(program, state, value)
+    if facts is None and isinstance(value, Sym) and value.kind == "input" and strangers.ran(state, value) is not None:
+        return program.default()
+    return facts
+
+
 def materialise(program: Program, state: State, value: Value, framework: str = "") -> Ref | None:
     """Give the tensor that a value is, taking an unknown for one; None when it certainly is not a tensor."""
     known = state.ref(value)
@@ -49,16 +59,25 @@ def materialise(program: Program, state: State, value: Value, framework: str = "
     return state.tensor_of(value, tensor)
 
 
-def remember_history(state: State, result: Sym, arguments: Arguments) -> None:
+def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
     """Remember of an unknown call's result that it may have been computed from the tensors that were passed."""
     values = (*arguments.positional, *(value for _, value in arguments.keywords))
     nodes = [node for value in values for _, tensor in tensors_in(state, value) for node in nodes_of(state, tensor)]
-    if nodes and state.modes.grad is not False:
+    if state.modes.grad is False:
+        return
+    ran = strangers.run(state, function, site, tuple(dict.fromkeys(nodes)))
+    if ran is not None:
+        state.attach(("ran", result.id), Const(ran))
+        state.symbols.marked.add(result.id)
+    elif nodes:
         state.attach(("history", result.id), Tuple(tuple(Const(node) for node in dict.fromkeys(nodes))))
 
 
 def _history(state: State, value: Sym, why: str) -> tuple[int, ...]:
     """Put an unknown call on the tape, if the value is the result of one that was passed tensors with a history."""
+    ran = strangers.ran(state, value)
+    if ran is not None:
+        return (ran,)
     known = state.bindings.get(("history", value.id))
     if not isinstance(known, Tuple):
         return ()

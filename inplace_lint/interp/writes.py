@@ -98,8 +98,9 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
     grad = state.modes.grad is not False
     tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
     asks = "leaf_always" in fact.checks or (grad and "leaf" in fact.checks)
-    if asks and tensor.rg and tensor.leaf and base is None:
-        return "leaf", frozenset()
+    unless = _leaf_unless(tensor, base) if asks else None
+    if unless is not None:
+        return "leaf", unless
     if grad and "leaf_view" in fact.checks:
         if base is not None and tracked and base.rg and base.leaf:
             return "leaf_view", frozenset()
@@ -120,6 +121,15 @@ def refused_by(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, fr
         return made_so, frozenset()
     refusal = transforms.refuses(call, fact, tensor)
     return (refusal, frozenset()) if refusal else _unfit(call, fact, tensor)
+
+
+def _leaf_unless(tensor: Tensor, base: Tensor | None) -> frozenset[str] | None:
+    """Give what must be assumed for a tensor to be a leaf that requires grad; None if it is none."""
+    if not tensor.rg or tensor.leaf is False:
+        return None
+    if tensor.leaf:
+        return frozenset() if base is None else None
+    return frozenset({"it had no history before it was told to require grad"}) if base is None or not base.rg else None
 
 
 def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:

@@ -27,13 +27,12 @@ class Framework:
 
     `augmented` maps a binary token to the method that `x op= y` calls, or is without it where the statement rebinds;
     `binary` and `reflected` likewise. `requires_grad` is the attribute that says it, `negated` when it says the
-    opposite. `canonical` maps module prefixes to the public name of what they hold. `calls` is the method that runs
-    when a module is called. `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose
-    operands autocast replaces by copies. `rebases`: a write through a view gives its base a new node. `says` are the
-    framework's own words for each harm. `words` are the methods of a tensor that cures are written with: the one that
-    gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a parameter.
-    `own_gradients`: the gradient of a leaf is itself a
-    leaf that requires grad.
+    opposite. `canonical` maps module prefixes to the public name of what they hold, `kin` classes of libraries to the
+    one of the framework that they derive from and behave like. `calls` is the method that runs when a module is called.
+    `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
+    by copies. `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for
+    each harm. `words` are the methods of a tensor that cures are written with: the one that gives a `copy`, one that gives
+    the tensor without its history (`cut`), and the one that is to `assign` a parameter. `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.
@@ -59,6 +58,7 @@ class Framework:
     requires_grad: str
     negated: bool
     canonical: Mapping[str, str]
+    kin: Mapping[str, str]
     rebases: bool
     says: Mapping[str, str]
     attributes: tuple[str, ...]
@@ -114,6 +114,9 @@ class Facts:
         """Give the public name of a framework object: `torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
         if name in self.rows:
             return name
+        kin = self.framework.kin.get(name)
+        if kin is not None:
+            return kin
         for prefix, public in self.framework.canonical.items():
             if name.startswith(prefix):
                 tail = name.rpartition(".")[2]
@@ -142,7 +145,9 @@ def load(name: str, version: str | None = None) -> Facts:
                 rows.setdefault(spelling, []).append(row)
                 if path.parent != folder:
                     libraries.add(spelling.partition(".")[0])
-    return Facts(_framework(folder / "framework.json", version), version, rows, frozenset(libraries))
+    framework = _framework(folder / "framework.json", version)
+    libraries.update(spelling.partition(".")[0] for spelling in framework.kin)
+    return Facts(framework, version, rows, frozenset(libraries))
 
 
 def _precedence(path: Path) -> tuple[bool, str]:
