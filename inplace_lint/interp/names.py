@@ -7,7 +7,7 @@ import posixpath
 
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
 from inplace_lint.interp import decorators, statements
 from inplace_lint.interp.budget import STEPS_AT_IMPORT
 from inplace_lint.interp.frame import Frame
@@ -56,12 +56,15 @@ def find(program: Program, state: State, path: str, name: str) -> Value | None:
     scope = state.heap[env.id]
     assert isinstance(scope, Names)
     found = scope.values.get(name)
-    if found is None and (path, name) not in program.running:
+    if found is None and (path, name) not in program.running and ("unbound", path, name) not in state.bindings:
         program.running.add((path, name))
         try:
             found = _run_items(program, state, path, env, name)
         finally:
             program.running.discard((path, name))
+        if found is None and program.module(path).items(name):
+            # They delete it at their end. Running them at each read takes exponential time where several do.
+            state.attach(("unbound", path, name), NONE)
     return imported(program, state, found) if type(found) is Imported else found
 
 
