@@ -146,7 +146,7 @@ def told(rows: Sequence[Row], wall: float, lines: int, slowest: int) -> str:
     peak = max((row.peak for row in rows), default=0.0)
     rate = lines / max(spent, 1e-9)
     parts = [
-        f"{len(rows)} files in {wall:.0f} s ({spent:.0f} s of a processor, {rate:.0f} lines a second); peak {peak:.0f} MB",
+        f"{len(rows)} files in {wall:.0f} s ({spent:.0f} s of a processor, {rate:.0f} lines each); peak {peak:.0f} MB",
         f"ends: {dict(kinds)}; findings: {dict(sorted(codes.items()))}",
     ]
     odd = [row for row in rows if row.kind != FOUND]

@@ -46,7 +46,7 @@ _TIMELESS = frozenset(
     }
 )
 # What a state makes once, when it is first asked for: another state makes its own.
-_MADE_WHEN_ASKED = frozenset({"class", "method", "module", "unbound"})
+_MADE_WHEN_ASKED = frozenset({"class", "method", "module", "ran"})
 _WITHOUT_IDS: frozenset[type] = frozenset(
     {Const, Dotted, ModuleValue, Imported, ClassValue, Sym, str, bool, int, float, Place, View, frozenset, type(None)}
 )

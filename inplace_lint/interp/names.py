@@ -56,15 +56,12 @@ def find(program: Program, state: State, path: str, name: str) -> Value | None:
     scope = state.heap[env.id]
     assert isinstance(scope, Names)
     found = scope.values.get(name)
-    if found is None and (path, name) not in program.running and ("unbound", path, name) not in state.bindings:
+    if found is None and (path, name) not in program.running:
         program.running.add((path, name))
         try:
             found = _run_items(program, state, path, env, name)
         finally:
             program.running.discard((path, name))
-        if found is None and program.module(path).items(name):
-            # They delete it at their end. Running them at each read takes exponential time where several do.
-            state.attach(("unbound", path, name), NONE)
     return imported(program, state, found) if type(found) is Imported else found
 
 
@@ -72,11 +69,11 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     module = program.module(path)
     items = module.items(name)
     for item in items:
-        _run_item(program, state, path, env, item)
+        _run_once(program, state, path, env, item)
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # nobody fills a library
         for item in module.fills(name):
-            _run_item(program, state, path, env, item)
+            _run_once(program, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:
         program.bound.append((path, name))
@@ -157,13 +154,30 @@ def module_env(state: State, path: str) -> Ref:
     return env
 
 
+def _run_once(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
+    """
+    Run a top-level item unless this path has, or is in the middle of it.
+
+    Items may bind a name and delete it again, and fill what others fill: run at each read, they take exponential time.
+    """
+    key = ("ran", item.slice)
+    if key in state.bindings:
+        return
+    if program.budget.at_imports < 0:
+        program.budget.drop("imports")
+        return
+    state.attach(key, NONE)
+    _run_item(program, state, path, env, item)
+
+
 def _run_item(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
     """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are its own."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
     budget = program.budget
     before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, True)
-    steps, budget.steps = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
+    steps, given = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
+    budget.steps = given
     if item.kind == "class":
         cls = class_of(program, state, frame, item)
         if cls is not None:
@@ -176,6 +190,7 @@ def _run_item(program: Program, state: State, path: str, env: Ref, item: Definit
         statements.run_in_place(program, frame, state, program.code(item.slice).body)
     state.modes, state.assumptions = modes, assumptions
     budget.width, budget.prefers = before
+    budget.at_imports -= given - budget.steps
     budget.steps = steps
 
 
