@@ -98,6 +98,8 @@ def _from_star(program: Program, state: State, path: str, star: ImportFrom, name
     if target is not None:
         if name.startswith("_") or program.project.module(target) is None:
             return None
+        if not program.project.may_bind(target, name):
+            return None
         return find(program, state, target, name)
     dotted = f"{star.module}.{name}"
     return None if star.level or not program.forms(dotted) else Dotted(dotted)
