@@ -7,7 +7,7 @@ from statistics import median
 from typing import NamedTuple
 
 START, END = "<!-- speed: python benchmarks/speed.py --readme -->\n", "<!-- end of speed -->\n"
-_SHOWN = 0.001  # a stage with less of all time has no column
+_SHOWN = 0.01  # a stage with less of all time has no column
 
 
 class Timed(NamedTuple):
