@@ -1,141 +1,162 @@
 """
-Where the time goes: `python benchmarks/speed.py [TREE]`.
+How fast the tool is beside others: `python benchmarks/speed.py`.
 
-Prints cold and warm runs of the whole tool as a user starts it, and their ratio to `ruff check --select ALL --no-cache`
-on the same tree in the same minute: the machine cancels out. Then the seconds of each stage in one process.
-Without TREE the sources of timm 1.0.31 are downloaded with pip into a folder that is removed afterwards.
+Downloads the pinned wheels below with pip and runs, in turns on each, this tool without and with a filled cache, `ruff
+check --select ALL --no-cache`, and TorchFix with all its rules, which `--torchfix` names. Prints what README shows;
+`--readme` puts it there. Ratios are of one round to ruff in the same round, and their median is shown: what else the
+machine does cancels out as far as it can. Seconds count a processor's (CPU) and a clock's (wall).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
-from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-SAMPLE = "timm==1.0.31"
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import figures  # noqa: E402 - of this checkout
+
+WHEELS = {
+    "segmentation-models-pytorch": ("0.6.0", "segmentation_models_pytorch"),
+    "torchvision": ("0.28.0", "torchvision"),
+    "kornia": ("0.9.0", "kornia"),
+    "timm": ("1.0.31", "timm"),
+    "transformers": ("4.57.1", "transformers"),
+}
+GROWING = "segmentation-models-pytorch"
+COPIES = (1, 2, 4, 8)
+_STAGE = re.compile(r"^ +(\d+\.\d+)  (\w+)$", re.MULTILINE)
 
 
-class Timed(NamedTuple):
-    """One run of a command."""
+class Tools(NamedTuple):
+    """The commands that are compared; `torchfix` is empty where it is not measured."""
 
-    seconds: float
-    status: int
-    peak_megabytes: float
+    ours: tuple[str, ...]
+    ruff: str
+    torchfix: str
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 when a run broke or the ratio is over `--most`."""
+    """Measure and print; the exit status is 1 when a run broke or a ratio is over `--most`."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("tree", nargs="?", type=Path)
-    parser.add_argument("--runs", type=int, default=3, help="the best of so many runs counts")
-    parser.add_argument("--jobs", type=int, default=0, help="processes; default one for each CPU")
-    parser.add_argument("--most", type=float, help="fail when a cold run takes more than so many times ruff's")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tree = chosen.tree or download(Path(folder))
-        print(f"{tree.name}: {describe(tree)}; Python {sys.version.split()[0]}, {os.cpu_count()} CPUs\n")
-        # The stages run in this very process: before the others, they would raise the floor of their peaks.
-        works = compare(tree, chosen, Path(folder))
-        stages(tree)
-        return 0 if works else 1
-
-
-def download(folder: Path) -> Path:
-    """Fetch the wheel of the sample and give the folder with its sources."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), SAMPLE]
-    subprocess.run(command, check=True)
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        wheel.extractall(folder / "tree")
-    return folder / "tree" / SAMPLE.partition("==")[0]
-
-
-def describe(tree: Path) -> str:
-    """Count files and lines."""
-    files = list(tree.rglob("*.py"))
-    lines = sum(path.read_bytes().count(b"\n") for path in files)
-    return f"{len(files)} files, {lines} lines"
-
-
-def stages(tree: Path) -> None:
-    """Print the seconds of each stage, in one process and without a cache."""
-    from inplace_lint import files, session  # noqa: PLC0415 - measured by `compare` too, there from the start
-    from inplace_lint.config import Settings  # noqa: PLC0415
-    from inplace_lint.report.model import Report  # noqa: PLC0415
-    from inplace_lint.report.reporters import REPORTERS  # noqa: PLC0415
-    from inplace_lint.rules import RULES  # noqa: PLC0415
-
-    settings = Settings(root=tree, cache=False, jobs=1)
-    codes = frozenset(rule.code for rule in RULES)
-    started = time.perf_counter()
-    outcome = session.run([tree], {}, session.Plan(settings, lambda _path: settings, lambda _path: codes))
-    checked = time.perf_counter() - started
-    text = REPORTERS["full"](Report(outcome.findings, files.Sources().lines, outcome.statements))
-    seconds = {**outcome.seconds, "report": time.perf_counter() - started - checked}
-    print(f"{'stage':<12}{'seconds':>9}{'share':>8}")
-    for stage, spent in seconds.items():
-        print(f"{stage:<12}{spent:>9.3f}{spent / checked:>8.1%}")
-    print(f"{'all':<12}{checked:>9.3f}   ({len(text)} characters of report)")
-    counts = Counter(finding.severity.value for finding in outcome.findings)
-    print(f"findings: {dict(counts)}; could not be checked: {len(outcome.troubles)}\n")
-
-
-def compare(tree: Path, chosen: argparse.Namespace, folder: Path) -> bool:
-    """Print cold and warm runs of the tool beside ruff's; say whether they worked and stay under `--most`."""
-    cache = folder / "cache"
-    jobs = ["--jobs", str(chosen.jobs)] if chosen.jobs else []
-    ours = [sys.executable, "-m", "inplace_lint", "check", str(tree), "--output-format", "json", *jobs]
-    ruff = shutil.which("ruff", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
-    if ruff is None:
-        sys.exit("ruff is not installed: pip install '.[dev]'")
-    rows = {
-        "cold": best([*ours, "--no-cache"], chosen.runs),
-        "cold, -j 1": best([*ours, "--no-cache", "--jobs", "1"], 1),
-        "cold, filling the cache": best([*ours, "--cache-dir", str(cache)], 1),
-        "warm": best([*ours, "--cache-dir", str(cache)], chosen.runs),
-        "ruff, all rules": best([ruff, "check", "--select", "ALL", "--no-cache", "--quiet", str(tree)], chosen.runs),
-    }
-    unit = rows["ruff, all rules"].seconds
-    print(f"{'run':<26}{'seconds':>9}{'x ruff':>8}{'peak MB':>9}")
-    for name, row in rows.items():
-        print(f"{name:<26}{row.seconds:>9.2f}{row.seconds / unit:>8.1f}{row.peak_megabytes:>9.0f}")
-    ratio = rows["cold"].seconds / unit
-    print(
-        "\n"
-        + json.dumps(
-            {"tree": tree.name, "cold_seconds": round(rows["cold"].seconds, 3), "ratio_to_ruff": round(ratio, 2)}
-        )
+    parser.add_argument("trees", nargs="*", type=Path, help="folders to measure instead of the wheels")
+    parser.add_argument("--wheels", nargs="+", choices=WHEELS, default=list(WHEELS), help="which of the wheels")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=0, help="processes of this tool; default one for each CPU")
+    parser.add_argument("--torchfix", default="", help="the command of TorchFix, in an environment of its own")
+    parser.add_argument(
+        "--most", type=float, help="fail when a cold run takes more than so many times ruff's wall time"
     )
-    broken = [name for name, row in rows.items() if row.status not in {0, 1}]
-    if broken:
-        print(f"did not work: {', '.join(broken)}")
-    return not broken and (chosen.most is None or ratio <= chosen.most)
+    parser.add_argument("--readme", action="store_true", help="write the tables into README.md")
+    chosen = parser.parse_args()
+    jobs = ("--jobs", str(chosen.jobs)) if chosen.jobs else ()
+    tools = Tools((sys.executable, "-m", "inplace_lint", "check", *jobs), ruff(), chosen.torchfix)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        trees = chosen.trees or [download(folder, wheel) for wheel in chosen.wheels]
+        rows = [compare(tree, tools, chosen.rounds, folder) for tree in trees]
+        growth = grow(trees[0] if chosen.trees else download(folder, GROWING), tools, folder)
+    place = f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.0f}"
+    text = figures.tables(rows, growth, place)
+    print(text)
+    if chosen.readme:
+        readme = ROOT / "README.md"
+        readme.write_text(figures.written(readme.read_text(encoding="utf-8"), text), encoding="utf-8")
+    slow = chosen.most is not None and any(row.ratio("cold") > chosen.most for row in rows)
+    return 1 if slow or any(row.broken() for row in rows) else 0
 
 
-def best(command: list[str], runs: int) -> Timed:
-    """Run a command several times; give the fastest run."""
-    return min(once(command) for _ in range(runs))
+def ruff() -> str:
+    """Find ruff beside this Python, or on the path."""
+    found = shutil.which("ruff", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
+    if found is None:
+        sys.exit("ruff is not installed: pip install '.[dev]'")
+    return found
 
 
-def once(command: list[str]) -> Timed:
-    """Run a command; the peak is that of its largest process."""
+def download(folder: Path, wheel: str) -> Path:
+    """Fetch a pinned wheel once, and give the folder with its sources."""
+    version, package = WHEELS[wheel]
+    place = folder / wheel
+    if not place.exists():
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
+        subprocess.run([*command, "--dest", str(place), f"{wheel}=={version}"], check=True)
+        with zipfile.ZipFile(next(place.glob("*.whl"))) as archive:
+            archive.extractall(place)
+    return place / package
+
+
+def compare(tree: Path, tools: Tools, rounds: int, folder: Path) -> figures.Row:
+    """Run the tools in turns on a tree; TorchFix, which takes long, in the first round only."""
+    runs: dict[str, list[figures.Timed]] = {}
+    stages: dict[str, float] = {}
+    for number in range(rounds):
+        cache = folder / f"cache-{tree.name}-{number}"
+        ours = (*tools.ours, str(tree), "--output-format", "json", "--statistics", "--cache-dir", str(cache))
+        commands = {"cold": ours, "warm": ours}
+        commands["ruff"] = (tools.ruff, "check", "--select", "ALL", "--no-cache", "--quiet", str(tree))
+        if tools.torchfix and number == 0:
+            commands["torchfix"] = (tools.torchfix, "--select", "ALL", str(tree))
+        for name, command in commands.items():
+            timed, words = once(command)
+            runs.setdefault(name, []).append(timed)
+            if name == "cold":
+                for seconds, stage in _STAGE.findall(words):
+                    stages[stage] = stages.get(stage, 0.0) + float(seconds)
+        print(f"{tree.name}: round {number + 1} of {rounds}: {runs}", file=sys.stderr, flush=True)
+    return figures.Row(tree.name, *size(tree), runs, stages)
+
+
+def grow(tree: Path, tools: Tools, folder: Path) -> dict[int, figures.Timed]:
+    """Run the tool without a cache on so many copies of a tree in one folder."""
+    found: dict[int, figures.Timed] = {}
+    for copies in COPIES:
+        place = folder / f"copies-{copies}"
+        for number in range(copies):
+            shutil.copytree(tree, place / f"copy_{number}" / tree.name)
+        found[copies], _ = once((*tools.ours, str(place), "--output-format", "json", "--no-cache"))
+        shutil.rmtree(place)
+    return found
+
+
+def size(tree: Path) -> tuple[int, int]:
+    """Count Python files and their lines."""
+    texts = list(sources(tree))
+    return len(texts), sum(text.count(b"\n") for text in texts)
+
+
+def sources(tree: Path) -> Iterator[bytes]:
+    """Give the bytes of each Python file."""
+    for path in tree.rglob("*.py"):
+        yield path.read_bytes()
+
+
+def once(command: Sequence[str]) -> tuple[figures.Timed, str]:
+    """Run a command; processor time is that of all its processes, the peak that of its largest."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    started = time.perf_counter()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return Timed(time.perf_counter() - started, process.returncode, usage.ru_maxrss / 1024)
+    with tempfile.TemporaryFile() as words:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=words)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        words.seek(0)
+        said = words.read().decode("utf-8", "replace")
+    return figures.Timed(
+        wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode in {0, 1}
+    ), said
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     sys.exit(main())

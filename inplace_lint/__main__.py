@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
-from inplace_lint.cli import main
+
+def main() -> int:
+    """Run the command line that the process was started with, from its first import to its end interruptible."""
+    try:
+        from inplace_lint.cli import main as run  # noqa: PLC0415 - an interrupt may come while it is imported
+
+        status = run()
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        status = 130
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is told: what comes later would end the interpreter at its exit
+    return status
+
 
 if __name__ == "__main__":
     sys.exit(main())

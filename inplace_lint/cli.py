@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from inplace_lint import __version__, terminal
+from inplace_lint import __version__, process, terminal
 from inplace_lint.asked import KEYS as CONFIRM_KEYS
 from inplace_lint.asked import confirm_options
 from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, LANGS, nearest
@@ -51,9 +51,7 @@ _OWN_OPTIONS = {"--version", "--help", "-h"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and give its exit status; the words of errors are on stderr by then."""
     words = with_command(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a C locale must not end a run over a name in Chinese
+    process.prepare()
     try:
         status = program.main(words, prog_name="inplace-lint", standalone_mode=False)
         sys.stdout.flush()
@@ -64,12 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InplaceLintError as error:
         return _fail(str(error))
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        process.tell("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # Who reads our output has seen enough; Python would complain again when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FOUND
+        process.mute(sys.stdout)  # who reads our output has seen enough
+        return CLEAN
+    except OSError as error:
+        if not (words_of_it := process.fault(error)):
+            raise
+        return _fail(words_of_it)
     return status if isinstance(status, int) else CLEAN
 
 
@@ -275,8 +276,8 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 
     lang = language(lang, stream=sys.stdout)
     if sys.stdin.isatty():
-        click.echo("paste the traceback, then press Ctrl-D", err=True)
-    explained = read(sys.stdin.buffer.read().decode("utf-8", "replace"))
+        process.tell("paste the traceback, then press Ctrl-D")
+    explained = read(process.read().decode("utf-8", "replace"))
     if explained is None:
         return _fail("no error of torch or paddle about in-place operations stands in this text")
     for line in told(explained, sayer(lang)):
@@ -314,7 +315,7 @@ def _show(
     if show_settings:
         click.echo(show.settings_text(given[0], scope, known), nl=False)
     for line in troubles:
-        click.echo(line, err=True)
+        process.tell(line)
     return FAILED if troubles else CLEAN
 
 
@@ -333,7 +334,7 @@ def completion(shell: str) -> int:
 def _write(
     outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
 ) -> None:
-    from inplace_lint.files import Sources
+    from inplace_lint.files import Sources, put_text
     from inplace_lint.report.github import job_summary
     from inplace_lint.report.lang import in_language, language
     from inplace_lint.report.model import Report
@@ -352,7 +353,7 @@ def _write(
     report = in_language(report, lang)
     text = REPORTERS[settings.output_format](report)
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
-        _put(Path(place), job_summary(report), "a")
+        put_text(Path(place), job_summary(report), end=True)
     if is_for_people:
         fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
         counts = Counts(len(outcome.troubles), outcome.known, tuple(fixed))
@@ -363,20 +364,11 @@ def _write(
         if is_for_people:
             text += "\n" + numbers
         else:
-            sys.stderr.write(numbers)  # stdout is for a program
+            process.put(sys.stderr, numbers)  # stdout is for a program
     if output_file is None:
-        (sys.stdout if mended is None else mended.out).write(text)
+        process.put(sys.stdout if mended is None else mended.out, text)
     else:
-        _put(output_file, text, "w")
-
-
-def _put(path: Path, text: str, mode: str) -> None:
-    try:
-        with path.open(mode, encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        msg = f"{path}: {(error.strerror or 'cannot be written').lower()}"
-        raise InplaceLintError(msg) from error
+        put_text(output_file, text)
 
 
 def _told(outcome: Outcome, *, exit_zero: bool) -> int:
@@ -384,7 +376,7 @@ def _told(outcome: Outcome, *, exit_zero: bool) -> int:
     from inplace_lint.finding import Severity
 
     for line in (*outcome.troubles, *outcome.notes):
-        click.echo(line, err=True)
+        process.tell(line)
     if outcome.troubles:
         return FAILED
     counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
@@ -392,5 +384,5 @@ def _told(outcome: Outcome, *, exit_zero: bool) -> int:
 
 
 def _fail(message: str) -> int:
-    click.echo(f"error: {' '.join(message.split())}", err=True)
+    process.tell(f"error: {' '.join(message.split())}")
     return FAILED

@@ -89,7 +89,7 @@ def settings_in(folder: Path) -> Settings | None:
     """
     for name in _NAMES:
         path = folder / name
-        if path.is_file() and (table := _table(path)) is not None:
+        if is_there(path) and path.is_file() and (table := _table(path)) is not None:
             return _settings(path, table)
     return None
 
@@ -133,7 +133,16 @@ def project_root(folder: Path) -> Path:
 def marked_root(folder: Path, *, own: bool = False) -> Path | None:
     """Give the nearest folder at or above this one with a mark of a project, our `own` files counted too if asked."""
     marks = dict.fromkeys((*_MARKS, *(_NAMES if own else ())))
-    return next((place for place in (folder, *folder.parents) if any((place / mark).exists() for mark in marks)), None)
+    places = (folder, *folder.parents)
+    return next((place for place in places if any(is_there(place / mark) for mark in marks)), None)
+
+
+def is_there(path: Path) -> bool:
+    """Say whether there is something at a path; where the system does not tell, as for one that is too long, no."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:

@@ -20,6 +20,15 @@ def crash(error: Exception) -> str:
     return f"internal error: {type(error).__name__}: {text} ({place})"
 
 
+def hides_interrupt(error: BaseException) -> bool:
+    """Say whether an exception was raised while an interrupt was on its way, as LibCST does in its context managers."""
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, KeyboardInterrupt):
+            return True
+    return False
+
+
 def syntax_finding(path: str, error: SyntaxError) -> Finding:
     """Give the finding that a file is no Python, at the place where it stops being any."""
     line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)

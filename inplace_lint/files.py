@@ -19,12 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inplace_lint.errors import UnreadableError
+from inplace_lint.config import is_there
+from inplace_lint.errors import InplaceLintError, UnreadableError
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 _NEW_MODE = 0o666
+MOST_BYTES = 2_000_000  # trees of a file take up to a thousand times its size in memory
 SKIPPED = frozenset(
     (  # noqa: SIM905 - sixty lines otherwise
         ".bzr .direnv .eggs .git .git-rewrite .hg .inplace_lint_cache .ipynb_checkpoints .mypy_cache .nox .pants.d "
@@ -126,8 +128,11 @@ def decode(data: bytes) -> str:
     Give the text of a Python file: in the encoding of its cookie or byte order mark, UTF-8 without one.
 
     Line ends stay as they are; the byte order mark is gone.
-    Raises: `UnreadableError` for a wrong cookie, or bytes that the encoding does not know, with the line.
+    Raises: `UnreadableError` for a wrong cookie, bytes that the encoding does not know, with the line, or too many.
     """
+    if len(data) > MOST_BYTES:
+        msg = f"larger than {MOST_BYTES // 1_000_000} MB: too large to be analyzed"
+        raise UnreadableError(msg)
     if b"\0" in data:
         msg = "holds null bytes: not Python source"
         raise UnreadableError(msg)
@@ -218,6 +223,27 @@ def put(path: Path, data: bytes) -> None:
         raise UnreadableError(msg) from error
 
 
+def put_text(path: Path, text: str, *, end: bool = False) -> None:
+    """
+    Make a file hold a text, at once or not at all, or add it at the end; a pipe or a device is written as it is.
+
+    Raises: `InplaceLintError` naming the file when it cannot be written.
+    """
+    is_plain = path.is_file() or not path.exists()
+    try:
+        if is_plain and not end and os.access(path.absolute().parent, os.W_OK):
+            put(path, text.encode("utf-8", "surrogateescape"))
+        else:
+            with path.open("a" if end else "w", encoding="utf-8") as file:
+                file.write(text)
+    except UnreadableError as error:
+        msg = f"{path}: {error}"
+        raise InplaceLintError(msg) from error
+    except OSError as error:
+        msg = f"{path}: {_reason(error)}"
+        raise InplaceLintError(msg) from error
+
+
 def _take_over(path: Path, like: os.stat_result | None) -> None:
     """Give a new file the owner and rights of the one that it replaces, or those of any new file."""
     if like is None:
@@ -304,7 +330,7 @@ def _layers_above(folder: Path) -> tuple[_Layer, ...]:
     for place in (folder, *folder.parents):
         if place != folder:
             chain.append(place)
-        if (place / ".git").exists():
+        if is_there(place / ".git"):
             return tuple(layer for above in reversed(chain) for layer in _layer(above))
     return ()  # outside a repository only the files below the folder count
 

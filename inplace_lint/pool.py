@@ -6,6 +6,7 @@ Work spread over processes, one task at a time to each, so that a process that d
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import multiprocessing
 import os
@@ -15,6 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
+
+from inplace_lint.errors import InplaceLintError
+from inplace_lint.process import interrupts_held
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -41,57 +45,50 @@ def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) ->
     Give the index and result of every task, in the order in which they are done.
 
     `work` is a function of a module and does not raise. Tasks start in the order given. Leaving the iterator, or an
-    interrupt, ends the processes.
+    interrupt, ends the processes; the end of this process does so within seconds. Where the system gives fewer
+    processes, fewer it is.
+
+    Raises: `InplaceLintError` where it gives none.
     """
     # Linux alone has a fork that is both safe here (one thread) and inherits what is imported already.
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    waiting = iter(range(len(tasks)))
+    waiting = collections.deque(range(len(tasks)))
     workers: list[_Worker[Task, Result]] = []
     try:
-        for index in waiting:
-            workers.append(_start(context, work))
-            _give(workers[-1], index, tasks)
-            if len(workers) == jobs:
-                break
-        while workers:
+        while waiting or workers:
+            while waiting and len(workers) < jobs and (worker := _start(context, work, among=len(workers))) is not None:
+                workers.append(worker)
+                _give(worker, waiting.popleft(), tasks)
             for ready in wait([worker.connection for worker in workers]):
                 worker = next(worker for worker in workers if worker.connection is ready)
                 index, answer = worker.task, _answer(worker)
-                following = next(waiting, None)
-                if following is None or isinstance(answer, Lost):
+                if waiting and not isinstance(answer, Lost):
+                    _give(worker, waiting.popleft(), tasks)
+                else:
                     workers.remove(worker)
                     _end(worker)
-                if following is not None:
-                    if isinstance(answer, Lost):
-                        worker = _start(context, work)
-                        workers.append(worker)
-                    _give(worker, following, tasks)
                 yield index, answer
     finally:
         for worker in workers:
             _end(worker)
 
 
-def _start(context: Any, work: Callable[[Task], Result]) -> _Worker[Task, Result]:  # noqa: ANN401 - see `_Worker`
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, work, os.getpid()), daemon=True)
-    with _interrupts_held():
-        process.start()
-    theirs.close()
+def _start(context: Any, work: Callable[[Task], Result], *, among: int) -> _Worker[Task, Result] | None:  # noqa: ANN401 - see `_Worker`
+    """Start a process beside others; None where the system gives no more than these."""
+    with contextlib.ExitStack() as opened:
+        try:
+            ours, theirs = (opened.enter_context(end) for end in context.Pipe())
+            process = context.Process(target=_serve, args=(theirs, work, os.getpid()), daemon=True)
+            with interrupts_held():  # one must not hit the new process before that ignores it
+                process.start()
+        except OSError as error:
+            if among:
+                return None
+            msg = f"no process can be started: {(error.strerror or 'error').lower()}; `--jobs 1` does without"
+            raise InplaceLintError(msg) from error
+        theirs.close()
+        opened.pop_all()
     return _Worker(process, ours)
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back while a process is made, so that it cannot hit the new one before that ignores it."""
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _give(worker: _Worker[Task, Result], index: int, tasks: Sequence[Task]) -> None:
@@ -125,6 +122,9 @@ def _serve(connection: Connection, work: Callable[[Task], Result], parent: int) 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        # The parent may be gone while a task is at work, which can take long.
+        signal.signal(signal.SIGALRM, lambda _number, _frame: None if os.getppid() == parent else os._exit(1))
+        signal.setitimer(signal.ITIMER_REAL, _ORPHAN_CHECK_SECONDS, _ORPHAN_CHECK_SECONDS)
     while os.getppid() == parent:
         try:
             if connection.poll(_ORPHAN_CHECK_SECONDS):

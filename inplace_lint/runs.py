@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from inplace_lint import files, notebook, session, sources, terminal
+from inplace_lint import files, notebook, process, session, sources, terminal
 from inplace_lint.config import Settings
 from inplace_lint.options import Wishes
 from inplace_lint.scope import Scope
@@ -61,7 +61,7 @@ def _files(paths: tuple[Path, ...], scope: Scope, plan: session.Plan) -> Run:
 
 
 def _stdin(path: Path, plan: session.Plan) -> Run:
-    given = sys.stdin.buffer.read()
+    given = process.read()
     name, root = (files.shown(path), sources.root_of(path)) if path != Path("-") else ("-", "")
 
     def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
@@ -85,5 +85,5 @@ def mended_by(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Me
 
     mended = mend(run, settings, diff=diff, is_stdin=is_stdin)
     for line in mended.words:
-        click.echo(line, err=True)
+        process.tell(line)
     return mended

@@ -23,7 +23,7 @@ from inplace_lint import cache, files, notebook, pool, sources, suppress
 from inplace_lint.agreement import agreement
 from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
-from inplace_lint.faults import crash, syntax_finding
+from inplace_lint.faults import crash, hides_interrupt, syntax_finding
 from inplace_lint.finding import Finding, Fix, Severity
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.pins import pinned
@@ -177,7 +177,9 @@ def _check_one(task: Task) -> Checked:
         return _failed("nested too deeply to be analyzed")
     except MemoryError:
         return _failed("not enough memory to analyze it")
-    except Exception as error:  # noqa: BLE001 - the one place for it: see the docstring of the module
+    except Exception as error:
+        if hides_interrupt(error):
+            raise KeyboardInterrupt from error
         return _failed(crash(error))
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}

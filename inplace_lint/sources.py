@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inplace_lint import files
-from inplace_lint.config import marked_root
+from inplace_lint.config import is_there, marked_root
 from inplace_lint.errors import UnreadableError
 from inplace_lint.outline.imports import Lookup
 
@@ -151,7 +151,7 @@ class Graph:
         known = self._packages.get(folder)
         if known is None:
             known, above = "", folder
-            while posixpath.basename(above) and Path(above, "__init__.py").is_file():
+            while posixpath.basename(above) and is_there(Path(above, "__init__.py")):
                 known, above = above, posixpath.dirname(above)
             self._packages[folder] = known
         return known
@@ -295,7 +295,7 @@ def root_of(path: Path) -> str:
         return marked.as_posix()
     if folder.is_relative_to(Path.cwd()):
         return Path.cwd().as_posix()
-    while (folder / "__init__.py").exists() and folder.parent != folder:
+    while is_there(folder / "__init__.py") and folder.parent != folder:
         folder = folder.parent
     return folder.as_posix()
 

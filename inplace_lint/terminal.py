@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from inplace_lint import process
+
 PLAIN_WIDTH = 120
 _PATIENCE_SECONDS = 1.0
 _LINKING_PROGRAMS = frozenset({"Hyper", "iTerm.app", "terminology", "WezTerm", "vscode", "ghostty", "rio", "Tabby"})
@@ -77,9 +79,12 @@ def show_pages(texts: Sequence[str], color: str) -> None:
     """Show pages in Markdown, laid out where colours are wanted."""
     text = "\n".join(texts)
     if not wants_color(color, is_file=False):
-        sys.stdout.write(text)
+        process.put(sys.stdout, text)
         return
     from rich.console import Console  # noqa: PLC0415 - `--version` does without rich
     from rich.markdown import Markdown  # noqa: PLC0415
 
-    Console(force_terminal=True).print(Markdown(text))
+    console = Console(force_terminal=True)
+    with console.capture() as shown:
+        console.print(Markdown(text))
+    process.put(sys.stdout, shown.get())

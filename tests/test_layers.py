@@ -33,7 +33,7 @@ LAYERS = (
     ("interp",),
     ("lower", "outline", "domain", "knowledge"),
     ("ir", "finding"),
-    ("event",),
+    ("event", "process"),
     ("span", "errors", "room"),
     ("",),
 )

@@ -18,7 +18,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Sym, Value
 
 _OF_FRAMES = frozenset({"comprehension", "fetched", "length", "turn"})
-_MADE_WHEN_ASKED = frozenset({"class", "method", "module", "unbound"})
+_MADE_WHEN_ASKED = frozenset({"class", "method", "module", "ran", "unbound"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ CONFIGURATIONS = 3
 STEPS_IN_ROOT = 4_000
 STEPS_IN_CALLER = 2_000
 STEPS_AT_IMPORT = 1_000
+STEPS_AT_IMPORTS = 20_000
 _FEW = 2_000
 _FEWER = 1_000
 
@@ -31,10 +32,12 @@ class Budget:
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
     work of a root grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
     condition that is followed when only one can be. `lazy`: modules are constructed when something asks for a part of
-    them; a root that only passes them on then costs next to nothing.
+    them; a root that only passes them on then costs next to nothing. `at_imports` are steps for the statements of all
+    modules that it asks, each of which has some of its own.
     """
 
     steps: int = STEPS_IN_ROOT
+    at_imports: int = STEPS_AT_IMPORTS
     paths: int = PATHS_IN_FUNCTION
     most: int = PATHS_IN_FUNCTION
     prefers: bool = True
@@ -56,7 +59,7 @@ class Budget:
 
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT) -> None:
         """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
-        self.steps = steps
+        self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
         self.width = self.most = PATHS_IN_FUNCTION
         self.prefers = True
         self.lazy = False

@@ -72,13 +72,11 @@ def _run_items(program: Program, state: State, path: str, env: Ref, name: str) -
     module = program.module(path)
     items = module.items(name)
     for item in items:
-        if item.slice not in program.under_way:  # it is what asks, or has its turn in the script
-            _run_item(program, state, path, env, item)
+        _run_once(program, state, path, env, item)
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # nobody fills a library
         for item in module.fills(name):
-            if item.slice not in program.under_way:
-                _run_item(program, state, path, env, item)
+            _run_once(program, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:
         program.bound.append((path, name))
@@ -102,6 +100,8 @@ def _from_star(program: Program, state: State, path: str, star: ImportFrom, name
     target = program.project.lookup.resolve(path, star.module, star.level)
     if target is not None:
         if name.startswith("_") or program.project.module(target) is None:
+            return None
+        if not program.project.may_bind(target, name):
             return None
         return find(program, state, target, name)
     dotted = f"{star.module}.{name}"
@@ -159,13 +159,30 @@ def module_env(state: State, path: str) -> Ref:
     return env
 
 
+def _run_once(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
+    """
+    Run a top-level item unless this path has, or is in the middle of it, or the script has it in its turn.
+
+    Items may bind a name and delete it again, and fill what others fill: run at each read, they take exponential time.
+    """
+    key = ("ran", item.slice)
+    if key in state.bindings or item.slice in program.under_way:
+        return
+    if program.budget.at_imports < 0:
+        program.budget.drop("imports")
+        return
+    state.attach(key, NONE)
+    _run_item(program, state, path, env, item)
+
+
 def _run_item(program: Program, state: State, path: str, env: Ref, item: Definition) -> None:
     """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are its own."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
     budget = program.budget
     before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, True)
-    steps, budget.steps = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
+    steps, given = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
+    budget.steps = given
     if item.kind == "class":
         cls = class_of(program, state, frame, item)
         if cls is not None:
@@ -175,13 +192,10 @@ def _run_item(program: Program, state: State, path: str, env: Ref, item: Definit
                 decorators.run_on_class(program, frame, state, node.decorators, cls)
     else:
         # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
-        first = item.slice not in program.under_way
-        program.under_way.add(item.slice)
         statements.run_in_place(program, frame, state, program.code(item.slice).body)
-        if first:
-            program.under_way.discard(item.slice)
     state.modes, state.assumptions = modes, assumptions
     budget.width, budget.prefers = before
+    budget.at_imports -= given - budget.steps
     budget.steps = steps
 
 

@@ -27,7 +27,7 @@ class Program:
     """
     A file under analysis, with the `project` that it may import from, and the facts that it is judged by.
 
-    `opinions`: what is no fault is looked for as well.
+    `opinions`: what is no fault is looked for as well. `under_way` are the statements that the script runs in order.
     """
 
     main: Module

@@ -108,6 +108,7 @@ class Project:
     read: Callable[[str], str | None]
     modules: dict[str, Module | None] = field(default_factory=dict)
     uses: dict[tuple[str, str], frozenset[tuple[str, str]]] = field(default_factory=dict)
+    _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
         """Take a file that was read already."""
@@ -118,6 +119,32 @@ class Project:
         if path not in self.modules:
             self.modules[path] = self._load(path)
         return self.modules[path]
+
+    def may_bind(self, path: str, name: str) -> bool:
+        """
+        Say whether a module that was read may have a variable: by a statement of its own, or through `import *`.
+
+        It spares packages that import all of hundreds of modules a look at each of them for each name of none.
+        """
+        if path not in self._shared:
+            self._shared[path] = self._bound_through_stars(path)
+        names = self._shared[path]
+        return names is None or name in names
+
+    def _bound_through_stars(self, path: str) -> frozenset[str] | None:
+        """List what a module and all that it imports all of bind; None where one of these is no file of the project."""
+        found = dict[str, Module | None]()
+        waiting = [path]
+        while waiting:
+            here = waiting.pop()
+            if here not in found:
+                module = found[here] = self.module(here)
+                stars = () if module is None else module.stars
+                targets = [self.lookup.resolve(here, star.module, star.level) for star in stars]
+                if None in targets:
+                    return None
+                waiting.extend(target for target in targets if target is not None)
+        return frozenset(name for module in found.values() if module is not None for name in module.by_name)
 
     def lower_seconds(self) -> float:
         """Add up the time spent on lowering."""

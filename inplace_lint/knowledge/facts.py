@@ -31,8 +31,9 @@ class Framework:
     one of the framework that they derive from and behave like. `calls` is the method that runs when a module is called.
     `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
     by copies. `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for
-    each harm. `words` are the methods of a tensor that cures are written with: the one that gives a `copy`, one that gives
-    the tensor without its history (`cut`), and the one that is to `assign` a parameter. `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
+    each harm. `words` are the methods of a tensor that cures are written with: the one that gives a `copy`, one that
+    gives the tensor without its history (`cut`), and the one that is to `assign` a parameter. `own_gradients`: the
+    gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.

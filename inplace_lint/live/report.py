@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.config import FOR_PEOPLE, Settings
-from inplace_lint.errors import InplaceLintError
-from inplace_lint.files import Sources
+from inplace_lint.files import Sources, put_text
 from inplace_lint.live import events, launch
 from inplace_lint.report.lang import in_language, language
 from inplace_lint.report.model import Report
@@ -56,11 +55,7 @@ def _write(text: str, output_file: Path | None) -> None:
     if output_file is None:
         sys.stderr.write(text)
         return
-    try:
-        output_file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        msg = f"{output_file}: {(error.strerror or 'cannot be written').lower()}"
-        raise InplaceLintError(msg) from error
+    put_text(output_file, text)
 
 
 def _tell(line: str) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from inplace_lint import process
 from inplace_lint.config import FOR_PEOPLE, Settings
 from inplace_lint.finding import Finding
 from inplace_lint.mend.rounds import Rounds, name_of
@@ -54,24 +55,30 @@ def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
     """Find what there is to fix, fix it in memory, and write it, print it or show how it differs."""
     rounds = Rounds(lambda texts: run(texts)[0], settings.unsafe_fixes, run({})[0])
     rounds.run()
-    outcome, texts = run(rounds.texts)
+    changed = {path: (rounds.read[path], new) for path, new in rounds.texts.items() if new != rounds.read[path]}
+    lost = {} if diff or is_stdin else _store(changed)
+    # What could not be written stands as it was, and what was found there remains.
+    outcome, texts = run({path: new for path, new in rounds.texts.items() if path not in lost})
     outcome.findings = tuple(
         replace(finding, fix=None) if name_of(finding) in rounds.refused else finding for finding in outcome.findings
     )
-    changed = {path: (rounds.read[path], new) for path, new in rounds.texts.items() if new != rounds.read[path]}
+    outcome.troubles.extend(f"{path}: {reason}" for path, reason in lost.items())
+    fixed = tuple(finding for finding in rounds.fixed if not lost.keys() & _edited(finding))
     if diff:
-        _print(b"".join(line for path, pair in sorted(changed.items()) for line in _difference(path, *pair)))
+        process.put_bytes(b"".join(line for path, pair in sorted(changed.items()) for line in _difference(path, *pair)))
     elif is_stdin:
-        _print(next(iter(outcome.asked.values())))
-    else:
-        _store(changed, outcome)
+        process.put_bytes(next(iter(outcome.asked.values())))
     silent = diff or settings.fix_only
-    words = tuple(_words(rounds, settings, diff=diff))
+    words = tuple(_words(rounds, fixed, settings, diff=diff))
     out = sys.stderr if is_stdin else sys.stdout
-    return Mended(outcome, texts, tuple(rounds.fixed), silent, settings.show_fixes, words, out)
+    return Mended(outcome, texts, fixed, silent, settings.show_fixes, words, out)
 
 
-def _words(rounds: Rounds, settings: Settings, *, diff: bool) -> Iterator[str]:
+def _edited(finding: Finding) -> set[str]:
+    return {file_of(edit.span) for edit in finding.fix.edits} if finding.fix is not None else set()
+
+
+def _words(rounds: Rounds, fixed: Sequence[Finding], settings: Settings, *, diff: bool) -> Iterator[str]:
     """Give what stderr is told: fixes that were taken back; those that were applied, where no report for people is."""
     is_for_people = settings.output_format in FOR_PEOPLE
     say = sayer(language(settings.lang, for_people=is_for_people, stream=sys.stderr))
@@ -79,9 +86,9 @@ def _words(rounds: Rounds, settings: Settings, *, diff: bool) -> Iterator[str]:
     if settings.show_fixes:
         yield from _refusals(rounds, say)
         if silent or not is_for_people:
-            yield from _shown(rounds.fixed, say).rstrip("\n").splitlines()
-    if silent and (rounds.fixed or diff):
-        yield _said(len(rounds.fixed), say, diff=diff)
+            yield from _shown(fixed, say).rstrip("\n").splitlines()
+    if silent and (fixed or diff):
+        yield _said(len(fixed), say, diff=diff)
 
 
 def _said(count: int, say: Say, *, diff: bool) -> str:
@@ -94,24 +101,11 @@ def _errors(count: int) -> str:
     return f"{count} error{'' if count == 1 else 's'}"
 
 
-def _store(changed: Mapping[str, tuple[bytes, bytes]], outcome: Outcome) -> None:
-    """Write what changed; what could not be written is a trouble of the outcome."""
-    for path, (old, new) in sorted(changed.items()):
-        reason = write(Path(path), old, new)
-        if reason:
-            outcome.troubles.append(f"{path}: {reason}")
-
-
-def _print(data: bytes) -> None:
-    """Print bytes as they are, where the stream can take them."""
-    out = sys.stdout
-    out.flush()
-    buffer = getattr(out, "buffer", None)
-    if buffer is None:
-        out.write(data.decode("utf-8", "backslashreplace"))
-    else:
-        buffer.write(data)
-        buffer.flush()
+def _store(changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
+    """Write what changed, all of it before an interrupt counts; give the reason for each file that was not written."""
+    with process.interrupts_held():
+        reasons = {path: write(Path(path), *pair) for path, pair in sorted(changed.items())}
+    return {path: reason for path, reason in reasons.items() if reason}
 
 
 def _difference(path: str, old: bytes, new: bytes) -> Iterator[bytes]:

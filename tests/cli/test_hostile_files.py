@@ -77,6 +77,28 @@ def test_deep_code_ends_neither_the_run_nor_the_other_files(lint, folder, buggy,
     assert "was killed" not in ran.err
 
 
+def test_names_that_many_statements_bind_and_delete_again_take_no_exponential_time(lint, folder, buggy):
+    names = [f"n{number}" for number in range(12)]
+    loops = [
+        f"for {name} in dir(torch):\n" + "".join(f"    {name}.x = {other}\n" for other in names) + f"del {name}\n"
+        for name in names
+    ]
+    (folder / "a.py").write_text(buggy + "".join(loops))
+    assert "a.py:5:1: error[IPL101] " in lint("--output-format", "concise", "--no-cache", ".").out
+
+
+def test_statements_of_modules_have_a_limit_in_all(lint, folder):
+    inner = "def inner(x):\n" + "    x = x + 1\n" * 30 + "    return x\n"
+    outer = "def outer(x):\n" + "    x = inner(x)\n" * 30 + "    return x\n"
+    names = [f"a{number}" for number in range(40)]
+    statements = "".join(f"{name} = outer(torch.ones(1))\n" for name in names)
+    root = f"def f(x):\n    y = x.exp()\n    y += 1\n    return y, {', '.join(names)}\n"
+    (folder / "a.py").write_text("import torch\n" + inner + outer + statements + root)
+    ran = lint("--statistics", "--no-cache", ".")
+    assert "roots: 1, cut short by imports: 1\n" in ran.out
+    assert "warning[IPL101]" in ran.out
+
+
 @pytest.mark.slow
 def test_a_file_of_fifty_thousand_lines_is_checked(lint, folder, buggy):
     generated = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(25_000))

@@ -1,0 +1,172 @@
+"""
+Does anything break or hang: `python benchmarks/sweep.py [--every] TREE...`.
+
+Checks each file of the trees alone, in the processes that the tool uses, and tells what ended in a fault of ours, what
+took longer than `--seconds` of a processor, the slowest files, and the memory of the largest process. The exit status
+is 1 if there was a fault, a file over its time, or a process over `--megabytes`. With `--every`, files that name no
+framework are checked as if they imported one at their end; otherwise they are passed over, as in a run of the tool.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from inplace_lint import files, pool, session, sources  # noqa: E402 - the tool of this checkout, not an installed one
+from inplace_lint.config import Settings  # noqa: E402
+from inplace_lint.errors import UnreadableError  # noqa: E402
+
+ENDING = b"\nimport torch\n"
+FOUND, SYNTAX = "found", "IPL902"
+
+
+class Row(NamedTuple):
+    """What one file took: `peak` is the largest memory, in megabytes, that its process had so far, `grew` by what."""
+
+    path: str
+    seconds: float
+    peak: float
+    grew: float
+    kind: str
+    words: str
+    codes: tuple[str, ...]
+
+
+class OvertimeError(BaseException):
+    """A file took too long; no handler for faults of one file catches it."""
+
+
+def main() -> int:
+    """Sweep the trees and tell; the exit status is 1 when something broke, hung or grew."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("trees", nargs="+", type=Path)
+    parser.add_argument("--every", action="store_true", help="check files that name no framework as well")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=60.0, help="what one file may take, of a processor's time")
+    parser.add_argument("--megabytes", type=float, default=1024.0, help="what one process may take")
+    parser.add_argument("--sample", type=int, default=0, help="so many files of all, chosen by a fixed seed")
+    parser.add_argument("--slowest", type=int, default=10, help="how many of the slowest files are listed")
+    parser.add_argument("--rows", type=Path, help="write a line of JSON for each file here")
+    chosen = parser.parse_args()
+    tasks, unread = read(chosen.trees, every=chosen.every)
+    if chosen.sample:
+        tasks = sorted(random.Random(0).sample(tasks, min(chosen.sample, len(tasks))), key=lambda task: task.path)
+    lines = sum(task.data.count(b"\n") for task in tasks)
+    print(f"{len(tasks)} files, {lines} lines; {len(unread)} could not be read", flush=True)
+    started = time.perf_counter()
+    rows = list(swept(tasks, chosen.jobs, chosen.seconds, chosen.rows))
+    print(told(rows, time.perf_counter() - started, lines, chosen.slowest))
+    broken = [row for row in rows if row.kind in {"fault", "lost", "overtime"}]
+    return 1 if broken or any(row.peak > chosen.megabytes for row in rows) else 0
+
+
+def read(trees: Sequence[Path], *, every: bool) -> tuple[list[session.Task], list[str]]:
+    """Give a task for each file of the trees that is to be checked, and a line for each that cannot be read."""
+    names = session.framework_names()
+    settings = Settings(root=Path.cwd(), cache=False)
+    plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
+    found = files.find(trees, {})
+    tasks: list[session.Task] = []
+    unread = list(found.troubles)
+    for path in found.files:
+        try:
+            data = files.read(path)
+        except UnreadableError as error:
+            unread.append(f"{path}: {error}")
+            continue
+        if path.suffix != ".py":
+            continue
+        if not files.mentions(data, names):
+            if not every:
+                continue
+            data += ENDING
+        tasks.append(session.task_of(files.shown(path), data, path, sources.root_of(path), plan))
+    return tasks, unread
+
+
+def swept(tasks: Sequence[session.Task], jobs: int, seconds: float, place: Path | None) -> Iterator[Row]:
+    """Check each task; what is known of it is written at once, so that a sweep that is ended is not lost."""
+    out = place.open("a", encoding="utf-8") if place is not None else None
+    for index, answer in pool.run_all(partial(watched, seconds), tasks, jobs):
+        if isinstance(answer, pool.Lost):
+            answer = Row(tasks[index].path, 0.0, 0.0, 0.0, "lost", answer.reason, ())  # noqa: PLW2901
+        if out is not None:
+            out.write(json.dumps(answer._asdict()) + "\n")
+            out.flush()
+        yield answer
+    if out is not None:
+        out.close()
+
+
+def watched(seconds: float, task: session.Task) -> Row:
+    """Check a file under an alarm."""
+    signal.signal(signal.SIGPROF, _ring)
+    before, started = _peak(), time.process_time()
+    codes: tuple[str, ...] = ()
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        checked = session.check_one(task)
+        kind, words = kind_of(checked.trouble), checked.trouble
+        codes = tuple(finding.code for finding in checked.entry.findings)
+    except OvertimeError as error:
+        frames = traceback.extract_tb(error.__traceback__)[-6:]
+        kind, words = "overtime", " < ".join(f"{Path(one.filename).name}:{one.lineno}" for one in reversed(frames))
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    peak = _peak()
+    return Row(task.path, time.process_time() - started, peak, peak - before, kind, words, codes)
+
+
+def kind_of(trouble: str) -> str:
+    """Say what kind of end a check had by the line that tells it: a fault is ours, what is `refused` the file's."""
+    if not trouble:
+        return FOUND
+    return "fault" if trouble.startswith(("internal error", "not enough memory")) else "refused"
+
+
+def told(rows: Sequence[Row], wall: float, lines: int, slowest: int) -> str:
+    """Put the rows into words."""
+    kinds = Counter(row.kind for row in rows)
+    codes = Counter(code for row in rows for code in row.codes)
+    spent = sum(row.seconds for row in rows)
+    peak = max((row.peak for row in rows), default=0.0)
+    rate = lines / max(spent, 1e-9)
+    parts = [
+        f"{len(rows)} files in {wall:.0f} s ({spent:.0f} s of a processor, {rate:.0f} lines each); peak {peak:.0f} MB",
+        f"ends: {dict(kinds)}; findings: {dict(sorted(codes.items()))}",
+    ]
+    odd = [row for row in rows if row.kind != FOUND]
+    parts.extend(f"{row.kind}: {row.path}: {row.words} ({row.seconds:.1f} s)" for row in odd)
+    parts.append("slowest:")
+    by_time = sorted(rows, key=lambda row: -row.seconds)[:slowest]
+    parts.extend(f"  {row.seconds:7.1f} s  {row.peak:6.0f} MB (+{row.grew:.0f})  {row.path}" for row in by_time)
+    parts.append("memory grew most at:")
+    by_growth = sorted(rows, key=lambda row: -row.grew)[:slowest]
+    parts.extend(f"  +{row.grew:.0f} MB  {row.path}" for row in by_growth)
+    return "\n".join(parts)
+
+
+def _ring(_number: int, _frame: object) -> None:
+    raise OvertimeError
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())

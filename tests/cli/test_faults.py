@@ -1,0 +1,309 @@
+"""What goes wrong around the tool ends in one line that names it, and leaves no file half written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from inplace_lint import cache, faults, files
+from inplace_lint.errors import UnreadableError
+
+ROOT = str(Path(__file__).resolve().parents[2])
+ENVIRONMENT = {**os.environ, "PYTHONPATH": ROOT, "PYTHONIOENCODING": "utf-8"}
+posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc, or writes to /dev/full")
+
+
+def shell(folder: Path, line: str) -> tuple[int, str, str]:
+    """Run a line of a shell, in which `lint` is the tool."""
+    program = f'lint() {{ "{sys.executable}" -m inplace_lint "$@"; }}\n{line}'
+    done = subprocess.run(
+        ["bash", "-c", program], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def limited(folder: Path, limit: str, *words: str) -> tuple[int, str, str]:
+    """Run the tool under a limit of the shell: `-f 1` lets no file grow over 1,024 bytes, as a full disk would."""
+    return shell(folder, f"ulimit {limit}; lint {' '.join(words)}")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@posix
+@pytest.mark.parametrize(
+    ("line", "status", "word"),
+    [
+        ("lint - <&-", 2, "error: standard input is closed\n"),
+        ("lint explain <&-", 2, "error: standard input is closed\n"),
+        ("lint a.py >&-", 2, "error: standard output is closed\n"),
+        ("lint a.py -o found.txt <&- >&-", 1, ""),
+        ("lint a.py 2>&-", 1, ""),
+        ("mkdir gone; cd gone; rmdir ../gone; lint .", 2, "error: the working folder does not exist any more\n"),
+        pytest.param(
+            "lint a.py >/dev/full", 2, "error: standard output failed: no space left on device\n", marks=linux
+        ),
+        pytest.param(
+            "lint a.py --diff >/dev/full", 2, "error: standard output failed: no space left on device\n", marks=linux
+        ),
+        pytest.param("lint a.py -o /dev/full", 2, "error: /dev/full: no space left on device\n", marks=linux),
+        pytest.param("lint nowhere.py 2>/dev/full", 2, "", marks=linux),
+    ],
+)
+def test_a_stream_or_folder_that_is_not_there_is_named_in_one_line(folder, buggy, line, status, word):
+    (folder / "a.py").write_text(buggy)
+    ran = shell(folder, line)
+    assert (ran[0], ran[2]) == (status, word)
+
+
+@posix
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [("a.py", 1), ("--exit-zero a.py", 0), ("--diff a.py", 1), ("clean.py missing.py", 2), ("rule --all", 0)],
+)
+def test_who_reads_our_output_may_close_it_and_the_status_stays(folder, buggy, clean, words, status):
+    padding = "".join(f"def f{number}(x):\n    y = x.exp()\n    y += 1\n    return y\n" for number in range(100))
+    (folder / "a.py").write_text(buggy + padding)
+    (folder / "clean.py").write_text(clean)
+    ran = shell(folder, f"lint {words} | true; exit ${{PIPESTATUS[0]}}")
+    assert ran[0] == status
+    assert "Traceback" not in ran[2]
+    assert "Exception ignored" not in ran[2]
+
+
+@posix
+def test_a_full_disk_leaves_files_as_they_are_and_counts_nothing_as_fixed(folder, buggy):
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text(buggy + "# " + "x" * 2000 + "\n")
+    (folder / "small.py").write_text(buggy)
+    before = contents(folder)
+    status, out, err = limited(folder, "-f 1", "--fix", "--output-format", "concise", ".")
+    assert status == 2
+    assert err.splitlines() == [f"{name}: file too large; nothing was written" for name in ("a.py", "b.py")]
+    assert "Found 3 errors (1 fixed, 2 remaining); 2 files could not be checked." in out
+    after = contents(folder)
+    assert after.keys() == before.keys()
+    assert {name for name in before if before[name] != after[name]} == {"small.py"}
+
+
+@posix
+@pytest.mark.parametrize("option", ["--output-file", "--write-baseline"])
+def test_a_full_disk_leaves_no_half_a_report(folder, buggy, option):
+    functions = (f"def f{number}(x):\n    y = x.exp()\n    y += 1\n    return y\n" for number in range(20))
+    (folder / "a.py").write_text(buggy + "".join(functions))
+    (folder / "old.txt").write_text('{"version": 1, "findings": []}')
+    for name in ("old.txt", "new.txt"):
+        status, _, err = limited(folder, "-f 1", option, name, "a.py")
+        assert (status, err) == (2, f"error: {name}: file too large; nothing was written\n")
+    assert (folder / "old.txt").read_text() == '{"version": 1, "findings": []}'
+    assert not (folder / "new.txt").exists()
+
+
+@posix
+def test_a_cache_that_cannot_be_written_is_done_without(lint, folder, buggy):
+    (folder / "a.py").write_text(buggy)
+    want = lint("--no-cache", "a.py")
+    assert limited(folder, "-f 0", "a.py") == want
+    assert lint("--cache-dir", "a.py/below", "a.py") == want
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_cache_is_read(lint, folder, buggy):
+    (folder / "a.py").write_text(buggy)
+    want = lint("a.py")
+    store = folder / ".inplace_lint_cache"
+    for path in (*store.rglob("*"), store):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        assert "files taken from the cache: 1\n" in lint("--statistics", "a.py").out
+        (folder / "a.py").write_text(buggy + "\n")
+        assert lint("a.py") == want
+    finally:
+        for path in (store, *store.rglob("*")):
+            path.chmod(0o700)
+
+
+def test_a_cache_may_be_deleted_under_a_run(tmp_path):
+    store = cache.Cache(tmp_path / "cache", "context")
+    entry = cache.Entry((), {}, {})
+    over = threading.Event()
+
+    def delete() -> None:
+        while not over.is_set():
+            shutil.rmtree(store.folder, ignore_errors=True)
+
+    thread = threading.Thread(target=delete)
+    thread.start()
+    try:
+        for number in range(200):
+            store.put(f"{number}.py", "key", entry)
+            assert store.get(f"{number}.py", "key") in (None, entry)
+    finally:
+        over.set()
+        thread.join()
+    store.put("a.py", "key", entry)
+    assert store.get("a.py", "key") == entry
+
+
+def test_runs_at_once_share_a_cache(lint, folder, buggy, clean):
+    for number in range(12):
+        (folder / f"m{number:02}.py").write_text(buggy if number % 2 else clean)
+    command = [sys.executable, "-m", "inplace_lint", "--output-format", "json", "."]
+    running = [subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE) for _ in range(3)]
+    told = {process.communicate(timeout=120)[0].decode() for process in running}
+    assert told == {lint("--no-cache", "--output-format", "json", ".").out}
+    assert "files taken from the cache: 12\n" in lint("--statistics", ".").out
+    assert not list((folder / ".inplace_lint_cache").rglob(".new-*"))
+
+
+@posix
+def test_fewer_processes_than_wished_for_do(lint, folder, buggy):
+    for number in range(30):
+        (folder / f"m{number:02}.py").write_text(buggy + f"# {'x' * 2000}\n")
+    want = lint("--no-cache", "--output-format", "concise", "-j", "1", ".")
+    assert limited(folder, "-n 16", "--no-cache", "--output-format", "concise", "-j", "30", ".") == want
+
+
+@linux
+def test_a_killed_process_is_named_with_its_file_and_the_others_are_checked(folder, buggy):
+    process = started(folder, buggy)
+    os.kill(int(children(process)[0]), signal.SIGKILL)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert err.decode().endswith("the process that checked it was killed by signal 9 (SIGKILL)\n")
+    assert err.count(b"\n") == 1
+    assert b"7 files; 1 file could not be checked." in out
+
+
+@linux
+def test_processes_do_not_outlive_the_one_that_started_them(folder, buggy):
+    process = started(folder, buggy)
+    orphans = children(process)
+    process.kill()
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 30
+    while any(Path("/proc", orphan).exists() for orphan in orphans):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@linux
+@pytest.mark.parametrize("fixing", [(), ("--fix", "--unsafe-fixes")], ids=["check", "fix"])
+def test_an_interrupt_of_workers_leaves_files_as_they_are(folder, buggy, fixing):
+    process = started(folder, buggy, *fixing)
+    before = contents(folder)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.decode().strip()) == (130, "interrupted")
+    assert contents(folder) == before
+
+
+def started(folder: Path, buggy: str, *words: str) -> subprocess.Popen[bytes]:
+    """Start a run of eight files in two processes, and give it when both are at work."""
+    functions = "".join(f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n\n\n" for at in range(150))
+    for number in range(8):
+        (folder / f"m{number}.py").write_text(buggy + functions)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inplace_lint", "--no-cache", "-j", "2", "--output-format", "concise", *words, "."],
+        cwd=folder,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    while len(children(process)) < 2:
+        assert process.poll() is None
+        time.sleep(0.01)
+    return process
+
+
+def children(process: subprocess.Popen[bytes]) -> list[str]:
+    return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+
+@posix
+def test_an_interrupt_while_the_tool_is_imported_is_one_word(folder):
+    program = """\
+import os, signal, sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "inplace_lint.options":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupted())
+from inplace_lint.__main__ import main
+sys.exit(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=ENVIRONMENT, capture_output=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (130, b"interrupted\n")
+
+
+def test_an_interrupt_is_seen_behind_the_exception_that_took_its_place():
+    def interrupted() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            {}["what was not computed"]
+
+    with pytest.raises(KeyError) as caught:
+        interrupted()
+    assert faults.hides_interrupt(caught.value)
+    assert not faults.hides_interrupt(KeyError())
+
+
+def test_a_file_that_is_too_large_is_named(lint, folder, buggy):
+    (folder / "a.py").write_text(buggy)
+    (folder / "large.py").write_text("import torch\nx = [" + "1, " * (files.MOST_BYTES // 3) + "]\n")
+    ran = lint("--output-format", "concise", ".")
+    assert (ran.status, ran.err) == (2, "large.py: larger than 2 MB: too large to be analyzed\n")
+    assert ran.out.startswith("a.py:5:1: error[IPL101] ")
+    with pytest.raises(UnreadableError):
+        files.decode(b" " * (files.MOST_BYTES + 1))
+
+
+@pytest.mark.slow
+def test_a_line_of_nearly_two_megabytes_ends_nothing(lint, folder, buggy):
+    (folder / "a.py").write_text(buggy + "x = [" + "1, " * (files.MOST_BYTES // 3 - 100) + "]\n")
+    assert lint("--output-format", "concise", ".").out.startswith("a.py:5:1: error[IPL101] ")
+
+
+def test_three_thousand_files_are_checked_and_known_the_second_time(lint, folder, buggy):
+    spread(folder, 30, 100, buggy)
+    assert lint("--output-format", "concise", ".").out.startswith("d0/bad.py:5:1: error[IPL101] ")
+    assert "files taken from the cache: 1501\n" in lint("--statistics", ".").out
+
+
+@pytest.mark.slow
+def test_two_hundred_thousand_files_are_checked(lint, folder, buggy):
+    spread(folder, 200, 1000, buggy)
+    assert lint("--output-format", "concise", "--no-cache", ".").out.startswith("d0/bad.py:5:1: error[IPL101] ")
+
+
+def spread(folder: Path, folders: int, each: int, buggy: str) -> None:
+    for outer in range(folders):
+        (folder / f"d{outer}").mkdir()
+        for inner in range(each):
+            (folder / f"d{outer}" / f"m{inner}.py").write_text("import torch\nx = 1\n" if inner % 2 else "x = 1\n")
+    (folder / "d0/bad.py").write_text(buggy)
+
+
+@posix
+def test_a_folder_too_deep_for_the_system_is_told(lint, folder, buggy):
+    (folder / "a.py").write_text(buggy)
+    assert shell(folder, "for i in {1..250}; do mkdir dddddddddddddddddddd; cd dddddddddddddddddddd; done; ls")[0] == 0
+    ran = lint("--output-format", "concise", ".")
+    assert ran.status == 2
+    assert ran.err.endswith(": file name too long\n")
+    assert ran.err.count("\n") == 1
+    assert ran.out.startswith("a.py:5:1: error[IPL101] ")
