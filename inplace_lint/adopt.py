@@ -45,10 +45,13 @@ def adopt(
         return _prune(outcome, texts, place)
     if place is not None:
         applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)
-        outcome.findings, outcome.known = applied.left, applied.known
+        outcome.hidden.update(dict.fromkeys(set(outcome.findings) - set(applied.left), True))
+        outcome.findings = applied.left
         outcome.notes.extend(baseline.told(applied.stale, files.shown(place)))
     if changed is not None:
-        outcome.findings = tuple(one for one in outcome.findings if since.in_changed_lines(one, changed))
+        out = [one for one in outcome.findings if not since.in_changed_lines(one, changed)]
+        outcome.hidden.update(dict.fromkeys(out, False))
+        outcome.findings = tuple(one for one in outcome.findings if one not in outcome.hidden)
     return ""
 
 

@@ -355,7 +355,7 @@ def _write(
         _put(Path(place), job_summary(report), "a")
     if is_for_people:
         fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
-        counts = Counts(len(outcome.troubles), outcome.known, tuple(fixed))
+        counts = Counts(len(outcome.troubles), sum(outcome.hidden.values()), tuple(fixed))
         line = summary(outcome.findings, counts, report.say, color=color)
         text += shown + line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
     if settings.statistics:

@@ -54,7 +54,7 @@ def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
     """Find what there is to fix, fix it in memory, and write it, print it or show how it differs."""
     rounds = Rounds(lambda texts: run(texts)[0], settings.unsafe_fixes, run({})[0])
     rounds.run()
-    outcome, texts = run(rounds.texts)
+    outcome, (_, texts) = rounds.before, run(rounds.texts)
     outcome.findings = tuple(
         replace(finding, fix=None) if name_of(finding) in rounds.refused else finding for finding in outcome.findings
     )
