@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
 from inplace_lint.finding import Fix
-from inplace_lint.fix import copies, flags, modes
+from inplace_lint.fix import copies, flags, modes, views
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
@@ -60,7 +60,8 @@ def _of_leaf(case: Case) -> Fix | None:
         return None  # the item that was written before it is set says more
     plan = result_of(case)
     if plan is None:
-        plan = _open(case) if any(holding.gradient for holding in case.met()) else modes.without_grad(case)
+        flows = any(holding.gradient for holding in case.met())
+        plan = _open(case) or copies.under_a_name(case) if flows else modes.without_grad(case)
     return None if plan is None else fix_of(plan, safe=False)
 
 
@@ -96,7 +97,16 @@ def _of_views(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _of_flag(case)
     plan = _open(case)
-    return None if plan is None or is_lost(case, plan) else fix_of(plan, safe=is_safe(case, plan))
+    if plan is not None and not is_lost(case, plan):
+        return fix_of(plan, safe=is_safe(case, plan))
+    plan = views.one_by_one(case)
+    return None if plan is None else fix_of(plan, safe=not case.event.assumptions)
+
+
+def _without_overlap(case: Case) -> Plan | None:
+    """Compute what is used of a call without its write, or else let the write read a copy."""
+    plan = result_of(case)
+    return copies.of_operand(case) if plan is None or is_lost(case, plan) else plan
 
 
 def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]:
@@ -116,7 +126,7 @@ CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
     "multi_view_base": _unsafe(_open),
     "hooked_view": _of_views,
     "overlap": _unsafe(_open),
-    "operands_overlap": _unsafe(copies.of_operand),
+    "operands_overlap": _unsafe(_without_overlap),
     "cast": _unsafe(_open),
     "shape": _unsafe(_open),
     "detach_view": _unsafe(_open),

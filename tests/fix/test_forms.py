@@ -187,13 +187,81 @@ def test_the_result_of_a_call_that_writes_a_leaf_is_computed_without_the_write(f
     assert fix(source).text == source.replace(before, after)
 
 
-def test_a_parameter_that_a_gradient_should_flow_into_is_left_to_the_program(fix):
-    source = (
-        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
-        "        super().__init__()\n        self.fc = nn.Linear(4, 4)\n"
-        "        self.token = nn.Parameter(torch.zeros(4))\n\n"
-        "    def forward(self, x):\n        self.token[0] += self.fc(x).mean()\n        return self.token\n"
+PARAMETER = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.token = nn.Parameter(torch.zeros(4))
+
+    def forward(self, x):
+        h = self.fc(x)
+"""
+
+
+def test_a_parameter_that_a_gradient_should_flow_into_is_written_in_a_copy(fix):
+    source = PARAMETER + "        self.token[0] += h.mean()\n        return self.token * self.token[0]\n"
+    done = fix(source)
+    assert done.text == PARAMETER + (
+        "        token = self.token.clone()\n        token[0] += h.mean()\n        return token * token[0]\n"
     )
+    assert done.remaining == ()
+    assert fix(source, unsafe=False).text == source
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self.token[0] += h.mean()\nreturn h",
+        "if len(x) > 2:\n    self.token[0] += h.mean()\nreturn self.token",
+        "for row in h:\n    self.token[0] += row.mean()\nreturn self.token",
+        "token = 1\nself.token[0] += h.mean()\nreturn self.token * token",
+        "self.token[0] += h.mean()\nreturn lambda: self.token",
+    ],
+    ids=["not read again", "read on another way", "written again", "the name is taken", "read at any time"],
+)
+def test_a_parameter_is_left_to_the_program_where_a_copy_might_not_be_what_is_read(fix, body):
+    source = PARAMETER + "".join(f"        {line}\n" for line in body.split("\n"))
+    done = fix(source)
+    assert done.text == source
+    assert [finding.code for finding in done.found].count("IPL202") > 0
+
+
+VIEWS = {
+    "for row in h:\n        row += 1": "for row in [h[i] for i in range(len(h))]:\n        row += 1",
+    "for i, row in enumerate(h):\n        row += i": "for i, row in enumerate([h[i] for i in range(len(h))]):"
+    "\n        row += i",
+    "a, b = h\n    a += b": "a, b = [h[i] for i in range(len(h))]\n    a += b",
+    "a, b = h.unbind()\n    a += b": "a, b = [h[i] for i in range(len(h))]\n    a += b",
+    "a, b = h.unbind(1)\n    a += b": "a, b = [h[:, i] for i in range(h.shape[1])]\n    a += b",
+    "a, b = torch.unbind(h, dim=-1)\n    a += b": "a, b = [h[..., i] for i in range(h.shape[-1])]\n    a += b",
+    "for a in h.unbind(-2):\n        a += 1": "for a in [h[..., i, :] for i in range(h.shape[-2])]:\n        a += 1",
+    "k = [h]\n    for row in k[0]:\n        row += 1": "k = [h]\n    for row in [k[0][i] for i in range(len(k[0]))]:"
+    "\n        row += 1",
+}
+SUM = HEAD.replace("torch.sigmoid(fc(x))", "fc(x) + 1")
+
+
+@pytest.mark.parametrize(("before", "after"), VIEWS.items())
+def test_views_that_are_written_for_what_they_are_parts_of_are_taken_one_at_a_time(fix, before, after):
+    done = fix(f"{SUM}    {before}\n    return h\n", unsafe=False)
+    assert done.text == f"{SUM}    {after}\n    return h\n"
+    assert done.remaining == ()
+
+
+def test_views_whose_holder_is_seen_are_taken_one_at_a_time_unsafely(fix):
+    """The function returns a tuple, and the comprehension is a list."""
+    source = f"{SUM}    rows = h.unbind()\n    rows[0].add_(1)\n    return h\n"
+    assert fix(source, unsafe=False).text == source
+    assert fix(source).text == source.replace("h.unbind()", "[h[i] for i in range(len(h))]")
+
+
+def test_parts_of_unknown_size_have_no_such_form(fix):
+    source = f"{SUM}    a, b = h.chunk(2)\n    a += 1\n    return h\n"
     assert fix(source).text == source
 
 
@@ -248,6 +316,11 @@ def test_what_is_kept_is_a_copy(fix):
 def test_an_operand_that_overlaps_is_copied(fix):
     source = "import torch\n\nx = torch.rand(3, 3)\nx += x.t()\n"
     assert fix(source).text == source.replace("x.t()", "x.t().clone()")
+
+
+def test_a_call_whose_result_is_used_is_made_without_its_write_where_an_operand_overlaps(fix):
+    source = "import torch\n\n\ndef f(x):\n    return x.unsqueeze(1).sub_(x.unsqueeze(2))\n\n\nf(torch.rand(2, 3))\n"
+    assert fix(source).text == source.replace("sub_", "sub")
 
 
 def test_the_order_of_steps_is_never_changed(fix):
