@@ -136,6 +136,17 @@ def of_operand(case: Case) -> Plan | None:
     return Plan(tuple(copied(case, syntax, value)), f"read a copy: `{text}`", exact=True)
 
 
+def where_returned(case: Case) -> Plan | None:
+    """Return a copy from a custom function, instead of the input itself, which counts as written."""
+    place = case.draft.write.site.place
+    syntax = syntax_at(case, place.slice)
+    node = syntax.node(place)
+    if not isinstance(node, cst.Return) or not isinstance(node.value, cst.Name):
+        return None
+    text = f"return {node.value.value}{_copying(case)}"
+    return Plan(tuple(copied(case, syntax, node.value)), f"return a copy: `{text}`", exact=True)
+
+
 def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
     """Say whether the value of an expression is used, and is not taken apart."""
     around = syntax.parents[node]

@@ -29,7 +29,7 @@ def _of_stale(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _of_flag(case)
     if case.draft.write.param:
-        return None
+        return _of_parameter(case)
     saved, plan = copies.at_saves(case), _open(case)
     if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
         return fix_of(saved, safe=True)  # a copy before the statement would be kept and written by it again
@@ -38,6 +38,12 @@ def _of_stale(case: Case) -> Fix | None:
     if plan is None or is_lost(case, plan):
         return None if saved is None else fix_of(saved, safe=True)
     return fix_of(plan, safe=False)
+
+
+def _of_parameter(case: Case) -> Fix | None:
+    """Let backward keep a copy of what a layer writes in its forward; when to step or to clip, says the program."""
+    saved = copies.at_saves(case) if case.draft.write.module else None
+    return None if saved is None else fix_of(saved, safe=True)
 
 
 def _saves_itself(case: Case) -> bool:
@@ -58,7 +64,7 @@ def _of_leaf(case: Case) -> Fix | None:
     """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
     if case.draft.write.spelled == "again":
         return None  # the item that was written before it is set says more
-    plan = result_of(case)
+    plan = result_of(case) or copies.where_returned(case)
     if plan is None:
         flows = any(holding.gradient for holding in case.met())
         plan = _open(case) or copies.under_a_name(case) if flows else modes.without_grad(case)

@@ -105,6 +105,26 @@ def test_paddle_assigns_a_parameter_instead_of_binding_it(fix):
     assert fix(source).text == source.replace("fc.weight *= 2 + 1", "fc.weight.set_value(fc.weight * (2 + 1))")
 
 
+def test_paddle_returns_a_copy_of_a_leaf_from_a_custom_function(fix):
+    source = (
+        "import paddle\nfrom paddle.autograd import PyLayer\n\n\nclass Scale(PyLayer):\n    @staticmethod\n"
+        "    def forward(ctx, x):\n        return x\n\n    @staticmethod\n"
+        "    def backward(ctx, d):\n        return 2 * d\n\n\n"
+        "w = paddle.ones([3])\nw.stop_gradient = False\nScale.apply(w).sum().backward()\n"
+    )
+    assert fix(source, unsafe=False).text == source
+    assert fix(source).text == source.replace("return x", "return x.clone()")
+
+
+def test_backward_keeps_a_copy_of_what_a_layer_writes_in_its_forward(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\nemb = nn.Embedding(8, 4, max_norm=1.0)\n"
+        "h = emb(torch.arange(3))\ny = h @ emb.weight.t()\nloss = y.sum() + emb(torch.arange(4)).sum()\n"
+        "loss.backward()\n"
+    )
+    assert fix(source, unsafe=False).text == source.replace("weight.t()", "weight.t().clone()")
+
+
 MODULE = """\
 import torch
 from torch import nn

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,11 @@ def _parameter(example: Example):
     return pytest.param(example, id=example.name, marks=[pytest.mark.paddle] if example.framework == "paddle" else [])
 
 
+@cache
+def safely_fixed(program: str):
+    return fixed(program, unsafe=False)
+
+
 def _run(example: Example, text: str, real: Callable[[str], Real], folder: Path):
     program = folder / "example.py"
     program.write_text(text, encoding="utf-8")
@@ -33,9 +40,35 @@ def _run(example: Example, text: str, real: Callable[[str], Real], folder: Path)
 
 @pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if one.behaviour != "raises"])
 def test_safe_fixes_let_a_program_do_what_it_did(example, real, tmp_path):
-    text = fixed(example.program, unsafe=False).text
+    text = safely_fixed(example.program).text
     if text != example.program:  # its asserts say what it computes
         assert _run(example, text, real, tmp_path).verdict == "ran"
+
+
+SAME = (Path(__file__).parent / "same_values.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if one.lines_of("error")])
+def test_what_is_safely_fixed_computes_what_the_program_means(example, real, tmp_path):
+    """Its meaning is what it computes while backward keeps copies, where the framework lets it get to its end so."""
+    done = safely_fixed(example.program)
+    if done.text != example.program:
+        program = f"FRAMEWORK = {example.framework!r}\nBEFORE = {example.program!r}\nAFTER = {done.text!r}\n{SAME}"
+        outcome = _run(example, program, real, tmp_path)
+        if any(finding.severity is Severity.ERROR for finding in done.remaining):
+            assert outcome.error != "AssertionError"  # what is left raises
+        else:
+            assert (outcome.verdict, outcome.message) == ("ran", "")
+
+
+@pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if one.lines_of("error")])
+def test_a_second_run_over_safe_fixes_finds_nothing_new(example):
+    first = safely_fixed(example.program)
+    if first.text != example.program:
+        ast.parse(first.text)
+        again = safely_fixed(first.text)
+        assert again.text == first.text
+        assert [(one.code, one.span) for one in again.found] == [(one.code, one.span) for one in first.remaining]
 
 
 @pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if one.lines_of("error")])
