@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
 from inplace_lint.finding import Fix
-from inplace_lint.fix import copies, flags, modes, views
+from inplace_lint.fix import copies, flags, modes, order, views
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
@@ -43,7 +43,7 @@ def _of_stale(case: Case) -> Fix | None:
 def _of_parameter(case: Case) -> Fix | None:
     """Let backward keep a copy of what a layer writes in its forward; when to step or to clip, says the program."""
     saved = copies.at_saves(case) if case.draft.write.module else None
-    return None if saved is None else fix_of(saved, safe=True)
+    return order.proposed(case) if saved is None else fix_of(saved, safe=True)
 
 
 def _saves_itself(case: Case) -> bool:
@@ -80,7 +80,7 @@ def _of_untracked(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _unsafe(flags.cleared)(case)
     if case.draft.write.param:
-        return None
+        return order.proposed(case)
     plan = copies.at_saves(case)
     return None if plan is None else fix_of(plan, safe=False)
 

@@ -352,5 +352,6 @@ def test_the_order_of_steps_is_never_changed(fix):
     )
     done = fix(source)
     assert done.text == source
-    assert [finding.code for finding in done.found] == ["IPL103"]
-    assert done.found[0].help
+    (found,) = done.found
+    assert (found.code, found.fix) == ("IPL103", None)
+    assert found.help == "move line 8 below line 9: the backward there still needs the old values"

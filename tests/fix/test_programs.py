@@ -80,6 +80,30 @@ def test_a_program_whose_errors_are_fixed_raises_nothing_about_writes(example, r
     assert outcome.verdict == "ran" or not ABOUT_WRITES.search(outcome.message)
 
 
+MOVED = re.compile(r"move lines? (\d+)(?: to (\d+))? below line (\d+):")
+
+
+@pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if "error: IPL103" in one.program])
+def test_the_lines_that_the_help_names_are_the_ones_to_move(example, real, tmp_path):
+    told = [MOVED.match(finding.help) for finding in fixed(example.program).found if finding.code == "IPL103"]
+    named = [match for match in told if match is not None]
+    if not named:
+        return
+    lines = example.program.splitlines(keepends=True)
+    for match in reversed(named):
+        first, last, below = int(match[1]), int(match[2] or match[1]), int(match[3])
+        lines[first - 1 : below] = [*lines[last:below], *lines[first - 1 : last]]
+    assert _run(example, "".join(lines), real, tmp_path).verdict == "ran"
+
+
+def test_most_faults_of_order_name_both_lines():
+    """In the others a turn of a loop runs the backward of what the turn before it kept."""
+    examples = [example for example in EXAMPLES if "error: IPL103" in example.program]
+    told = [one for example in examples for one in fixed(example.program).found if one.code == "IPL103"]
+    assert sum(re.search(r"line \d+\b.* line \d+\b", one.help) is not None for one in told) >= 0.7 * len(told)
+    assert any(MOVED.match(one.help) for one in told)
+
+
 def test_most_errors_of_the_examples_have_a_fix():
     """The rest is the program's to say: the order of steps, the mode of a write, what a custom function returns."""
     told = [fixed(example.program) for example in EXAMPLES if example.lines_of("error")]
