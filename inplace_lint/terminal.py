@@ -83,3 +83,11 @@ def show_pages(texts: Sequence[str], color: str) -> None:
     from rich.markdown import Markdown  # noqa: PLC0415
 
     Console(force_terminal=True).print(Markdown(text))
+
+
+def complain(parts: Sequence[str], lang: str | None) -> None:
+    """Write a line on stderr, each part of it in a language; None for that of the environment."""
+    from inplace_lint.report.lang import language, sayer  # noqa: PLC0415 - most runs have nothing to say there
+
+    say = sayer(language(lang, stream=sys.stderr))
+    sys.stderr.write("".join(map(say, parts)) + "\n")
