@@ -338,8 +338,10 @@ def test_an_operand_that_overlaps_is_copied(fix):
     assert fix(source).text == source.replace("x.t()", "x.t().clone()")
 
 
-def test_a_call_whose_result_is_used_is_made_without_its_write_where_an_operand_overlaps(fix):
-    source = "import torch\n\n\ndef f(x):\n    return x.unsqueeze(1).sub_(x.unsqueeze(2))\n\n\nf(torch.rand(2, 3))\n"
+@pytest.mark.parametrize("rest", ["return {}", "x = {}\n    return x"])
+def test_a_call_whose_result_is_used_is_made_without_its_write_where_an_operand_overlaps(fix, rest):
+    body = rest.format("x.unsqueeze(1).sub_(x.unsqueeze(2))")
+    source = f"import torch\n\n\ndef f(x):\n    {body}\n\n\nf(torch.rand(2, 3))\n"
     assert fix(source).text == source.replace("sub_", "sub")
 
 
