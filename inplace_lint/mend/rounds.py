@@ -55,8 +55,13 @@ class Rounds:
     def run(self) -> None:
         """Go on until nothing changes any more."""
         self.read = dict(self.before.asked)
+        since = 0  # how many fixes were applied when what was taken back had its last try
         for _ in range(_MOST_ROUNDS):
             batch = list(self._batch())
+            if not batch and self.refused and since < len(self.fixed):
+                since = len(self.fixed)
+                self.refused.clear()  # what stood in the way may be gone
+                batch = list(self._batch())
             if not batch:
                 return
             kept = self._sift([], batch)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inplace_lint.finding import Edit
@@ -178,6 +178,7 @@ def is_fixed_at_once(steps: list[str], *, unsafe: bool) -> None:
 
 @settings(max_examples=120, deadline=None)
 @given(BODIES, st.booleans())
+@example(["h *= k - 1", "h.mul_(2)", STEPS[-2], "F.relu_(h)", "for row in h: row += 1"], True)
 def test_fixed_programs_parse_and_a_second_run_finds_and_changes_nothing_new(steps, unsafe):
     is_fixed_at_once(steps, unsafe=unsafe)
 
