@@ -6,6 +6,7 @@ A baseline is looked for where the command runs if an option names it, and besid
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from itertools import groupby
@@ -18,6 +19,9 @@ from inplace_lint.faults import SYNTAX_CODE
 from inplace_lint.finding import Finding
 from inplace_lint.mend import cells as notebook_cells
 from inplace_lint.options import Wishes
+from inplace_lint.report.counted import counted
+from inplace_lint.report.lang import language, sayer
+from inplace_lint.report.summary import Say
 from inplace_lint.session import Outcome
 from inplace_lint.suppress import UNUSED_CODE
 
@@ -33,22 +37,26 @@ def adopt(
     `changed` are the lines to which findings are bound, None where all are told.
     Raises: `InplaceLintError` for a baseline that cannot be read or written.
     """
+    say = sayer(language(settings.lang, stream=sys.stdout))
     if wishes.add_noqa:
         added, troubles = add_comments(outcome)
         outcome.troubles = sorted((*outcome.troubles, *troubles))
-        return f"Added {_number(added, 'noqa comment')}."
+        return say(f"Added {counted(added, 'noqa comment')}.")
     texts = {**texts, **{path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}}
     place = _place(settings)
     if wishes.write_baseline:
-        return _write_baseline(outcome, texts, Path(wishes.write_baseline))
+        return _write_baseline(outcome, texts, Path(wishes.write_baseline), say)
     if wishes.prune_baseline:
-        return _prune(outcome, texts, place)
+        return _prune(outcome, texts, place, say)
     if place is not None:
         applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)
-        outcome.findings, outcome.known = applied.left, applied.known
+        outcome.hidden.update(dict.fromkeys(set(outcome.findings) - set(applied.left), True))
+        outcome.findings = applied.left
         outcome.notes.extend(baseline.told(applied.stale, files.shown(place)))
     if changed is not None:
-        outcome.findings = tuple(one for one in outcome.findings if since.in_changed_lines(one, changed))
+        out = [one for one in outcome.findings if not since.in_changed_lines(one, changed)]
+        outcome.hidden.update(dict.fromkeys(out, False))
+        outcome.findings = tuple(one for one in outcome.findings if one not in outcome.hidden)
     return ""
 
 
@@ -56,15 +64,15 @@ def _place(settings: Settings) -> Path | None:
     return settings.root / settings.baseline if settings.baseline else None
 
 
-def _write_baseline(outcome: Outcome, texts: Mapping[str, bytes], place: Path) -> str:
+def _write_baseline(outcome: Outcome, texts: Mapping[str, bytes], place: Path, say: Say) -> str:
     found = baseline.entries_of(outcome.findings, place.parent, texts)
     known = baseline.read(place) if place.exists() else Counter[baseline.Key]()
     entries = baseline.merged(known, found, place.parent, outcome)
     baseline.write(place, entries)
-    return f"Wrote {_number(entries.total(), 'finding')} to {files.shown(place)}."
+    return say(f"Wrote {counted(entries.total(), 'finding')} to {files.shown(place)}.")
 
 
-def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None) -> str:
+def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None, say: Say) -> str:
     if place is None:
         msg = "--prune-baseline: there is no baseline; name it with --baseline"
         raise InplaceLintError(msg)
@@ -73,11 +81,7 @@ def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None) -> 
     entries = baseline.pruned(known, found, place.parent, outcome)
     baseline.write(place, entries)
     gone = known.total() - entries.total()
-    return f"Took {_number(gone, 'finding')} out of {files.shown(place)}."
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+    return say(f"Took {counted(gone, 'finding')} out of {files.shown(place)}.")
 
 
 def add_comments(outcome: Outcome) -> tuple[int, list[str]]:

@@ -25,6 +25,7 @@ from inplace_lint.options import (
     OneOf,
     Wishes,
     by_pattern,
+    chosen_language,
     framework_version,
     from_here,
     known_rules,
@@ -56,11 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = program.main(words, prog_name="inplace-lint", standalone_mode=False)
         sys.stdout.flush()
     except click.NoSuchOption as error:
-        return _fail(f"no such option {error.option_name!r}{nearest_option(error)}")
+        return _fail(f"no such option {error.option_name!r}{nearest_option(error)}", chosen_language(words))
     except click.ClickException as error:
-        return _fail(error.format_message())
+        return _fail(error.format_message(), chosen_language(words))
     except InplaceLintError as error:
-        return _fail(str(error))
+        return _fail(str(error), chosen_language(words))
     except (click.Abort, KeyboardInterrupt):
         process.tell("interrupted")
         return INTERRUPTED
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if not (words_of_it := process.fault(error)):
             raise
-        return _fail(words_of_it)
+        return _fail(words_of_it, chosen_language(words))
     return status if isinstance(status, int) else CLEAN
 
 
@@ -192,14 +193,14 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
     if outcome.word:
         click.echo(outcome.word)
-        return _told(outcome, exit_zero=True)
+        return _told(outcome, settings.lang, exit_zero=True)
     if proof["confirm"]:
         from inplace_lint.proving import proved
 
         texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
     if mended is None or not mended.silent:
         _write(outcome, settings, output_file, texts, mended)
-    status = _told(outcome, exit_zero=settings.exit_zero)
+    status = _told(outcome, settings.lang, exit_zero=settings.exit_zero)
     if mended is not None and mended.silent and not outcome.troubles:
         return FOUND if diff and mended.fixed else CLEAN
     return status
@@ -279,7 +280,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
         process.tell("paste the traceback, then press Ctrl-D")
     explained = read(process.read().decode("utf-8", "replace"))
     if explained is None:
-        return _fail("no error of torch or paddle about in-place operations stands in this text")
+        return _fail("no error of torch or paddle about in-place operations stands in this text", lang)
     for line in told(explained, sayer(lang)):
         click.echo(line)
     if not paths:
@@ -293,7 +294,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
         _write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
         click.echo(sayer(lang)("No finding in these paths fits."))
-    return _told(outcome, exit_zero=True)
+    return _told(outcome, lang, exit_zero=True)
 
 
 def _show(
@@ -356,7 +357,7 @@ def _write(
         put_text(Path(place), job_summary(report), end=True)
     if is_for_people:
         fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
-        counts = Counts(len(outcome.troubles), outcome.known, tuple(fixed))
+        counts = Counts(len(outcome.troubles), sum(outcome.hidden.values()), tuple(fixed))
         line = summary(outcome.findings, counts, report.say, color=color)
         text += shown + line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
     if settings.statistics:
@@ -371,18 +372,18 @@ def _write(
         put_text(output_file, text)
 
 
-def _told(outcome: Outcome, *, exit_zero: bool) -> int:
+def _told(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:
     """Tell what could not be checked, and give the exit status."""
     from inplace_lint.finding import Severity
 
     for line in (*outcome.troubles, *outcome.notes):
-        process.tell(line)
+        terminal.complain((line,), lang)
     if outcome.troubles:
         return FAILED
     counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
     return FOUND if counts and not exit_zero else CLEAN
 
 
-def _fail(message: str) -> int:
-    process.tell(f"error: {' '.join(message.split())}")
+def _fail(message: str, lang: str | None) -> int:
+    terminal.complain(("error: ", " ".join(message.split())), lang)
     return FAILED

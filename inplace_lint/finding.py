@@ -96,7 +96,8 @@ class Fix:
     """
     Edits that take a fault away together, and the sentence that says what they do ("use `x = x + y`").
 
-    `safe`: the tape showed that nobody else sees the written tensor and that its value stays the same.
+    `safe`: the tape showed that nobody else sees the written tensor and that its value stays the same. `display`: there
+    is only the sentence.
     """
 
     applicability: Applicability

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from inplace_lint.config import nearest, settings_at, settings_of_text, version
+from inplace_lint.config import LANGS, nearest, settings_at, settings_of_text, version
 
 if TYPE_CHECKING:
     from inplace_lint.config import Settings
@@ -99,6 +100,13 @@ def framework_version(_context: click.Context, parameter: click.Parameter, value
         return value if value is None else version(value)
     except ValueError as error:
         raise click.BadParameter(str(error), param=parameter) from error
+
+
+def chosen_language(words: Sequence[str]) -> str | None:
+    """Give the language that a command line names, right or wrong as the rest of it may be."""
+    named = [after for before, after in pairwise(words) if before == "--lang"]
+    named += [word.partition("=")[2] for word in words if word.startswith("--lang=")]
+    return next((lang for lang in reversed(named) if lang in LANGS), None)
 
 
 def nearest_option(error: click.NoSuchOption) -> str:

@@ -47,9 +47,14 @@ def runner(paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings:
 
     changed = since.changed_lines(wishes.since) if wishes.since else None
 
+    read_first: dict[str, bytes] = {}
+
     def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
         outcome, read = look(texts)
-        outcome.word = adopt.adopt(outcome, read, settings, wishes, changed)
+        if not read_first:
+            read_first.update(outcome.asked)
+        now = None if changed is None else since.moved(changed, read_first, texts)
+        outcome.word = adopt.adopt(outcome, read, settings, wishes, now)
         return outcome, read
 
     return run

@@ -87,7 +87,7 @@ class Outcome:
     seconds: dict[str, float] = field(default_factory=dict)
     notebooks: dict[str, notebook.Notebook] = field(default_factory=dict)
     asked: dict[str, bytes] = field(default_factory=dict)
-    known: int = 0
+    hidden: dict[Finding, bool] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     word: str = ""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from inplace_lint import files, notebook
@@ -45,6 +46,27 @@ def changed_lines(ref: str) -> Changed:
     new = _git("-C", str(top), "ls-files", "-z", "--others", "--exclude-standard")
     found.update({files.shown(top / name): _EVERYTHING for name in new.split("\0") if name})
     return found
+
+
+def moved(changed: Changed, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Changed:
+    """Give the lines that differ from the commit once texts have taken the place of those that git compared."""
+    return {
+        **changed,
+        **{path: tuple(_shifted(changed.get(path, ()), old[path], new[path])) for path in new if path in old},
+    }
+
+
+def _shifted(ranges: Ranges, old: bytes, new: bytes) -> Iterator[tuple[int, int]]:
+    """Give where changed lines of a text are in one that came of it, and the lines in which the two differ."""
+    matched = difflib.SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
+    for kind, since, until, start, stop in matched.get_opcodes():
+        if kind != "equal":
+            yield start + 1, stop
+            continue
+        for first, last in ranges:
+            begin, end = max(first, since + 1), min(last, until)
+            if begin <= end:
+                yield begin - since + start, end - since + start
 
 
 def in_changed_lines(finding: Finding, changed: Changed) -> bool:

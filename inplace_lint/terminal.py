@@ -88,3 +88,11 @@ def show_pages(texts: Sequence[str], color: str) -> None:
     with console.capture() as shown:
         console.print(Markdown(text))
     process.put(sys.stdout, shown.get())
+
+
+def complain(parts: Sequence[str], lang: str | None) -> None:
+    """Write a line on stderr, each part of it in a language; None for that of the environment."""
+    from inplace_lint.report.lang import language, sayer  # noqa: PLC0415 - most runs have nothing to say there
+
+    say = sayer(language(lang, stream=sys.stderr))
+    process.tell("".join(map(say, parts)))

@@ -44,6 +44,43 @@ def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     return Plan((edit,), f"write into a copy: `{text}` before this line", frozenset({owner}), exact=True)
 
 
+def under_a_name(case: Case) -> Plan | None:
+    """
+    Bind a copy of an attribute to a local variable before it is written, and read that from there on.
+
+    For a parameter into which a gradient is meant to flow: it can be neither written nor set to another tensor.
+    """
+    write = case.draft.write.site.place
+    syntax = syntax_at(case, write.slice)
+    owners = {holding.owner for holding in case.met()}
+    statement = syntax.statement(syntax.node(write))
+    scope = syntax.scope(syntax.node(write))
+    if len(owners) != 1 or statement is None or not isinstance(scope, cst.FunctionDef) or syntax.in_loop(statement):
+        return None
+    (owner,) = owners
+    name = owner.rpartition(".")[2]
+    if "." not in owner or not syntax.is_alone(statement) or syntax.is_used(scope, name):
+        return None
+    start = syntax.start(statement)
+    reads = [node for node in syntax.within(scope) if dotted(node) == owner and syntax.start(node) >= start]
+    if not _stays_read(syntax, reads, statement, scope):
+        return None
+    text = f"{name} = {owner}{_copying(case)}"
+    line = syntax.insert(start, f"{text}{syntax.end_of_line(statement)}{syntax.indent_of(statement)}")
+    edits = (line, *(syntax.replace(node, name) for node in reads))
+    return Plan(edits, f"write into a copy: `{text}` before this line, and use `{name}` from there on", exact=True)
+
+
+def _stays_read(syntax: Syntax, reads: list[cst.CSTNode], statement: cst.CSTNode, scope: cst.CSTNode) -> bool:
+    """Say whether an attribute is read after a statement, only where that has run, and is not bound there."""
+    block = syntax.parents[syntax.parents[statement]]
+    if any(syntax.scope(node) is not scope or block not in syntax.above(node) for node in reads):
+        return False
+    if any(isinstance(syntax.parents[node], cst.AssignTarget | cst.AnnAssign | cst.Del) for node in reads):
+        return False
+    return any(syntax.start(node) >= syntax.end(statement) for node in reads)
+
+
 def at_saves(case: Case) -> Plan | None:
     """Let backward keep a copy wherever it keeps what is written later; None if one place has no such form."""
     edits: list[Edit] = []
@@ -97,6 +134,17 @@ def of_operand(case: Case) -> Plan | None:
         return None
     text = f"{syntax.text(value)}{_copying(case)}"
     return Plan(tuple(copied(case, syntax, value)), f"read a copy: `{text}`", exact=True)
+
+
+def where_returned(case: Case) -> Plan | None:
+    """Return a copy from a custom function, instead of the input itself, which counts as written."""
+    place = case.draft.write.site.place
+    syntax = syntax_at(case, place.slice)
+    node = syntax.node(place)
+    if not isinstance(node, cst.Return) or not isinstance(node.value, cst.Name):
+        return None
+    text = f"return {node.value.value}{_copying(case)}"
+    return Plan(tuple(copied(case, syntax, node.value)), f"return a copy: `{text}`", exact=True)
 
 
 def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
 from inplace_lint.finding import Fix
-from inplace_lint.fix import copies, flags, modes
+from inplace_lint.fix import copies, flags, modes, order, views
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import exchanged, result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
@@ -29,7 +29,7 @@ def _of_stale(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _of_flag(case)
     if case.draft.write.param:
-        return None
+        return _of_parameter(case)
     saved, plan = copies.at_saves(case), _open(case)
     if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
         return fix_of(saved, safe=True)  # a copy before the statement would be kept and written by it again
@@ -38,6 +38,12 @@ def _of_stale(case: Case) -> Fix | None:
     if plan is None or is_lost(case, plan):
         return None if saved is None else fix_of(saved, safe=True)
     return fix_of(plan, safe=False)
+
+
+def _of_parameter(case: Case) -> Fix | None:
+    """Let backward keep a copy of what a layer writes in its forward; when to step or to clip, says the program."""
+    saved = copies.at_saves(case) if case.draft.write.module else None
+    return order.proposed(case) if saved is None else fix_of(saved, safe=True)
 
 
 def _saves_itself(case: Case) -> bool:
@@ -58,9 +64,10 @@ def _of_leaf(case: Case) -> Fix | None:
     """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
     if case.draft.write.spelled == "again":
         return None  # the item that was written before it is set says more
-    plan = result_of(case)
+    plan = result_of(case) or copies.where_returned(case)
     if plan is None:
-        plan = _open(case) if any(holding.gradient for holding in case.met()) else modes.without_grad(case)
+        flows = any(holding.gradient for holding in case.met())
+        plan = _open(case) or copies.under_a_name(case) if flows else modes.without_grad(case)
     return None if plan is None else fix_of(plan, safe=False)
 
 
@@ -73,7 +80,7 @@ def _of_untracked(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _unsafe(flags.cleared)(case)
     if case.draft.write.param:
-        return None
+        return order.proposed(case)
     plan = copies.at_saves(case)
     return None if plan is None else fix_of(plan, safe=False)
 
@@ -96,7 +103,16 @@ def _of_views(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _of_flag(case)
     plan = _open(case)
-    return None if plan is None or is_lost(case, plan) else fix_of(plan, safe=is_safe(case, plan))
+    if plan is not None and not is_lost(case, plan):
+        return fix_of(plan, safe=is_safe(case, plan))
+    plan = views.one_by_one(case)
+    return None if plan is None else fix_of(plan, safe=not case.event.assumptions)
+
+
+def _without_overlap(case: Case) -> Plan | None:
+    """Compute what is used of a call without its write, or else let the write read a copy."""
+    plan = result_of(case)
+    return copies.of_operand(case) if plan is None or is_lost(case, plan) else plan
 
 
 def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]:
@@ -116,7 +132,7 @@ CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
     "multi_view_base": _unsafe(_open),
     "hooked_view": _of_views,
     "overlap": _unsafe(_open),
-    "operands_overlap": _unsafe(copies.of_operand),
+    "operands_overlap": _unsafe(_without_overlap),
     "cast": _unsafe(_open),
     "shape": _unsafe(_open),
     "detach_view": _unsafe(_open),

@@ -97,15 +97,15 @@ def is_lost(case: Case, plan: Plan) -> bool:
     """
     Say whether what the program means by the write would get lost.
 
-    That is so where a larger tensor is what is meant to change, or where this function never looks at the tensor again:
-    then it is written for somebody else.
+    That is so where this function takes a part of a larger tensor, which is what is meant to change, or where it never
+    looks at the tensor again: then it is written for somebody else.
     """
     met = case.met()
-    if any(holding.base or _live(case, holding, holding.bases - plan.binds) for holding in met):
+    if any((one.base and one.taken) or _live(case, one, one.bases - plan.binds) for one in met):
         return True
     if plan.owns and all(holding.item for holding in met):
         return False
-    elsewhere = any(holding.foreign or holding.others or holding.names - plan.binds for holding in met)
+    elsewhere = any(one.foreign or one.others or one.base or one.names - plan.binds for one in met)
     return elsewhere and not any(_looked_at(case, holding, plan.binds or _held(holding)) for holding in met)
 
 

@@ -57,7 +57,9 @@ def result_of(case: Case) -> Plan | None:
     if isinstance(syntax.parents[node], cst.Expr) or not node.func.attr.value.endswith("_"):
         return None
     edit = syntax.replace(node.func.attr, node.func.attr.value[:-1])
-    return Plan((edit,), f"use `{_edited(syntax, node, _short(syntax.text(node)), edit)}`")
+    return Plan(
+        (edit,), f"use `{_edited(syntax, node, _short(syntax.text(node)), edit)}`", _targets(syntax.parents[node])
+    )
 
 
 def exchanged(case: Case) -> Plan | None:

@@ -6,6 +6,7 @@ Edits replace as little as they can. What they do not touch keeps its bytes: a f
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -128,6 +129,34 @@ class Syntax:
         """Say whether a simple statement is all that stands on its lines."""
         line = self.parents.get(statement)
         return isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+
+    def in_loop(self, node: cst.CSTNode) -> bool:
+        """Say whether code of a function may run again within one call of it."""
+        scope = self.scope(node)
+        return any(
+            isinstance(around, _LOOPS) for around in itertools.takewhile(lambda one: one is not scope, self.above(node))
+        )
+
+    def within(self, scope: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """Give a node and all below it."""
+        waiting = [scope]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(node.children)
+
+    def is_used(self, scope: cst.CSTNode, name: str) -> bool:
+        """Say whether code in a function spells a variable of this name."""
+        return any(
+            isinstance(node, cst.Name) and node.value == name and not self._is_part(node) for node in self.within(scope)
+        )
+
+    def _is_part(self, node: cst.Name) -> bool:
+        """Say whether a name is that of an attribute or of a keyword, and of no variable."""
+        parent = self.parents[node]
+        if isinstance(parent, cst.Attribute):
+            return parent.attr is node
+        return isinstance(parent, cst.Arg) and parent.keyword is node
 
     def is_live(self, name: str, statement: cst.CSTNode) -> bool:
         """

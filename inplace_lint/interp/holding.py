@@ -36,14 +36,15 @@ class Holding:
     What a write met.
 
     `call` is the expression that wrote, seen from the function whose code it stands in. `owner` is the shortest
-    variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without one;
-    `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
+    variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without
+    one; `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
     `others`: attributes, containers, callers, or somebody unknown, may hold it. `foreign`: it was made before the
     function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees
-    the write; `base`: something else holds one. `floating`: it is known to hold floating numbers. `cast`: the op
-    chooses its types by itself. `param`: it is a parameter, or part of one. `bound`: the owner is an attribute that an
-    object of a library needs as it is. `gradient`: a gradient flows into what is written from another operand.
-    `unrecorded`: gradients were off, so that the tensor kept the history it had, which a new one would not have.
+    the write; `base`: something else holds one; `taken`: this function took it as a part of one. `floating`: it is
+    known to hold floating numbers. `cast`: the op chooses its types by itself. `param`: it is a parameter, or part
+    of one. `bound`: the owner is an attribute that an object of a library needs as it is. `gradient`: a gradient
+    flows into what is written from another operand. `unrecorded`: gradients were off, so that the tensor kept the
+    history it had, which a new one would not have.
     """
 
     call: Place
@@ -54,6 +55,7 @@ class Holding:
     foreign: bool
     bases: frozenset[str]
     base: bool
+    taken: bool
     floating: bool
     cast: bool
     param: bool
@@ -95,6 +97,7 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
         foreign=tensor.storage <= frame.env.id or _is_unknown(state, tensor),
         bases=frozenset(over) & names,
         base=not names.issuperset(over) or (view and own is not None and tensor.base in own),
+        taken=view and ref.id > frame.env.id and not _is_all(tensor),
         floating=tensor.dtype == "float" or (tensor.dtype == "unknown" and tensor.rg is True),
         cast=state.modes.autocast,
         param=tensor.param or (whole is not None and whole.param),
@@ -102,6 +105,11 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
         gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
         unrecorded=state.modes.grad is not True and tensor.rg is not False,
     )
+
+
+def _is_all(tensor: Tensor) -> bool:
+    """Say whether a view is all of what it is a view of, in another shape."""
+    return tensor.part is not None and all(move in {"all", "axes"} for move, _, _ in tensor.part)
 
 
 def _owner(state: State, frame: Frame, expr: ir.Expr | None, storage: int) -> str:

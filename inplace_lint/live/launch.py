@@ -22,7 +22,7 @@ from inplace_lint.config import Settings
 from inplace_lint.errors import InplaceLintError
 from inplace_lint.live.record import Record, record_of
 
-_CHILD = Path(__file__).parent / "child" / "run_main.py"
+_CHILD = Path(__file__).parent / "child" / "start.py"
 _OLDEST = (3, 8)
 _PASSED_ON = ("SIGTERM", "SIGHUP")
 
@@ -76,7 +76,7 @@ def run(python: str, words: Sequence[str]) -> Ended:
     with tempfile.TemporaryDirectory(prefix="inplace-lint-", ignore_cleanup_errors=True) as folder:
         told = Path(folder) / "records"
         told.touch()
-        command = [python, str(_CHILD), str(told), *words]
+        command = [python, str(_CHILD), "run_main", str(told), *words]
         with subprocess.Popen(command) as child, _patient(child):  # noqa: S603 - what the user asked to run
             status = child.wait()
         lines = told.read_text(encoding="utf-8").splitlines()

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from inplace_lint.live.record import Record, record_of
 
-_CHILD = Path(__file__).parent / "child" / "confirm_main.py"
+_CHILD = Path(__file__).parent / "child" / "start.py"
 _START_SECONDS = 120.0
 _GRACE_SECONDS = 10.0
 _WATCHER = {"watched", "stale", "untracked", "refused"}
@@ -74,7 +74,7 @@ class Warm:
             return
         quiet = {"GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(  # noqa: S603 - what the user asked to run
-            [self.python, str(_CHILD), self.framework],
+            [self.python, str(_CHILD), "confirm_main", self.framework],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -21,6 +21,7 @@ from inplace_lint.finding import Finding
 from inplace_lint.mend.rounds import Rounds, name_of
 from inplace_lint.mend.store import write
 from inplace_lint.notebook import file_of
+from inplace_lint.report.counted import counted
 from inplace_lint.report.lang import language, sayer
 from inplace_lint.session import Outcome
 
@@ -58,7 +59,8 @@ def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
     changed = {path: (rounds.read[path], new) for path, new in rounds.texts.items() if new != rounds.read[path]}
     lost = {} if diff or is_stdin else _store(changed)
     # What could not be written stands as it was, and what was found there remains.
-    outcome, texts = run({path: new for path, new in rounds.texts.items() if path not in lost})
+    checked, texts = run({path: new for path, new in rounds.texts.items() if path not in lost})
+    outcome = checked if lost else rounds.before
     outcome.findings = tuple(
         replace(finding, fix=None) if name_of(finding) in rounds.refused else finding for finding in outcome.findings
     )
@@ -94,11 +96,7 @@ def _words(rounds: Rounds, fixed: Sequence[Finding], settings: Settings, *, diff
 def _said(count: int, say: Say, *, diff: bool) -> str:
     if not count:
         return say("No errors would be fixed.")
-    return say(f"Would fix {_errors(count)}.") if diff else say(f"Fixed {_errors(count)}.")
-
-
-def _errors(count: int) -> str:
-    return f"{count} error{'' if count == 1 else 's'}"
+    return say(f"Would fix {counted(count, 'error')}.") if diff else say(f"Fixed {counted(count, 'error')}.")
 
 
 def _store(changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
@@ -123,7 +121,7 @@ def _shown(fixed: Sequence[Finding], say: Say) -> str:
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for finding in fixed:
         counts.setdefault(file_of(finding.span), Counter())[finding.code, finding.name] += 1
-    lines = [say(f"Fixed {_errors(len(fixed))}:")]
+    lines = [say(f"Fixed {counted(len(fixed), 'error')}:")]
     for path, rules in sorted(counts.items()):
         wide = len(str(max(rules.values())))
         lines.append(f"- {path}:")

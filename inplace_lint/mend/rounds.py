@@ -9,7 +9,7 @@ of another fix is tried in the next round.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from inplace_lint import files
 from inplace_lint.errors import UnreadableError
@@ -40,7 +40,8 @@ class Rounds:
     The state of a run: `before` is what holds of the texts so far.
 
     `read` is what was read of the files at first, `texts` the new content of those that changed. `fixed` are the
-    findings whose fixes were applied, in order, at the places they had when they were.
+    findings whose fixes were applied, in order, at the places they had when they were. What was hidden at first, by a
+    baseline or because its lines did not change, stays so wherever it moves, and what was told stays told.
     """
 
     check: Check
@@ -54,15 +55,20 @@ class Rounds:
     def run(self) -> None:
         """Go on until nothing changes any more."""
         self.read = dict(self.before.asked)
+        since = 0  # how many fixes were applied when what was taken back had its last try
         for _ in range(_MOST_ROUNDS):
             batch = list(self._batch())
+            if not batch and self.refused and since < len(self.fixed):
+                since = len(self.fixed)
+                self.refused.clear()  # what stood in the way may be gone
+                batch = list(self._batch())
             if not batch:
                 return
             kept = self._sift([], batch)
             if kept:
                 self.texts = {**self.texts, **self._texts(kept)}
                 self.fixed.extend(kept)
-                self.before = self.check(self.texts)
+                self.before = _settled(self.before, self.check(self.texts), kept)
 
     def _batch(self) -> Iterator[Finding]:
         """Choose fixes that touch no line of another one, the first first; only files that were asked for change."""
@@ -140,13 +146,9 @@ def name_of(finding: Finding) -> Name:
 
 
 def _judged(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> dict[Finding, str]:
-    moves = {path: moved(edits) for path, edits in _by_path(batch).items()}
-    known: dict[tuple[str, str], list[Finding]] = {}
-    for finding in before.findings:
-        known.setdefault((finding.code, finding.span.path), []).append(finding)
+    moves = _moves(batch)
     blamed: dict[Finding, str] = {}
-    for finding in after.findings:
-        old = _old(finding, known.get((finding.code, finding.span.path), ()), moves.get(finding.span.path))
+    for finding, old in _origins(before, after, moves):
         stays = [one for one in old if one in batch]
         if stays:
             blamed.update(dict.fromkeys(stays, "the finding stays"))
@@ -156,6 +158,34 @@ def _judged(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> dict[F
     for line in set(after.troubles) - set(before.troubles):
         blamed.update((one, line) for one in batch if one not in blamed)
     return blamed
+
+
+def _settled(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> Outcome:
+    """Give what holds after a round: what was there before it is told or hidden as it was."""
+    hidden: dict[Finding, bool] = {}
+    told: list[Finding] = []
+    for finding, old in _origins(before, after, _moves(batch)):
+        why = [before.hidden[one] for one in old if one in before.hidden]
+        if old and len(why) == len(old):
+            hidden[finding] = why[0]
+        elif not old and finding in after.hidden:
+            hidden[finding] = after.hidden[finding]
+        else:
+            told.append(finding)
+    return replace(after, findings=tuple(sorted(told, key=lambda one: (one.span, one.code))), hidden=hidden)
+
+
+def _moves(batch: Sequence[Finding]) -> dict[str, Moved]:
+    return {path: moved(edits) for path, edits in _by_path(batch).items()}
+
+
+def _origins(before: Outcome, after: Outcome, moves: Mapping[str, Moved]) -> Iterator[tuple[Finding, list[Finding]]]:
+    """Give each finding there is, told or hidden, with those that it was before."""
+    known: dict[tuple[str, str], list[Finding]] = {}
+    for finding in (*before.findings, *before.hidden):
+        known.setdefault((finding.code, finding.span.path), []).append(finding)
+    for finding in (*after.findings, *after.hidden):
+        yield finding, _old(finding, known.get((finding.code, finding.span.path), ()), moves.get(finding.span.path))
 
 
 def _counts(finding: Finding) -> bool:

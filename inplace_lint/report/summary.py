@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from inplace_lint.finding import Finding, Proof, Severity
+from inplace_lint.report.counted import counted
 from inplace_lint.report.paint import Ink, paint
 
 _TOP = 10
@@ -32,7 +33,7 @@ def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, colo
 
 
 def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool) -> str:
-    unchecked = say(f"{_number(counts.troubles, 'file')} could not be checked") if counts.troubles else ""
+    unchecked = say(f"{counted(counts.troubles, 'file')} could not be checked") if counts.troubles else ""
     if counts.fixed:
         listed = _listed([*counts.fixed, *findings], say)
         fixed, left = len(counts.fixed), len(findings)
@@ -43,7 +44,7 @@ def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool
         passed = paint(say("All checks passed!"), Ink.GOOD, color=color)
         return say(f"Found nothing, but {unchecked}.") if unchecked else passed
     listed = _listed(findings, say)
-    places = say(_number(len({finding.span.path for finding in findings}), "file"))
+    places = say(counted(len({finding.span.path for finding in findings}), "file"))
     return say(f"Found {listed} in {places}; {unchecked}.") if unchecked else say(f"Found {listed} in {places}.")
 
 
@@ -51,7 +52,7 @@ def _listed(findings: Sequence[Finding], say: Say) -> str:
     """Count findings by severity: "2 errors and 1 warning"."""
     counts = Counter(finding.severity for finding in findings)
     words = {Severity.ERROR: "error", Severity.WARNING: "warning"}
-    parts = [say(_number(counts[severity], word)) for severity, word in words.items() if counts[severity]]
+    parts = [say(counted(counts[severity], word)) for severity, word in words.items() if counts[severity]]
     if counts[Severity.INFO]:
         parts.append(say(f"{counts[Severity.INFO]} info"))
     return parts[0] if len(parts) == 1 else f"{say(', ').join(parts[:-1])}{say(' and ')}{parts[-1]}"
@@ -138,7 +139,3 @@ def _stages(seconds: Mapping[str, float], say: Say) -> Iterator[str]:
 
 def _share(part: int, whole: int) -> str:
     return f" ({100 * part / whole:.1f} %)" if whole else ""
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"

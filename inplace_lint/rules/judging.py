@@ -146,7 +146,7 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         framework=framework.name,
         assumptions=tuple(sorted(draft.assumptions)),
         help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
-        fix=fix,
+        fix=fix if fix is not None and fix.edits else None,
         says=framework.says.get(draft.says, "").replace("{producer}", _node_name(draft.producer)),
     )
 

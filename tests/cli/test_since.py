@@ -98,3 +98,27 @@ def test_histories_without_a_common_commit_are_told(lint, repository):
     ran = since(lint, ".")
     assert ran.status == 2
     assert "no history in common with HEAD; in a shallow clone fetch more (git fetch --unshallow)" in ran.err
+
+
+THREE = OLD.replace("z = x", "w = x.exp()\nz = x").replace("y.sum()", "w.sum().backward()\ny.sum()")
+
+
+def test_lines_that_a_fix_puts_in_bring_no_old_finding_along(lint, repository):
+    """The copy is a line of its own, and `z += 1` then stands where a changed line stood."""
+    (repository / "net.py").write_text(THREE)
+    git(repository, "commit", "-qam", "old")
+    git(repository, "branch", "-f", "main")
+    new = THREE.replace("w = x.exp()", "w = x.exp()\nw[0] = 0").replace("z += 1\n", "z += 1\nprint()\n")
+    (repository / "net.py").write_text(new)
+    ran = since(lint, ".", "--fix", "--unsafe-fixes", "--show-fixes")
+    assert (repository / "net.py").read_text() == new.replace("w[0]", "w = w.clone()\nw[0]")
+    assert "was not applied" not in ran.err
+    assert (ran.status, lines(since(lint, "."))) == (0, [])
+
+
+def test_lines_that_a_fix_puts_in_push_no_new_finding_out(lint, repository):
+    new = OLD.replace("z += 1", "y[0] = 0\nx += 1")
+    (repository / "net.py").write_text(new)
+    ran = since(lint, ".", "--fix")
+    assert (repository / "net.py").read_text() == new.replace("y[0]", "y = y.clone()\ny[0]")
+    assert (ran.status, lines(ran)) == (1, ["8"])

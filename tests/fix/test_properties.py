@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inplace_lint.finding import Edit
@@ -84,6 +85,11 @@ STEPS = (
     "seen.append(h)",
     "h = h + seen[-1]",
     "shift_(h)",
+    "r = h.reshape(-1); r += torch.sin(r); h = r.view(2, 3)",
+    "for row in h: row += 1",
+    "k, _ = h; k.mul_(2); k = k.unsqueeze(0)",
+    "_, k = h.unbind(); k += 1; k = k.unsqueeze(0)",
+    "h = turned(h)",
 )
 PROGRAM = """\
 import torch
@@ -96,6 +102,12 @@ fc = nn.Linear(3, 3)
 
 def shift_(t):
     t += 1
+
+
+def turned(t):
+    s = torch.tanh(t)
+    t *= s
+    return t + s
 
 
 def forward(h):
@@ -130,10 +142,7 @@ def same(one, other) -> bool:
     return len(one) == len(other) and all(abs(a - b) <= 1e-4 * max(1, abs(a)) for a, b in zip(one, other, strict=True))
 
 
-@settings(max_examples=150, deadline=None)
-@given(BODIES)
-def test_safe_fixes_change_no_value(steps):
-    """What the program means is told by torch itself, which can keep copies of all that backward needs."""
+def keeps_its_values(steps: list[str]) -> None:
     text = program(steps)
     with torch.autograd.graph.saved_tensors_hooks(torch.clone, lambda copy: copy):
         before = outcome(text)
@@ -145,12 +154,40 @@ def test_safe_fixes_change_no_value(steps):
         assert same(before[1], after[1])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(BODIES)
-def test_fixed_programs_parse_and_fixing_twice_changes_nothing(steps):
-    once = fixed(program(steps)).text
-    ast.parse(once)
-    assert fixed(once).text == once
+def test_safe_fixes_change_no_value(steps):
+    """What the program means is told by torch itself, which can keep copies of all that backward needs."""
+    keeps_its_values(steps)
+
+
+@pytest.mark.slow
+@settings(max_examples=4000, deadline=None)
+@given(BODIES)
+def test_safe_fixes_of_many_programs_change_no_value(steps):
+    keeps_its_values(steps)
+
+
+def is_fixed_at_once(steps: list[str], *, unsafe: bool) -> None:
+    once = fixed(program(steps), unsafe=unsafe)
+    ast.parse(once.text)
+    again = fixed(once.text, unsafe=unsafe)
+    assert again.text == once.text
+    assert [(one.code, one.span) for one in again.found] == [(one.code, one.span) for one in once.remaining]
+
+
+@settings(max_examples=120, deadline=None)
+@given(BODIES, st.booleans())
+@example(["h *= k - 1", "h.mul_(2)", STEPS[-2], "F.relu_(h)", "for row in h: row += 1"], True)
+def test_fixed_programs_parse_and_a_second_run_finds_and_changes_nothing_new(steps, unsafe):
+    is_fixed_at_once(steps, unsafe=unsafe)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
+@given(BODIES, st.booleans())
+def test_a_second_run_over_many_programs_finds_and_changes_nothing_new(steps, unsafe):
+    is_fixed_at_once(steps, unsafe=unsafe)
 
 
 @settings(max_examples=120, deadline=None)

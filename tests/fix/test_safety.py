@@ -157,3 +157,36 @@ def test_all_turns_of_a_loop_count(fix):
     assert applicability(fix(program(body), unsafe=False)) == ["safe"]
     body = "h = self.fc(x).sigmoid()\nk = x\nfor _ in range(3):\n    h += 1\n    k = h\nreturn h + k"
     assert "safe" not in applicability(fix(program(body), unsafe=False))
+
+
+RESHAPED = """\
+import torch
+from torch import nn
+
+
+def snake(h):
+    {line}
+    h += torch.sin(h)
+    return h.view(2, 4)
+
+
+fc = nn.Linear(4, 4)
+snake({given}).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "given"),
+    [("h = h.reshape(2, -1)", "fc(torch.rand(2, 4))"), ("h = h * 1", "fc(torch.rand(8, 4))[:2]")],
+    ids=["all of the tensor in another shape", "a part that the caller took"],
+)
+def test_what_is_read_on_is_not_written_for_the_larger_tensor(fix, line, given):
+    """Whoever wrote `h += …` and returns `h` means the sum, and not what the caller's tensor becomes of it."""
+    source = RESHAPED.format(line=line, given=given)
+    assert fix(source).text == source.replace("h += torch", "h = h + torch")
+
+
+def test_a_part_that_the_function_takes_is_written_for_the_whole(fix):
+    source = RESHAPED.format(line="row, h = h[0], h", given="fc(torch.rand(2, 4))").replace("h +=", "row +=")
+    source = source.replace("sin(h)", "sin(row)")
+    assert fix(source).text == source.replace("sin(row)", "sin(row.clone())")

@@ -1,5 +1,5 @@
 """
-The warm process of one framework: it imports the framework once, then answers jobs: `confirm_main.py FRAMEWORK`.
+The warm process of one framework: it imports the framework once, then answers jobs; the command line names it.
 
 Each line on its input is a job, each line on its output an answer. A job runs in a guarded copy of this process where
 the system has `fork`; elsewhere this process runs one job itself, and ends.
@@ -7,20 +7,14 @@ the system has `fork`; elsewhere this process runs one job itself, and ends.
 
 from __future__ import annotations
 
-import sys
-
-if not getattr(sys.flags, "safe_path", False):
-    sys.path.pop(0)  # our own folder, where the program's must stand
-
 import importlib
-import importlib.util
 import json
 import os
+import sys
 import tempfile
 from typing import Any, Callable, Dict
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_PACKAGE = "_inplace_lint_watcher"
+from . import attempt, guard, job
 
 
 def main() -> None:
@@ -28,8 +22,6 @@ def main() -> None:
     answers = os.dup(1)
     os.dup2(2, 1)
     name = sys.argv[1]
-    _load_package()
-    attempt = importlib.import_module(f"{_PACKAGE}.attempt")
     found = attempt.attempt(lambda: importlib.import_module(name))
     if found.error is not None:
         is_absent = isinstance(found.error, ModuleNotFoundError) and found.error.name == name
@@ -37,8 +29,7 @@ def main() -> None:
         return
     forks = hasattr(os, "fork")
     _say(answers, {"version": str(getattr(found.value, "__version__", "")), "forks": forks})
-    job = importlib.import_module(f"{_PACKAGE}.job")
-    guard = importlib.import_module(f"{_PACKAGE}.guard")
+
     guard.adopt_orphans()
     while True:
         line = _line()
@@ -52,16 +43,6 @@ def main() -> None:
         ending = guard.guarded(work, guard.Limits(order["seconds"], order["memory"]), 0, answers)
         printed = ending.printed.decode("utf-8", "replace")
         _say(answers, {"trouble": ending.trouble, "told": _records(ending.told), "printed": printed})
-
-
-def _load_package() -> None:
-    """Load our files from their folder, under a name of their own: the program may import another inplace-lint."""
-    place = os.path.join(_HERE, "__init__.py")
-    spec = importlib.util.spec_from_file_location(_PACKAGE, place, submodule_search_locations=[_HERE])
-    if spec is None or spec.loader is None:
-        raise ImportError(place)
-    package = sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(package)
 
 
 def _line() -> bytes:
@@ -98,7 +79,3 @@ def _say(file: int, data: Dict[str, Any]) -> None:
     rest = (json.dumps(data) + "\n").encode()
     while rest:
         rest = rest[os.write(file, rest) :]
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,5 @@
 """
-Runs a program as the interpreter would, under watch: `run_main.py RECORDS -m MODULE ARGS…` or `… SCRIPT ARGS…`.
+Runs a program as the interpreter would, under watch: `RECORDS -m MODULE ARGS…` or `RECORDS SCRIPT ARGS…`.
 
 What the watcher finds goes to the file RECORDS, a line of JSON each, as soon as it is found: the program may be killed.
 Nothing else of the program changes: its arguments, its folder, its `__main__`, its streams, how it ends. Frameworks are
@@ -8,11 +8,6 @@ watched from the moment at which the program itself has imported them.
 
 from __future__ import annotations
 
-import sys
-
-if not getattr(sys.flags, "safe_path", False):
-    sys.path.pop(0)  # our own folder, where the program's must stand
-
 import builtins
 import importlib.machinery
 import importlib.util
@@ -20,12 +15,14 @@ import io
 import json
 import os
 import runpy
+import sys
 import types
 import zipfile
 from typing import Any, Dict, List, Optional
 
+from . import watching
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_PACKAGE = "_inplace_lint_watcher"
 
 
 def main() -> None:
@@ -39,9 +36,9 @@ def main() -> None:
     if words[0] == "-m" and not _is_there(words[1]):
         emit({"kind": "unrunnable", "reason": f"no module named {words[1]!r}"})
         return
-    watching = _watcher().Watching(emit)
-    watching.start()
-    watching.also_in_threads(_is_ours)
+    watcher = watching.Watching(emit)
+    watcher.start()
+    watcher.also_in_threads(_is_ours)
     sys.excepthook = _without_us(sys.excepthook)
     try:
         if words[0] == "-m":
@@ -49,18 +46,7 @@ def main() -> None:
         else:
             _run_script(words)
     finally:
-        watching.raised(sys.exc_info()[1])
-
-
-def _watcher() -> Any:
-    """Load the watcher from its folder, under a name of its own: the program may import another inplace-lint."""
-    place = os.path.join(_HERE, "__init__.py")
-    spec = importlib.util.spec_from_file_location(_PACKAGE, place, submodule_search_locations=[_HERE])
-    if spec is None or spec.loader is None:
-        raise ImportError(place)
-    package = sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(package)
-    return importlib.import_module(f"{_PACKAGE}.watching")
+        watcher.raised(sys.exc_info()[1])
 
 
 def _is_there(name: str) -> bool:
@@ -123,11 +109,7 @@ def _without_us(hook: Any) -> Any:
     """Let a traceback begin where the program does."""
 
     def show(kind: Any, error: BaseException, trace: Any) -> None:
-        clean = sys.modules[f"{_PACKAGE}.watching"].cleaned(trace, _is_ours)
+        clean = watching.cleaned(trace, _is_ours)
         hook(kind, error.with_traceback(clean), clean)
 
     return show
-
-
-if __name__ == "__main__":
-    main()
