@@ -8,7 +8,17 @@ import os
 import pytest
 
 os.environ["INPLACE_LINT_LANG"] = "en"  # what tests expect does not depend on the locale of who runs them
-for _name in ("CI", "GITHUB_ACTIONS", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS"):
+for _name in (
+    "CI",
+    "GITHUB_ACTIONS",
+    "FORCE_COLOR",
+    "NO_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "PY_COLORS",
+    "COLUMNS",
+    "LINES",
+):
     os.environ.pop(_name, None)  # nor on where
 _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
 

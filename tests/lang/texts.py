@@ -9,7 +9,9 @@ or a fix is made of.
 from __future__ import annotations
 
 import ast
+import errno
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +61,16 @@ def of_fixes() -> Iterator[tuple[str, ...]]:
             if isinstance(function, ast.FunctionDef):
                 yield from (forms(node) for node in _sentences(function, path.name))
     yield from (forms(node) for node in _strings(PACKAGE / "mend" / "rounds.py") if _reads_like_words(node))
+
+
+def spelled() -> str:
+    """Give all strings of the sources, and the words of the system for its errors: what a complaint is made of."""
+    found = [os.strerror(number).lower() for number in errno.errorcode]
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.parent.name != "child":
+            nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            found.extend(str(node.value) for node in nodes if isinstance(node, ast.Constant))
+    return "\n".join(found)
 
 
 def _sentences(function: ast.FunctionDef, where: str) -> Iterator[ast.expr]:
