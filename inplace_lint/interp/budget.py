@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 PATHS_IN_FUNCTION = 4
+PATHS_IN_METHOD = 3
 PATHS_IN_ROOT = 32
 PATHS_IN_CONSTRUCTOR = 2
 DEPTH = 24
@@ -57,10 +58,10 @@ class Budget:
     def width(self, paths: int) -> None:
         self.paths = paths
 
-    def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT) -> None:
+    def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
         """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
-        self.width = self.most = PATHS_IN_FUNCTION
+        self.width = self.most = paths
         self.prefers = True
         self.lazy = False
         self.cut.clear()

@@ -30,6 +30,8 @@ from inplace_lint.interp import (
 from inplace_lint.interp.budget import (
     CONFIGURATIONS,
     PATHS_IN_CONSTRUCTOR,
+    PATHS_IN_FUNCTION,
+    PATHS_IN_METHOD,
     PATHS_IN_ROOT,
     STEPS_IN_CALLER,
     STEPS_IN_ROOT,
@@ -80,7 +82,8 @@ def _start(program: Program, item: Definition) -> tuple[State, Frame]:
     program.bound = []
     # A function that only leads to others that write is run for what it passes to these.
     full = item.kind == "class" or reach.writes(item)
-    program.budget.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER)
+    paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
+    program.budget.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
     state = base.fork()
     env = names.module_env(state, program.path)
     return state, Frame(env, program.path, item.slice)
@@ -139,7 +142,7 @@ def _run_class(program: Program, item: Definition) -> list[Found]:
 
 def _run_container(program: Program, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
     """Call a container of modules that has no method of its own for it, such as a subclass of a sequence of them."""
-    program.budget.start_root()
+    program.budget.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     for constructed, receiver in made:
         state = constructed.fork()
@@ -163,7 +166,7 @@ def _run_method(
     program: Program, frame: Frame, made: Sequence[tuple[State, Value]], cls: ClassValue, name: str
 ) -> list[Found]:
     """Run a method on what the constructor made, each path of it in a state of its own."""
-    program.budget.start_root()
+    program.budget.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     program.budget.share(len(made))
     for constructed, receiver in made:
