@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import paddle
 
 from generators.paddle_facts import inplace
-from generators.paddle_facts.samples import BINARY, LAYERS, SAMPLES, Sample
+from generators.paddle_facts.samples import BINARY, LAYERS, OPERATORS, SAMPLES, Sample
 from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_arguments, names_of, raises, source
 
 _HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg")
+_ALIKE = 3
 
 
 def main(folder: Path) -> None:
@@ -67,13 +69,15 @@ def _in_child(work: Callable[[], list[Row]]) -> list[Row]:
 def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
     """Give the entries of one name: the function, with its methods, and its form in place."""
     spellings = [f"{home}.{sample.name}" for home in _HOMES if found(f"{home}.{sample.name}") is not None]
+    spellings += [f"paddle.Tensor.{operator}" for operator in OPERATORS.get(sample.name, ())]
     free = [spelling for spelling in spellings if spelling not in owned]
     names = names_of(spellings[0], sample) if spellings else []
     seen = _observe(found(spellings[0]), sample, names) if spellings else None
     if seen is not None and free:
         row: Row = {"op": free[0]}
         row |= {"same": free[1:]} if free[1:] else {}
-        yield row | {"args": arguments_of(names)} | seen | source()
+        length = seen["returns"][0].get("length")
+        yield row | {"args": arguments_of([*names, f"{length}=None"] if length else names)} | seen | source()
     for spelling in spellings:
         if seen is not None and _takes_out(spelling, sample):
             row = {"op": spelling, "if": "passed(out)", "args": [*names, "*args", "out", "**kwargs"]}
@@ -90,8 +94,7 @@ def _takes_out(spelling: str, sample: Sample) -> bool:
         found(spelling)(*given, out=target)
     except Exception:  # noqa: BLE001 - whatever it is, it takes no `out`
         return False
-    changed = target.dtype != given[0].dtype or target.shape != given[0].shape
-    written = changed or bool((target != given[0]).any())
+    written = target.dtype != given[0].dtype or not np.array_equal(target.numpy(), given[0].numpy())
     return written and target.inplace_version == 0
 
 
@@ -129,7 +132,7 @@ def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row 
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {sample.name}: {type(error).__name__}: {str(error)[:80]!r}")
         return None
-    returns = kinds if single else [{"is": "tuple", "items": kinds}]
+    returns = kinds if single else [_several(kinds, call, sample)]
     plain = {} if any(not output.stop_gradient for output in outputs) else {"grads": []}
     return {
         **plain,
@@ -137,6 +140,15 @@ def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row 
         **({"saves": saves} if saves else {}),
         "returns": returns,
     }
+
+
+def _several(kinds: list[Row], call: Callable[..., Any], sample: Sample) -> Row:
+    """Give a tuple of results; alike ones may be any number, or as many as the argument after the tensors says."""
+    if len(kinds) < _ALIKE or any(kind != kinds[0] for kind in kinds):
+        return {"is": "tuple", "items": kinds}
+    counted = sample.rest[:1] == (len(kinds),)
+    length = list(inspect.signature(call).parameters)[sample.tensors] if counted else None
+    return {"is": "list", "item": kinds[0], "length": length}
 
 
 def _keeps_output(call: Callable[..., Any], sample: Sample, position: int) -> bool:
@@ -152,8 +164,8 @@ def _kind(output: paddle.Tensor, source: paddle.Tensor, name: str) -> Row:
     bump(output)
     if source.inplace_version != before:
         return {"is": "view", "of": name}
-    floating = "float" in str(output.dtype)
-    return {"is": "fresh"} if floating else {"is": "fresh", "dtype": "bool" if "bool" in str(output.dtype) else "int"}
+    alike = "float" in str(output.dtype) or output.dtype == source.dtype
+    return {"is": "fresh"} if alike else {"is": "fresh", "dtype": "bool" if "bool" in str(output.dtype) else "int"}
 
 
 if __name__ == "__main__":

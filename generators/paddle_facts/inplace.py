@@ -13,6 +13,7 @@ from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_
 _HOMES = ("paddle.Tensor", "paddle", "paddle.nn.functional")
 _LEAF = "can't use inplace strategy"
 _WIDER = "is different from that of inplace tensor"
+_NUMBER = "'int' object has no attribute 'shape'"
 _MIXED = "Type promotion only support"
 
 
@@ -81,6 +82,8 @@ def _checks(call: Callable[..., Any], sample: Sample) -> Iterator[str]:
             always = _refuses(call, _LEAF, leaf, *tensors[1:], *sample.others())
         yield "leaf_always" if always else "leaf"
     if sample.tensors > 1 and not sample.rest:
+        if _refuses(call, _NUMBER, sample.made(), 2):
+            yield "operand"
         wide = sample.made()
         if _refuses(call, _WIDER, sample.made()[0], wide):
             yield "broadcast"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,28 +24,37 @@ class Sample:
     dtype: str = "float32"
     names: tuple[str, ...] | None = None
 
-    def made(self) -> paddle.Tensor:
+    def made(self, shape: tuple[int, ...] | None = None) -> paddle.Tensor:
         """Give a tensor that requires no grad: of values in (0.25, 0.75), of whole numbers from 1 to 8, or of flags."""
+        sizes = list(self.shape if shape is None else shape)
         if self.dtype == "float32":
-            return paddle.rand(list(self.shape)) * 0.5 + 0.25
-        return paddle.randint(1, 9, list(self.shape)).astype(self.dtype)
+            return paddle.rand(sizes) * 0.5 + 0.25
+        return paddle.randint(1, 9, sizes).astype(self.dtype)
 
-    def inputs(self) -> tuple[list[paddle.Tensor], list[paddle.Tensor]]:
-        """Give fresh leaves, and tensors computed from them by an op that keeps nothing; only floats have leaves."""
-        if self.dtype != "float32":
-            return [], [self.made() for _ in range(self.tensors)]
-        leaves = [self.made() for _ in range(self.tensors)]
-        for leaf in leaves:
-            leaf.stop_gradient = False
-        return leaves, [leaf * 1.0 for leaf in leaves]
+    def inputs(self, *, strided: Collection[int] = ()) -> tuple[list[paddle.Tensor], list[paddle.Tensor]]:
+        """
+        Give fresh leaves, and tensors computed from them by an op that keeps nothing; only floats have leaves.
+
+        Tensors at the positions `strided` have their last two axes in another order in memory.
+        """
+        turned = (*self.shape[:-2], *reversed(self.shape[-2:]))
+        axes = [*range(len(self.shape) - 2), -1, -2]
+        leaves = [self.made(turned if position in strided else None) for position in range(self.tensors)]
+        given = leaves
+        if self.dtype == "float32":
+            for leaf in leaves:
+                leaf.stop_gradient = False
+            given = [leaf * 1.0 for leaf in leaves]
+        given = [paddle.transpose(one, axes) if position in strided else one for position, one in enumerate(given)]
+        return leaves if self.dtype == "float32" else [], given
 
     def others(self) -> list[Any]:
         """Give what follows the tensors; tensors in it are fresh copies."""
         return [_fresh(value) for value in self.rest]
 
-    def arguments(self) -> list[Any]:
+    def arguments(self, *, strided: Collection[int] = ()) -> list[Any]:
         """Give all arguments of a call."""
-        return [*self.inputs()[1], *self.others()]
+        return [*self.inputs(strided=strided)[1], *self.others()]
 
 
 def _fresh(value: Any) -> Any:  # noqa: ANN401 - any argument
@@ -58,7 +68,7 @@ UNARY = (
     "floor frac i0 i0e i1 lgamma log log10 log1p log2 logit neg reciprocal round rsqrt sigmoid sign sin sinh sqrt "
     "square stanh tan tanh trunc sinc gammaln sum mean max min amax amin prod std var median nanmedian nansum nanmean "
     "logsumexp norm numel argmax argmin all any flatten t trace diagonal tril triu diag nonzero unique clone detach "
-    "celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu relu6 selu silu "
+    "inv celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu relu6 selu silu "
     "softplus softshrink softsign swish tanhshrink thresholded_relu normalize softmax log_softmax cast_ "
     "isnan isinf isfinite cosine_similarity cholesky inverse matrix_norm diff logcumsumexp nan_to_num exponential "
 )
@@ -126,6 +136,27 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "random": (),
     "scatter": (paddle.to_tensor([0]), paddle.ones([1, 3])),
     "uniform": (),
+    "cummax": (0,),
+    "cummin": (0,),
+    "index_sample": (paddle.to_tensor([[0], [1], [2]]),),
+    "slice": ([0], [0], [2]),
+    "scatter_nd_add": (paddle.to_tensor([[0]]), paddle.ones([1, 3])),
+    "gather_nd": (paddle.to_tensor([[0]]),),
+}
+# Functions that operators call.
+OPERATORS: dict[str, tuple[str, ...]] = {
+    "equal": ("__eq__",),
+    "not_equal": ("__ne__",),
+    "less_than": ("__lt__",),
+    "less_equal": ("__le__",),
+    "greater_than": ("__gt__",),
+    "greater_equal": ("__ge__",),
+    "remainder": ("__mod__",),
+    "floor_divide": ("__floordiv__",),
+    "bitwise_not": ("__invert__",),
+    "bitwise_and": ("__and__",),
+    "bitwise_or": ("__or__",),
+    "bitwise_xor": ("__xor__",),
 }
 BINARY = (
     "add subtract multiply divide matmul mm bmm maximum minimum fmax fmin remainder mod floor_divide atan2 hypot pow "

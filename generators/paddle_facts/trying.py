@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import paddle
@@ -14,6 +14,7 @@ Row = dict[str, Any]
 
 _REFUSED = "modified by an inplace"
 _FROM_HERE_ON = ["*args", "**kwargs"]
+_AXES = 2
 
 
 def found(dotted: str) -> Any:  # noqa: ANN401 - a function or a class
@@ -84,9 +85,9 @@ def raises(change: Callable[[], None], result: Any) -> bool:  # noqa: ANN401 - a
     return False
 
 
-def keeps(call: Callable[..., Any], sample: Sample, index: int) -> bool:
+def keeps(call: Callable[..., Any], sample: Sample, index: int, strided: Collection[int] = ()) -> bool:
     """Say whether the tensor at a position, of the first ones or of what follows them, is kept."""
-    given = sample.arguments()
+    given = sample.arguments(strided=strided)
     return raises(lambda: bump(given[index]), call(*given))
 
 
@@ -94,4 +95,15 @@ def kept_arguments(call: Callable[..., Any], sample: Sample, names: list[str]) -
     """Give the saves of a call among its named arguments."""
     values = sample.arguments()
     told = [index for index, _ in enumerate(names) if holds_tensors(values[index])]
-    return [{"of": names[index]} for index in told if keeps(call, sample, index)]
+    return [
+        {"of": names[index], **({} if _keeps_strided(call, sample, index) else {"if": f"dense({names[index]})"})}
+        for index in told
+        if keeps(call, sample, index)
+    ]
+
+
+def _keeps_strided(call: Callable[..., Any], sample: Sample, index: int) -> bool:
+    """Say whether a tensor that is kept is also kept when it is not dense: some kernels keep a copy of it then."""
+    if index >= sample.tensors or len(sample.shape) < _AXES:
+        return True
+    return keeps(call, sample, index, strided=(index,))

@@ -81,6 +81,16 @@ class Fact:
         return argument < len(names) and names[argument] in kept
 
     @property
+    def takes_second(self) -> bool:
+        """Say whether the call gets `k` as well."""
+        return "k" in REST.get(self.name.rpartition(".")[2], "") and "if" not in self.entry
+
+    def copies(self, argument: int) -> bool:
+        """Say whether a copy is kept of the argument at this position where it is not dense in memory."""
+        name = str(self.entry["args"][argument]).partition("=")[0]
+        return any(save["of"] == name and save.get("if") == f"dense({name})" for save in self.entry.get("saves", ()))
+
+    @property
     def keeps_result(self) -> bool:
         return any(save["of"] == "out0" for save in self.entry.get("saves", ()))
 
@@ -121,7 +131,7 @@ def test_what_is_kept_and_shared_is_kept_and_shared(fact: Fact, paddle: Real, tm
     if fact.name != "paddle.Tensor.detach":
         first = _run(paddle, tmp_path, fact, needs, bump.format("h"), "(y.sum() + k.sum()).backward()")
         assert _is_stale(first) is fact.keeps(0)
-        if "k" in REST.get(fact.name.rpartition(".")[2], "") and "if" not in fact.entry:
+        if fact.takes_second:
             second = _run(paddle, tmp_path, fact, needs, bump.format("k"), "(y.sum() + h.sum()).backward()")
             assert _is_stale(second) is fact.keeps(1)
         if not is_view:
@@ -129,6 +139,18 @@ def test_what_is_kept_and_shared_is_kept_and_shared(fact: Fact, paddle: Real, tm
             assert _is_stale(result) is fact.keeps_result
     shares = f"assert (y.inplace_version == 1) is {is_view}"
     assert _run(paddle, tmp_path, fact, needs, bump.format("h"), shares).verdict == "ran"
+
+
+@pytest.mark.parametrize("fact", [one for one in _facts(writing=False) if any(map(one.values[0].keeps, (0, 1)))])
+def test_what_is_not_dense_is_kept_or_copied(fact: Fact, paddle: Real, tmp_path: Path) -> None:
+    for position, name, other in ((0, "h", "k"), (1, "k", "h")):
+        if not fact.keeps(position) or (name == "k" and not fact.takes_second):
+            continue
+        turn = f"{name} = paddle.transpose({name}, [*range({name}.ndim - 2), -1, -2])"
+        bump = f"with paddle.no_grad():\n    {name}.scale_(2.0)"
+        used = f"(y.sum() + {other}.sum()).backward()"
+        outcome = _run(paddle, tmp_path, fact, turn, f"y = {fact.call}", bump, used)
+        assert _is_stale(outcome) is not fact.copies(position)
 
 
 @pytest.mark.parametrize("fact", list(_facts(writing=True)))
