@@ -63,7 +63,7 @@ class Renumbering:
         if kind is Instance:
             return self._instance(thing)
         if kind is Tensor and thing.base is None and thing.grad is None and not thing.nodes and not thing.part:
-            return _moved(thing, self.number(thing.storage))
+            return replace(thing, storage=self.number(thing.storage))
         if not is_dataclass(thing):
             return thing
         changed = {item.name: self._field(item.name, getattr(thing, item.name)) for item in fields(thing)}
@@ -82,32 +82,6 @@ class Renumbering:
 
     def _field(self, name: str, part: Any) -> Any:  # noqa: ANN401 - walks every kind of object
         return self.number(part) if name == "storage" else self.thing(part)
-
-
-def _moved(tensor: Tensor, storage: int) -> Tensor:
-    """Give a tensor without a history, on another storage."""
-    return Tensor(
-        storage,
-        tensor.rg,
-        tensor.leaf,
-        (),
-        None,
-        tensor.view,
-        tensor.dtype,
-        tensor.rank,
-        tensor.contiguous,
-        tensor.inference,
-        tensor.counted,
-        tensor.param,
-        tensor.sure,
-        tensor.why,
-        tensor.framework,
-        tensor.doubt,
-        tensor.made,
-        None,
-        tensor.part,
-        tensor.batched,
-    )
 
 
 def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind of object

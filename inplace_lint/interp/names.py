@@ -53,9 +53,7 @@ def module_variable(program: Program, state: State, path: str, name: str) -> Val
 def find(program: Program, state: State, path: str, name: str) -> Value | None:
     """Give a variable that the statements of a module bind; None if they do not."""
     env = module_env(state, path)
-    scope = state.heap[env.id]
-    assert isinstance(scope, Names)
-    found = scope.values.get(name)
+    found = _bound(state, env, name)
     unbound = ("unbound", path, name)  # asking again would run the same statements again
     if found is None and (path, name) not in program.running and unbound not in state.bindings:
         program.running.add((path, name))

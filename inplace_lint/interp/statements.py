@@ -58,7 +58,7 @@ def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt
             going = _distinct(program, going)
         if not going:
             break
-    return [*limited(program, done), *[Outcome(path) for path in going]] if done else [Outcome(path) for path in going]
+    return [*limited(program, done), *[Outcome(path) for path in going]]
 
 
 def limited(program: Program, outcomes: Outcomes) -> Outcomes:

@@ -26,7 +26,7 @@ def of_listing(state: State, value: Value, listed: Iterator[Ref]) -> None:
     if isinstance(value, Sym | Ref):
         held = tuple(ref for ref in listed)
         if held:
-            state.attach(("lists", value.id), Tuple(held))
+            state.attach(("lists", value), Tuple(held))
 
 
 def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
@@ -36,7 +36,7 @@ def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
         if owner is not None:
             yield _weight(state, owner)
     if isinstance(given, Sym | Ref):
-        listed = state.bindings.get(("lists", given.id))
+        listed = state.bindings.get(("lists", given))
         for owner in _parts(state, listed.items) if isinstance(listed, Tuple) else ():
             yield _weight(state, owner)
     inner = state.object(given)

@@ -49,7 +49,7 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
 
 def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
     """List what the program put into an unknown mapping: names and values."""
-    pairs = state.bindings.get(("kept in", value.id))
+    pairs = state.bindings.get(("put under", value.id))
     items = pairs.items if isinstance(pairs, Tuple) else ()
     return tuple((pair.items[0], pair.items[1]) for pair in items if isinstance(pair, Tuple))
 
@@ -165,7 +165,7 @@ def set_(
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
         pairs = {**dict(kept_in(state, receiver)), index: value}
         state.symbols.marked.add(receiver.id)
-        state.attach(("kept in", receiver.id), Tuple(tuple(Tuple(pair) for pair in pairs.items())))
+        state.attach(("put under", receiver.id), Tuple(tuple(Tuple(pair) for pair in pairs.items())))
     return [state]
 
 

@@ -13,6 +13,7 @@ from inplace_lint.finding import Finding, Fix
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
+from inplace_lint.lower.abstract.operators import OPERATORS
 from inplace_lint.rules.advice import cure
 from inplace_lint.rules.case import partner
 from inplace_lint.rules.draft import Draft
@@ -21,21 +22,6 @@ from inplace_lint.span import Place, Slice, Span
 
 _NODE = re.compile(r"^(?:.*\.)?(?:native_|cudnn_|mkldnn_|_)*(\w+)$")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_TOKENS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +149,7 @@ class Reader:
         if access.flag is not None:
             return f"{self.framework.module.rpartition('.')[0]}.{access.layer}"
         if isinstance(node, ast.AugAssign):
-            return f"{tensor}.{self.framework.augmented.get(_TOKENS[type(node.op)], '__setitem__')}"
+            return f"{tensor}.{self.framework.augmented.get(OPERATORS[type(node.op)], '__setitem__')}"
         if isinstance(node, ast.Subscript):
             return f"{tensor}.__setitem__"
         return f"{tensor}.{_base(access.op) or text.called(node)}"
@@ -172,7 +158,7 @@ class Reader:
         if access.layer:
             return f"{self.framework.module.rpartition('.')[0]}.{access.layer}"
         if isinstance(node, ast.BinOp):
-            return f"{self.framework.tensor}.{self.framework.binary[_TOKENS[type(node.op)]]}"
+            return f"{self.framework.tensor}.{self.framework.binary[OPERATORS[type(node.op)]]}"
         name, found, number = access.op.rpartition("Backward")
         if found and not number:
             return name.rpartition(".")[2]  # a custom function has a name of its own

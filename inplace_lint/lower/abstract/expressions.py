@@ -8,24 +8,10 @@ from typing import Any
 
 from inplace_lint.ir import nodes as ir
 from inplace_lint.lower.abstract import functions
+from inplace_lint.lower.abstract.operators import OPERATORS
 from inplace_lint.lower.abstract.scopes import names_in
 from inplace_lint.lower.tally import Tally
 
-OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from inplace_lint.ir import nodes as ir
+from inplace_lint.lower import making
 from inplace_lint.lower.abstract.expressions import expression, unknown
 from inplace_lint.lower.tally import Tally
 
@@ -24,7 +25,8 @@ def pattern(tally: Tally, node: ast.pattern, subject: str) -> tuple[ir.Expr | No
             test, binds = pattern(tally, inner, subject)
             return test, binds if name is None else (*binds, name)
         case ast.MatchOr(patterns=alternatives):
-            return _any(tally, node, alternatives, subject)
+            at = tally.at(node)
+            return making.any_of(at, [pattern(tally, alternative, subject) for alternative in alternatives])
         case ast.MatchClass(cls=cls, patterns=[], kwd_patterns=[]):
             at = tally.at(node)
             arguments = (ir.Name(at, subject), expression(tally, cls))
@@ -32,15 +34,3 @@ def pattern(tally: Tally, node: ast.pattern, subject: str) -> tuple[ir.Expr | No
         case _:
             found = unknown(tally, node)
             return found, found.writes
-
-
-def _any(
-    tally: Tally, node: ast.MatchOr, alternatives: list[ast.pattern], subject: str
-) -> tuple[ir.Expr | None, tuple[str, ...]]:
-    at = tally.at(node)
-    found = [pattern(tally, alternative, subject) for alternative in alternatives]
-    binds = tuple(dict.fromkeys(name for _, names in found for name in names))
-    tests = tuple(test for test, _ in found if test is not None)
-    if len(tests) != len(found):
-        return None, binds
-    return ir.BoolOp(at, "or", tests), binds

@@ -8,7 +8,8 @@ from typing import Any
 
 from inplace_lint.ir import nodes as ir
 from inplace_lint.lower.abstract import functions, patterns
-from inplace_lint.lower.abstract.expressions import OPERATORS, each, expression, keyword, optional, unknown
+from inplace_lint.lower.abstract.expressions import each, expression, keyword, optional, unknown
+from inplace_lint.lower.abstract.operators import OPERATORS
 from inplace_lint.lower.tally import Tally
 
 Stmts = tuple[ir.Stmt, ...]

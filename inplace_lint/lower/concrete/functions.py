@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from inplace_lint.ir import nodes as ir
-from inplace_lint.ir.scopes import scope_of
+from inplace_lint.lower import making
 from inplace_lint.lower.concrete import expressions, statements
 from inplace_lint.lower.tally import Tally
 
@@ -21,17 +21,7 @@ def of_definition(tally: Tally, node: cst.FunctionDef) -> ir.FunctionDef:
     tally.names.extend((name, "<locals>"))
     body = statements.block(tally, node.body)
     del tally.names[-2:]
-    local, yields = scope_of(body)
-    function = ir.Function(
-        qualname=qualname,
-        params=params,
-        body=body,
-        slice=tally.slice,
-        sha=f"{tally.digest}:{at}",
-        local=local | {param.name for param in params},
-        is_async=node.asynchronous is not None,
-        is_generator=yields,
-    )
+    function = making.function(tally, at, qualname, params, body, is_async=node.asynchronous is not None)
     return ir.FunctionDef(at, name, function, decorators, returns)
 
 
@@ -40,17 +30,7 @@ def of_lambda(tally: Tally, node: cst.Lambda) -> ir.Function:
     params = parameters(tally, node.params)
     at = tally.at(node.body)
     body = (ir.Return(at, expressions.expression(tally, node.body)),)
-    local, yields = scope_of(body)
-    return ir.Function(
-        qualname=tally.qualname("<lambda>"),
-        params=params,
-        body=body,
-        slice=tally.slice,
-        sha=f"{tally.digest}:{at}",
-        local=local | {param.name for param in params},
-        is_async=False,
-        is_generator=yields,
-    )
+    return making.function(tally, at, tally.qualname("<lambda>"), params, body, is_async=False)
 
 
 def parameters(tally: Tally, node: cst.Parameters) -> tuple[ir.Param, ...]:

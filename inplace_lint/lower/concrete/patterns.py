@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from inplace_lint.ir import nodes as ir
+from inplace_lint.lower import making
 from inplace_lint.lower.concrete.expressions import expression
 from inplace_lint.lower.concrete.scopes import names_in
 from inplace_lint.lower.tally import Tally
@@ -27,7 +28,8 @@ def pattern(tally: Tally, node: cst.MatchPattern, subject: str) -> tuple[ir.Expr
             test, binds = pattern(tally, inner, subject)
             return test, binds if name is None else (*binds, name.value)
         case cst.MatchOr(patterns=alternatives):
-            return _any(tally, node, [element.pattern for element in alternatives], subject)
+            at = tally.at(node)
+            return making.any_of(at, [pattern(tally, element.pattern, subject) for element in alternatives])
         case cst.MatchClass(cls=cls, patterns=[], kwds=[]):
             at = tally.at(node)
             arguments = (ir.Name(at, subject), expression(tally, cls))
@@ -36,15 +38,3 @@ def pattern(tally: Tally, node: cst.MatchPattern, subject: str) -> tuple[ir.Expr
             reads, writes = names_in(node)
             kind = _SEQUENCES.get(type(node)) or type(node).__name__
             return ir.Unknown(tally.at(node), kind, reads, writes), writes
-
-
-def _any(
-    tally: Tally, node: cst.MatchOr, alternatives: list[cst.MatchPattern], subject: str
-) -> tuple[ir.Expr | None, tuple[str, ...]]:
-    at = tally.at(node)
-    found = [pattern(tally, alternative, subject) for alternative in alternatives]
-    binds = tuple(dict.fromkeys(name for _, names in found for name in names))
-    tests = tuple(test for test, _ in found if test is not None)
-    if len(tests) != len(found):
-        return None, binds
-    return ir.BoolOp(at, "or", tests), binds
