@@ -14,6 +14,7 @@ import re
 import stat
 import tempfile
 import tokenize
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +56,7 @@ class _Search:
     """One discovery: patterns are read once a folder, files are taken once however often they are named."""
 
     exclude: Mapping[Path, GitIgnoreSpec]
+    most: int | None
     files: dict[str, Path] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
 
@@ -77,14 +79,16 @@ class Sources:
         return self._lines[path]
 
 
-def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]]) -> Found:
+def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], most: int | None = None) -> Found:
     """
     Give every file that the paths mean, each once, in sorted order.
+
+    Of a folder, the search ends after at least `most` files or in as many folders, the nearest first.
 
     `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it. A path that does not
     exist or cannot be searched is a line in `troubles` and ends nothing.
     """
-    search = _Search({folder.absolute(): _spec(lines) for folder, lines in exclude.items() if lines})
+    search = _Search({folder.absolute(): _spec(lines) for folder, lines in exclude.items() if lines}, most)
     for path in paths:
         try:
             mode = path.stat().st_mode
@@ -262,9 +266,11 @@ def mentions(data: bytes, names: Sequence[str]) -> bool:
 
 
 def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
-    pending = [(folder, layers)]
-    while pending:
-        place, above = pending.pop()
+    pending = deque([(folder, layers)])
+    searched = 0
+    while pending and (search.most is None or max(searched, len(search.files)) < search.most):
+        place, above = pending.popleft()
+        searched += 1
         try:
             entries = sorted(os.scandir(place), key=lambda entry: entry.name)
         except OSError as error:

@@ -36,6 +36,7 @@ _DEFINITION = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILI
 _WORD = re.compile(r"\w+")
 _HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
 _MOST_FILES = 20_000
+_MOST_UNMARKED = 1_000
 _MOST_CALLERS = 16
 _DEEPEST = 6
 _PROJECTS: dict[tuple[str, str], Project] = {}
@@ -158,7 +159,9 @@ class Graph:
 
     def _files(self) -> list[str]:
         if self._listed is None:
-            listed = files.find([Path(self.root)], self._exclude).files[:_MOST_FILES]
+            # A folder that nothing marks as a project may be a home folder, or the temporary one.
+            most = _MOST_FILES if marked_root(Path(self.root), own=True) else _MOST_UNMARKED
+            listed = files.find([Path(self.root)], self._exclude, most).files[:most]
             names = (files.shown(path) for path in listed if path.suffix == ".py")
             self._listed = sorted({*names, *self._texts})
         return self._listed

@@ -46,6 +46,17 @@ def test_a_file_named_twice_is_taken_once(tree):
     assert names("b", "./b/c.py", ".", str(Path.cwd() / "a.py")) == ["a.py", "b/c.py"]
 
 
+def test_a_search_with_a_bound_ends_with_the_nearest_files(tree):
+    root = tree("z/deep/c.py", "z/b.py", "a.py", "y/d.py")
+    assert [files.shown(path) for path in files.find([root], {}, most=2).files] == ["a.py", "y/d.py"]
+
+
+def test_a_search_with_a_bound_ends_in_folders_without_a_file(tree):
+    root = tree(*(f"data/{number:03}/image.jpg" for number in range(50)), "data/049/late.py", "a.py")
+    assert [files.shown(path) for path in files.find([root], {}, most=20).files] == ["a.py"]
+    assert [files.shown(path) for path in files.find([root], {}, most=60).files] == ["a.py", "data/049/late.py"]
+
+
 def test_a_file_given_is_taken_whatever_its_name_and_whatever_ignores_it(tree):
     root = tree("script", "gen/a.py")
     (root / ".gitignore").write_text("gen/\n")
