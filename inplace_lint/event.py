@@ -7,10 +7,14 @@ positions, and carries what had to be assumed for it to happen; without assumpti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.span import Place
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 
 class Site(NamedTuple):

@@ -8,8 +8,12 @@ carries. A `Span` is what a user sees; it is computed from a place only for what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 
 class Slice(NamedTuple):

@@ -35,6 +35,7 @@ LAYERS = (
     ("ir", "finding"),
     ("event", "process"),
     ("span", "errors", "room"),
+    ("records",),
     ("",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

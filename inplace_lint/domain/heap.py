@@ -10,12 +10,17 @@ A tensor is a record about a storage. Two records of one storage are views of ea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from inplace_lint.domain.values import ClassValue, Dotted, Partial, Ref, Value
 from inplace_lint.event import Site, Touch
 from inplace_lint.span import Place
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 Three = bool | None
 

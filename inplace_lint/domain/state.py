@@ -8,11 +8,17 @@ All changes go through the functions of this class, so that it can be told wheth
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.values import Const, Ref, Sym, Value
 from inplace_lint.event import Event, Refused, Site, Stale, Touch
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 
 @dataclass(slots=True)

@@ -10,12 +10,17 @@ changed nothing of before, reported nothing and assumed nothing has twins.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Instance, ListObject, Names, Object, Storage, Tensor
 from inplace_lint.domain.renumbering import Renumbering, links_of, timeless
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Sym, Value
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 _OF_FRAMES = frozenset({"comprehension", "fetched", "length", "turn"})
 _MADE_WHEN_ASKED = frozenset({"class", "method", "module", "ran", "unbound"})

@@ -14,11 +14,16 @@ same unknown gives the same unknown, and a condition on it is answered the same 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import field
+from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.ir.nodes import Function
 from inplace_lint.span import Place, Slice
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 Three = bool | None
 

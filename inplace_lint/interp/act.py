@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.state import State
@@ -12,6 +12,11 @@ from inplace_lint.event import Touch
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.op import Op
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 Results = list[tuple[State, Value]]
 

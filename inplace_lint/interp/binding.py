@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
@@ -15,6 +14,11 @@ from inplace_lint.interp.frame import Arguments
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Argument, Op
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 Three = bool | None
 

@@ -52,7 +52,7 @@ class Budget:
     @property
     def width(self) -> int:
         """Give how many paths what runs now may have: fewer when little is left, so that one gets to the end."""
-        return min(self.paths, self.most)
+        return self.paths if self.paths < self.most else self.most  # noqa: FURB136 - `min` takes twice as long here
 
     @width.setter
     def width(self, paths: int) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING
 
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, Value
 from inplace_lint.event import Site
 from inplace_lint.ir import nodes as ir
 from inplace_lint.span import Place, Slice
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 Variable = tuple[int, str]
 

@@ -13,7 +13,6 @@ that a variable in reach leads to. What it cannot see makes it say that others h
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
@@ -23,9 +22,13 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.span import Place
 
 if TYPE_CHECKING:
+    from dataclasses import dataclass
+
     from inplace_lint.domain.state import State
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.ops import Call
+else:
+    from inplace_lint.records import dataclass
 
 _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED, View.MAYBE})
 

@@ -7,7 +7,7 @@ write that the next turn meets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -17,6 +17,11 @@ from inplace_lint.interp.budget import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, 
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ Mirrors the code that torchgen makes for `VariableType`: collect edges, save inp
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
@@ -26,6 +27,11 @@ from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.guard import Guard, atoms, holds
 from inplace_lint.knowledge.op import Op, SaveFact
 from inplace_lint.span import Place
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 Results = list[tuple[State, Value]]
 Three = bool | None

@@ -8,8 +8,8 @@ which an exception is raised has no outcome here; handlers start from the state 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
@@ -19,6 +19,11 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 from inplace_lint.span import Slice
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.records import dataclass
 
 
 @dataclass(slots=True)
