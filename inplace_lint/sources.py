@@ -75,7 +75,7 @@ class Graph:
         self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
         self._definitions: dict[str, frozenset[str]] = {}
         self._packages: dict[str, str] = {}
-        self._listed: list[str] | None = None
+        self._listed: set[str] | None = None
         self._callers: dict[str, tuple[str, ...]] = {}
         self._digests: dict[str, bytes] = {}
 
@@ -140,7 +140,7 @@ class Graph:
         if known is None:
             known = self._users[package] = {}
             word = posixpath.basename(package).encode()
-            for user in self._files():
+            for user in self._files(package):
                 if user.startswith(f"{package}/") or word in self.text(user):
                     for target, name in self._meant(user, package):
                         known.setdefault(target, {}).setdefault(user, set()).add(name)
@@ -157,14 +157,17 @@ class Graph:
             self._packages[folder] = known
         return known
 
-    def _files(self) -> list[str]:
+    def _files(self, package: str) -> list[str]:
+        """List the files that may import something of an outermost package, or of a file in none."""
+        # A folder that nothing marks as a project may be a home folder, or the temporary one.
+        marked = marked_root(Path(self.root), own=True) is not None
         if self._listed is None:
-            # A folder that nothing marks as a project may be a home folder, or the temporary one.
-            most = _MOST_FILES if marked_root(Path(self.root), own=True) else _MOST_UNMARKED
-            listed = files.find([Path(self.root)], self._exclude, most).files[:most]
-            names = (files.shown(path) for path in listed if path.suffix == ".py")
-            self._listed = sorted({*names, *self._texts})
-        return self._listed
+            self._listed = {*self._below(self.root, _MOST_FILES if marked else _MOST_UNMARKED), *self._texts}
+        return sorted(self._listed.union(self._below(package, _MOST_FILES) if package and not marked else ()))
+
+    def _below(self, folder: str, most: int) -> Iterator[str]:
+        listed = files.find([Path(folder)], self._exclude, most).files[:most]
+        return (files.shown(path) for path in listed if path.suffix == ".py")
 
     def state(self, path: str) -> bytes:
         """Give a digest of all files that a file imports, directly or through others: other imports give another."""
