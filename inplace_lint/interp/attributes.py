@@ -22,7 +22,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp import acts, calls, functions, modules, names, ops, statements, tensors
+from inplace_lint.interp import acts, calls, enums, functions, modules, names, ops, statements, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.span import Place
@@ -97,7 +97,7 @@ def get(program: Program, frame: Frame, state: State, value: Value, name: str, a
         case Tuple():
             return [(state, _of_tuple(program, value, name))]
         case Const():
-            return [(state, Builtin(name, value))]
+            return [(state, value if name in enums.VALUES else Builtin(name, value))]
         case Sym():
             return _of_unknown(program, frame, state, value, name, at)
         case Partial(function, _, _) if name == "func":
@@ -284,7 +284,7 @@ def _of_class(program: Program, frame: Frame, state: State, cls: ClassValue, nam
         return [(state, Bound(cls, found))]
     if isinstance(found, Dotted) and acts.takes_class(program, found.name):
         return [(state, Bound(cls, found))]
-    return [(state, found)]
+    return [(state, enums.member(program, state, cls, name, found))]
 
 
 def _super(

@@ -21,7 +21,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp import attributes, tensors
+from inplace_lint.interp import attributes, enums, tensors
 from inplace_lint.interp.program import Program
 
 _LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
@@ -66,6 +66,8 @@ def is_a(program: Program, state: State, value: Value, cls: Value) -> bool | Non
         if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
             return True
         return None if instance.opaque or isinstance(cls, Sym) else False
+    if isinstance(cls, ClassValue) and isinstance(value, Const):
+        return enums.may_be(program, state, cls, value)
     return _is_builtin(state, value, name)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.interp import calls, conditions, containers, iteration, statements, strangers
+from inplace_lint.interp import calls, conditions, containers, enums, iteration, statements, strangers
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.program import Program
@@ -218,7 +218,10 @@ def _container_update(act: Act) -> Results:
 
 
 def construct_special(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
-    """Give an instance of a class of named tuples; None for any other class."""
+    """Give an instance of a class of named tuples, or a member of an enumeration; None for any other class."""
+    member = enums.construct(program, state, cls, arguments)
+    if member is not None:
+        return [(state, member)]
     bases = {base.name.rpartition(".")[2] for base in program.mro(cls) if isinstance(base, Dotted)}
     node = statements.definition(program, cls)
     if "NamedTuple" not in bases or node is None:
