@@ -89,6 +89,7 @@ class State:
         "facts",
         "freed",
         "heap",
+        "lasting",
         "learned",
         "lowest",
         "modes",
@@ -114,7 +115,7 @@ class State:
         self.symbols = symbols
         self.next_id = 1
         self.clock = 1
-        self.trail = object()
+        self.trail = self.lasting = object()
         self.learned: tuple[Hashable, object] | None = None
         self.events: tuple[Event, ...] = ()
         self.assumptions: frozenset[str] = frozenset()
@@ -133,14 +134,15 @@ class State:
         for name in State.__slots__:
             setattr(self, name, getattr(other, name))
 
-    def merge(self, other: State) -> bool:
+    def merge(self, other: State, *, returned: bool = False) -> bool:
         """
         Take in a state that differs only in the sides that conditions took, and forget these sides.
 
-        False, and nothing done, when anything else differs.
+        If a function `returned`, its variables may differ as well. False, and nothing done, when anything else differs.
         """
-        if self.trail is not other.trail:
+        if self.lasting is not other.lasting or not (returned or self.trail is other.trail):
             return False
+        self.clock = max(self.clock, other.clock)
         mine, theirs = _cells(self.learned), _cells(other.learned)
         for cells, known in ((mine, theirs), (theirs, mine)):
             for number, condition in cells.items():
@@ -155,7 +157,7 @@ class State:
         return self.next_id
 
     def _changed(self, key: Hashable) -> None:
-        self.trail = object()
+        self.trail = self.lasting = object()
         if type(key) is int and key < self.lowest:
             self.lowest = key
 
@@ -163,6 +165,13 @@ class State:
         """Put a new object on the heap."""
         ref = Ref(self._fresh())
         self.put(ref, thing)
+        return ref
+
+    def new_frame(self, names: Names) -> Ref:
+        """Put the variables of a call on the heap, which last as long as it."""
+        ref = Ref(self._fresh())
+        self.heap[ref.id] = names
+        self.trail = object()
         return ref
 
     def put(self, ref: Ref, thing: Object) -> None:
@@ -195,13 +204,16 @@ class State:
 
     # -- names -------------------------------------------------------------------------------------------------------
 
-    def bind(self, env: Ref, name: str, value: Value) -> None:
-        """Bind a variable, from this moment on."""
+    def bind(self, env: Ref, name: str, value: Value, *, local: bool = False) -> None:
+        """Bind a variable, from this moment on; one `local` to the function that runs lasts as long as its call."""
         names = self.heap[env.id]
         assert isinstance(names, Names)
         self.clock += 1
         values, bound = {**names.values, name: value}, {**names.bound, name: self.clock}
+        before = self.lasting
         self.put(env, Names(values, bound, names.parent))
+        if local:
+            self.lasting = before
 
     def unbind(self, env: Ref, name: str) -> None:
         """Remove a variable."""
@@ -236,7 +248,7 @@ class State:
         """Add something that everything found from here on depends on."""
         if sentence not in self.assumptions:
             self.assumptions |= {sentence}
-            self.trail = object()
+            self.trail = self.lasting = object()
 
     def report(self, event: Event) -> None:
         """Add a breach, once; none that raises an error which the program handles."""

@@ -29,6 +29,8 @@ from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 
+_OF_OBJECT = frozenset({"__init__", "__setattr__"})
+
 # Methods that lists, dicts and strings have too: on an unknown value they are no evidence of a tensor.
 _AMBIGUOUS = frozenset(
     {
@@ -100,10 +102,18 @@ def get(program: Program, frame: Frame, state: State, value: Value, name: str, a
             return [(state, value if name in enums.VALUES else Builtin(name, value))]
         case Sym():
             return _of_unknown(program, frame, state, value, name, at)
-        case Partial(function, _, _) if name == "func":
-            return [(state, function)]
         case _:
-            return [(state, state.symbols.sym(("attr", value, name)))]
+            return [(state, _of_other(state, value, name))]
+
+
+def _of_other(state: State, value: Value, name: str) -> Value:
+    match value:
+        case Builtin("object", None):
+            return Builtin(f"object.{name}")
+        case Partial(function, _, _) if name == "func":
+            return function
+        case _:
+            return state.symbols.sym(("attr", value, name))
 
 
 def _of_tuple(program: Program, value: Tuple, name: str) -> Value:
@@ -294,9 +304,8 @@ def _super(
     cls = instance.cls if instance is not None else receiver
     found = lookup(program, state, cls, name, after=owner)
     if found is None:
-        return [
-            (state, Builtin("object." + name, receiver) if name == "__init__" else state.symbols.sym(("super", name)))
-        ]
+        found = Builtin(f"object.{name}", receiver) if name in _OF_OBJECT else state.symbols.sym(("super", name))
+        return [(state, found)]
     return _bound(program, frame, state, receiver, found, at)
 
 
@@ -313,7 +322,12 @@ def set_(
     if isinstance(thing, Instance) and ref is not None:
         found = lookup(program, state, thing.cls, name)
         if isinstance(found, Closure) and found.wrapper == "property":
-            return [state]
+            setter = lookup(program, state, thing.cls, f"{name}.setter")
+            if not isinstance(setter, Closure):
+                return [state]
+            return [
+                after for after, _ in calls.call(program, frame, state, Bound(ref, setter), Arguments((value,)), at)
+            ]
         state.set_attribute(ref, name, value)
     elif isinstance(receiver, Sym):
         state.attach(("attribute", receiver.id, name), value)

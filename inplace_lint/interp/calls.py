@@ -226,8 +226,9 @@ def unknown_call(
 def call_closure(
     program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
-    """Run a function of the program; beyond the depth it is unknown."""
-    bound = _bind(program, frame, state, closure, arguments)
+    """Run a function of the program; beyond the depth it is unknown, and so is a method that derived classes define."""
+    abstract = closure.owner is not None and raising.is_abstract(closure.function)
+    bound = None if abstract else _bind(program, frame, state, closure, arguments)
     if bound is None:
         return unknown_call(program, frame, state, closure, arguments, at)
     values, passed, key = bound
@@ -274,7 +275,7 @@ def _frame_of(
     values, passed = bound
     program.budget.entered.add(name_of(function))
     state.clock += 1
-    env = state.new(Names(values, dict.fromkeys(values, state.clock), closure.env))
+    env = state.new_frame(Names(values, dict.fromkeys(values, state.clock), closure.env))
     receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
     return Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
 
@@ -309,7 +310,18 @@ def _inline(
         if outcome.flow == "return" or program.budget.steps >= 0:
             program.budget.returned.add(name_of(function))
         results.append((outcome.state, _result(outcome, function, inner.env)))
-    return results
+    return results if len(results) < 2 else _joined(results)  # noqa: PLR2004 - a pair
+
+
+def _joined(results: Results) -> Results:
+    """Make one of paths that differ in nothing but variables of the function that has returned, and conditions."""
+    kept: Results = []
+    for state, value in results:
+        if isinstance(value, Closure) or not any(
+            value == known and other.merge(state, returned=True) for other, known in kept
+        ):
+            kept.append((state, value))
+    return kept
 
 
 def _without_a_path(

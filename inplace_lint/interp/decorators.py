@@ -10,6 +10,7 @@ from inplace_lint.interp import calls, contexts, expressions
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.outline.outline import PROPERTY_PARTS
 
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
 
@@ -27,6 +28,12 @@ def spells(decorator: ir.Expr, name: str) -> bool:
             return False
 
 
+def member(node: ir.FunctionDef) -> str:
+    """Give the name by which a class holds a function: that of the property and its part for one that sets it."""
+    parts = (decorator.name for decorator in node.decorators if isinstance(decorator, ir.Attr))
+    return next((f"{node.name}.{part}" for part in parts if part in PROPERTY_PARTS), node.name)
+
+
 def apply(
     program: Program, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], closure: Closure
 ) -> list[tuple[State, Value]]:
@@ -38,7 +45,7 @@ def apply(
         if wrapper is not None:
             closure = replace(closure, wrapper=wrapper)
             continue
-        if isinstance(decorator, ir.Attr) and decorator.name in {"setter", "deleter"}:
+        if isinstance(decorator, ir.Attr) and decorator.name in PROPERTY_PARTS:
             closure = replace(closure, wrapper="property")
             continue
         if closure.function.is_generator and spells(decorator, "contextmanager"):

@@ -17,7 +17,7 @@ def method(program: Program, state: State, cls: ClassValue, name: str, slice_: S
     known = state.bindings.get(key)
     if known is not None:
         return known
-    node = program.module(slice_.path).function_node(slice_, name)
+    node = program.module(slice_.path).function_node(slice_, name.partition(".")[0])
     if node is None:
         return None
     frame = Frame(names.module_env(state, cls.module), cls.module, slice_)

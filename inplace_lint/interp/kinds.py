@@ -87,7 +87,9 @@ def _is_builtin(state: State, value: Value, name: str) -> bool | None:
         case Closure():
             return name in {"Callable", "FunctionType"}
         case Sym(_, kind) if kind in {"number", "str"}:
-            return None if (name in {"int", "float"}) == (kind == "number") else False
+            types = _python_type(name)
+            may_be = issubclass(int, types) or issubclass(float, types) if kind == "number" else issubclass(str, types)
+            return None if may_be else False
         case _:
             return None
 

@@ -202,7 +202,7 @@ def class_of(program: Program, state: State, frame: Frame, item: Definition) -> 
     node = program.class_node(item.slice, item.name)
     known = program.classes.get(item.slice)
     if known is None and node is not None:
-        methods = {method.name: method.slice for method in item.methods}
+        methods = {method.member: method.slice for method in item.methods}
         known = statements.make_class(program, frame, state, node, methods)
         program.classes[item.slice] = known
     return known

@@ -59,11 +59,17 @@ class Request:
 
 def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
     """Give what a builtin returns; one that is not modelled changes nothing and returns an unknown."""
+    receiver = function.receiver
+    if receiver is not None and function.name in _UNBOUND:
+        function, arguments = Builtin(function.name), arguments.first(receiver)
     request = Request(program, frame, state, function, arguments, at)
     if function.receiver is not None:
         return pymethods.call(program, frame, state, function, arguments, at)
     handler = _HANDLERS.get(function.name)
     return handler(request) if handler is not None else request.unknown()
+
+
+_UNBOUND = frozenset({"object.__setattr__"})  # methods that are told their object like any other argument
 
 
 def _callable(request: Request) -> Results:
@@ -346,6 +352,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "isinstance": _isinstance,
     "getattr": _getattr,
     "hasattr": _hasattr,
+    "object.__getattribute__": _getattr,
+    "object.__setattr__": _setattr,
     "setattr": _setattr,
     "super": _super,
     "map": _map,

@@ -16,6 +16,18 @@ def may_raise(program: Program, node: ir.If | ir.Function) -> bool:
     return known[1]
 
 
+def is_abstract(function: ir.Function) -> bool:
+    """Say whether a function only says that a derived class has to define it."""
+    last = function.body[-1]
+    if len(function.body) > _WITH_DOCSTRING or not isinstance(last, ir.Raise) or last.value is None:
+        return False
+    error = last.value.func if isinstance(last.value, ir.Call) else last.value
+    return isinstance(error, ir.Name) and error.id == "NotImplementedError"
+
+
+_WITH_DOCSTRING = 2
+
+
 def _has_raise(body: Sequence[ir.Stmt]) -> bool:
     for node in body:
         if isinstance(node, ir.Raise | ir.Assert):

@@ -124,13 +124,13 @@ def method_pending(program: Program, method: Definition) -> bool:
 
 def order_of_methods(item: Definition) -> list[Definition]:
     """Order the methods of a class so that those that call others come first."""
-    by_name = {method.name: method for method in item.methods}
+    by_name = {method.member: method for method in item.methods}
     uses = {
         name: {other for other in method.attributes if other in by_name and other != name}
         for name, method in by_name.items()
     }
     heights = _heights(set(by_name), uses)
-    return sorted(item.methods, key=lambda method: (-heights[method.name], method.slice.first))
+    return sorted(item.methods, key=lambda method: (-heights[method.member], method.slice.first))
 
 
 def writers(outline: Outline) -> list[Definition]:

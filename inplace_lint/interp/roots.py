@@ -136,7 +136,7 @@ def _run_class(program: Program, item: Definition) -> list[Found]:
         found.extend(_run_method(program, frame, made, cls, entry))
     for method in reach.order_of_methods(item):
         if method.name != entry and reach.method_pending(program, method):
-            found.extend(_run_method(program, frame, made, cls, method.name))
+            found.extend(_run_method(program, frame, made, cls, method.member))
     return found
 
 

@@ -134,9 +134,18 @@ def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
     outcomes: Outcomes = []
     if raising.refuses(node.body):
         return _refusal(program, frame, state, node)
-    for after, test in expressions.evaluate(program, frame, state, node.test):
-        spare = after.fork() if program.budget.width <= 1 and raising.may_raise(program, node) else None
+    budget = program.budget
+    prefers = budget.prefers
+    leaves = _gives_up(node)
+    # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
+    budget.prefers = prefers and not leaves
+    tests = expressions.evaluate(program, frame, state, node.test)
+    budget.prefers = prefers
+    for after, test in tests:
+        spare = after.fork() if budget.width <= 1 and raising.may_raise(program, node) else None
+        budget.prefers = prefers and not leaves
         sides = conditions.split(program, frame, after, test)
+        budget.prefers = prefers
         found = [
             outcome
             for side_state, side in sides
@@ -149,6 +158,12 @@ def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
             found = execute(program, frame, spare, node.body if other else node.orelse)
         outcomes.extend(found)
     return outcomes
+
+
+def _gives_up(node: ir.If) -> bool:
+    """Say whether a statement is `if …: return`, with a constant or nothing."""
+    last = node.body[-1]
+    return isinstance(last, ir.Return) and not node.orelse and (last.value is None or isinstance(last.value, ir.Const))
 
 
 def _refusal(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
@@ -280,7 +295,7 @@ def _import_from(program: Program, frame: Frame, state: State, node: ir.ImportFr
 def _function(program: Program, frame: Frame, state: State, node: ir.FunctionDef) -> Outcomes:
     outcomes: Outcomes = []
     for after, closure in make_function(program, frame, state, node):
-        after.bind(frame.env, node.name, closure)
+        after.bind(frame.env, decorators.member(node), closure)
         outcomes.append(Outcome(after))
     return outcomes
 

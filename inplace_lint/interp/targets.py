@@ -51,7 +51,7 @@ def bind(program: Program, frame: Frame, state: State, name: str, value: Value) 
     """Bind a variable in the scope that owns it: a global or nonlocal one where it is found, else the frame's own."""
     closure = frame.closure
     if closure is None or name in closure.function.local or _is_inner(state, frame):
-        state.bind(frame.env, name, value)
+        state.bind(frame.env, name, value, local=closure is not None)
         return
     scope = state.heap[frame.env.id]
     env = scope.parent if isinstance(scope, Names) else None

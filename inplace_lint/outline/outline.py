@@ -17,6 +17,8 @@ from inplace_lint.outline.kinds import Kinds
 from inplace_lint.outline.words import INITIALISERS, Words, gather, gather_ir, spelled
 from inplace_lint.span import Slice
 
+PROPERTY_PARTS = frozenset({"deleter", "getter", "setter"})
+
 
 class Definition(NamedTuple):
     """
@@ -39,6 +41,12 @@ class Definition(NamedTuple):
     bases: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()
+
+    @property
+    def member(self) -> str:
+        """The name by which a class holds a method: that of the property and its part for one that sets or deletes."""
+        parts = (decorator.rpartition(".")[2] for decorator in self.decorators)
+        return next((f"{self.name}.{part}" for part in parts if part in PROPERTY_PARTS), self.name)
 
 
 class Outline(NamedTuple):
