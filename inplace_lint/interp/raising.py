@@ -1,4 +1,4 @@
-"""Which statements raise errors, told from their text: a path that raises ends."""
+"""Which statements raise errors or give up, told from their text: a path that raises ends."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ def _has_raise(body: Sequence[ir.Stmt]) -> bool:
 def refuses(body: Sequence[ir.Stmt]) -> bool:
     """Say whether statements do nothing but raise an error, with what is said before it."""
     return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
+
+
+def gives_up(node: ir.If) -> bool:
+    """Say whether a statement is `if …: return`, with a constant or nothing."""
+    last = node.body[-1]
+    return isinstance(last, ir.Return) and not node.orelse and (last.value is None or isinstance(last.value, ir.Const))
 
 
 def handles(node: ir.Try, errors: frozenset[str]) -> bool:

@@ -136,7 +136,7 @@ def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
         return _refusal(program, frame, state, node)
     budget = program.budget
     prefers = budget.prefers
-    leaves = _gives_up(node)
+    leaves = raising.gives_up(node)
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     budget.prefers = prefers and not leaves
     tests = expressions.evaluate(program, frame, state, node.test)
@@ -158,12 +158,6 @@ def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
             found = execute(program, frame, spare, node.body if other else node.orelse)
         outcomes.extend(found)
     return outcomes
-
-
-def _gives_up(node: ir.If) -> bool:
-    """Say whether a statement is `if …: return`, with a constant or nothing."""
-    last = node.body[-1]
-    return isinstance(last, ir.Return) and not node.orelse and (last.value is None or isinstance(last.value, ir.Const))
 
 
 def _refusal(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
