@@ -60,8 +60,16 @@ def reachable(state: State, starts: Iterable[int]) -> dict[int, frozenset[str]]:
     return found
 
 
-def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, *, retain: bool) -> None:
-    """Run backward from these tensors: report every stale save, and use the nodes up unless they are retained."""
+def backward(
+    state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, *, retain: bool
+) -> frozenset[int]:
+    """
+    Run backward from these tensors: report every stale save, and use the nodes up unless they are retained.
+
+    Give the leaves that had a gradient before: this one was added to it.
+    """
+    added: set[int] = set()
+    fresh: set[int] = set()
     tensors = list(tensors)
     for tensor in tensors:
         if tensor.rg and tensor.nodes:
@@ -77,9 +85,15 @@ def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site
             why = node.assumptions | state.assumptions | assumed
             state.report(Refused(framework, "no_derivative", node.broken, None, why))
         for leaf in node.leaves if not assumed else ():
-            state.attach(("graded", leaf), Const(True))
+            if leaf not in fresh:
+                fresh.add(leaf)
+                if state.bindings.get(("graded", leaf)) == Const(True):
+                    added.add(leaf)
+                else:
+                    state.attach(("graded", leaf), Const(True))
         if not retain:
             state.free(number)
+    return frozenset(added)
 
 
 def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:

@@ -89,7 +89,8 @@ def _backward_from(act: Act, value: Value) -> Results:
         tensors.materialise(act.program, state, value)
     found = [tensor for _, tensor in tensors.tensors_in(state, value)]
     state.attach(("trains",), Const(True))
-    tape.backward(state, act.program.default().framework.name, found, act.frame.site(act.at), retain=retain)
+    added = tape.backward(state, act.program.default().framework.name, found, act.frame.site(act.at), retain=retain)
+    optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
     return [(state, NONE)]
 
 
@@ -157,6 +158,8 @@ def set_tensor_attribute(
     elif name == "grad":
         grad = state.ref(value)
         state.put(ref, replace(tensor, grad=grad))
+        if grad is None:
+            optimizers.forget(state, (ref,))
     elif name == "data":
         # The record now stands on other memory. A node that kept a leaf kept the record, and gets the new values.
         if tensor.leaf and tensor.rg:
