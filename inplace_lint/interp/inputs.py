@@ -53,6 +53,7 @@ _KINDS = {
 
 
 _DEEPEST = 12
+_POSITIONS = frozenset({"i", "idx", "ind", "index"})  # what a data set calls the position that it is asked for
 
 
 class _Box(NamedTuple):
@@ -225,6 +226,8 @@ def _input(
         made = _of_project(program, state, function, param)
         if made is not None:
             return made
+    if not kind and param.name in _POSITIONS and function.qualname.rpartition(".")[2] == "__getitem__":
+        kind = "number"
     if kind == "flag":
         kind = ""
     elif not kind and none_is_open:

@@ -216,6 +216,21 @@ def check_write(call: Call, part: str, ref: Ref, tensor: Tensor, *, cut: bool) -
         _check_average(call, touch, ref, tensor)
     elif not tensor.param and (touch.flag is not None or call.frame.variables(expr)):
         _check_detached(call, touch, ref, tensor)
+        if not cut and isinstance(expr, ir.Name) and _gives_items(call.frame) and _is_older(call, expr.id, tensor):
+            _report(call, "item", touch, None, tensor)
+
+
+def _gives_items(frame: Frame) -> bool:
+    """Say whether the function is the one that gives an item of an object: the next time it is asked for again."""
+    return frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__getitem__"
+
+
+def _is_older(call: Call, name: str, tensor: Tensor) -> bool:
+    """Say whether a variable that is no parameter holds memory from before the call."""
+    closure = call.frame.closure
+    assert closure is not None
+    params = {param.name for param in closure.function.params}
+    return tensor.sure and tensor.storage < call.frame.env.id and name not in params
 
 
 def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
