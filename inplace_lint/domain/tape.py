@@ -84,16 +84,22 @@ def backward(
         if node.broken is not None:
             why = node.assumptions | state.assumptions | assumed
             state.report(Refused(framework, "no_derivative", node.broken, None, why))
-        for leaf in node.leaves if not assumed else ():
-            if leaf not in fresh:
-                fresh.add(leaf)
-                if state.bindings.get(("graded", leaf)) == Const(True):
-                    added.add(leaf)
-                else:
-                    state.attach(("graded", leaf), Const(True))
+        if not assumed:
+            added.update(leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh))
         if not retain:
             state.free(number)
     return frozenset(added)
+
+
+def _had_gradient(state: State, leaf: int, fresh: set[int]) -> bool:
+    """Give a leaf its gradient in a backward that gave one to `fresh`, and say whether it had one from before."""
+    if leaf in fresh:
+        return False
+    fresh.add(leaf)
+    if state.bindings.get(("graded", leaf)) == Const(True):
+        return True
+    state.attach(("graded", leaf), Const(True))
+    return False
 
 
 def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:

@@ -34,7 +34,7 @@ from inplace_lint.interp import (
 )
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
-from inplace_lint.interp.contexts import MODE
+from inplace_lint.interp.contexts import MODE, is_recording
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.op import Op
@@ -369,11 +369,6 @@ def _call_module(act: Act) -> Results:
     return [(act.state, act.unknown())]
 
 
-def _grad_enabled(act: Act) -> Results:
-    known = act.state.modes.grad
-    return [(act.state, act.unknown() if known is None else Const(known))]
-
-
 _ACTS: dict[str, Callable[[Act], Results]] = {
     "backward": _backward,
     "backward_of": lambda act: _backward_from(act, act.positional(1)),
@@ -390,7 +385,7 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     "variable": _variable,
     "container": _container,
     "call_module": _call_module,
-    "grad_enabled": _grad_enabled,
+    "grad_enabled": lambda act: [(act.state, is_recording(act.state) or act.unknown())],
     "module": _unknown_value,
     **objects.ACTS,
     **optimizers.ACTS,

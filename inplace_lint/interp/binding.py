@@ -151,7 +151,7 @@ def _is_data(call: Binding, name: str, value: Sym) -> bool:
     return _is_part(call.state, value) and not any(tensor.nodes for _, tensor in call.tensors(name))
 
 
-def _is_part(state: State, value: Value) -> bool:
+def _is_part(state: State, value: object) -> bool:
     key = state.symbols.key(value) if isinstance(value, Sym) else None
     match key:
         case ("item", *_):
@@ -269,7 +269,7 @@ def bind(params: tuple[Argument, ...], arguments: Arguments) -> tuple[dict[str, 
 def _spread(params: tuple[Argument, ...], arguments: Arguments, position: int, values: dict[str, Value]) -> bool:
     for param in params:
         if param.kind == "args":
-            values.setdefault(param.name, Tuple(arguments.positional[position:]))
+            values.setdefault(param.name, Tuple(arguments.positional[position:], exact=not arguments.unknown))
             return True
     return False
 

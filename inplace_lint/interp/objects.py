@@ -19,6 +19,8 @@ from inplace_lint.interp import ops
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments
 
+_DEEPEST = 1  # an independent distribution holds another one
+
 
 def _object(act: Act) -> Results:
     """Make an object that keeps what was passed, or what its constructor makes of it."""
@@ -57,7 +59,7 @@ def _of_objects(act: Act) -> Results:
 
 def _kept(act: Act, value: Value, depth: int) -> Iterator[Value]:
     instance = act.state.instance(value)
-    for attribute in instance.attrs.values() if instance is not None and depth < 2 else ():
+    for attribute in instance.attrs.values() if instance is not None and depth <= _DEEPEST else ():
         if act.state.tensor(attribute) is not None and isinstance(attribute, Ref):
             yield attribute
         else:

@@ -273,7 +273,7 @@ def _method(
     return ops.call_op(program, frame, state, name, Arguments(values, (), exprs), at, spelled)
 
 
-def is_number(state: State, value: Value) -> bool:
+def is_number(state: State, value: object) -> bool:
     """Say whether a value certainly is a Python number: a constant, a size, or computed from such alone."""
     if isinstance(value, Const):
         return isinstance(value.value, int | float)

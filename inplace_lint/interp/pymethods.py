@@ -107,9 +107,7 @@ def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Valu
     return state.symbols.sym(("popped", ref, state.next_id))
 
 
-def _dict_method(
-    state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place
-) -> Value:
+def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place) -> Value:
     first = arguments.positional[0] if arguments.positional else None
     second = arguments.positional[1] if len(arguments.positional) > 1 else NONE
     match name:
