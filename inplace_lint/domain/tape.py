@@ -60,8 +60,16 @@ def reachable(state: State, starts: Iterable[int]) -> dict[int, frozenset[str]]:
     return found
 
 
-def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, *, retain: bool) -> None:
-    """Run backward from these tensors: report every stale save, and use the nodes up unless they are retained."""
+def backward(
+    state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, *, retain: bool
+) -> frozenset[int]:
+    """
+    Run backward from these tensors: report every stale save, and use the nodes up unless they are retained.
+
+    Give the leaves that had a gradient before: this one was added to it.
+    """
+    added: set[int] = set()
+    fresh: set[int] = set()
     tensors = list(tensors)
     for tensor in tensors:
         if tensor.rg and tensor.nodes:
@@ -76,10 +84,22 @@ def backward(state: State, framework: str, tensors: Iterable[Tensor], site: Site
         if node.broken is not None:
             why = node.assumptions | state.assumptions | assumed
             state.report(Refused(framework, "no_derivative", node.broken, None, why))
-        for leaf in node.leaves if not assumed else ():
-            state.attach(("graded", leaf), Const(True))
+        if not assumed:
+            added.update(leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh))
         if not retain:
             state.free(number)
+    return frozenset(added)
+
+
+def _had_gradient(state: State, leaf: int, fresh: set[int]) -> bool:
+    """Give a leaf its gradient in a backward that gave one to `fresh`, and say whether it had one from before."""
+    if leaf in fresh:
+        return False
+    fresh.add(leaf)
+    if state.bindings.get(("graded", leaf)) == Const(True):
+        return True
+    state.attach(("graded", leaf), Const(True))
+    return False
 
 
 def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:

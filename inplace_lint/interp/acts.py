@@ -23,6 +23,7 @@ from inplace_lint.interp import (
     hooks,
     iteration,
     modules,
+    objects,
     ops,
     optimizers,
     registry,
@@ -33,7 +34,7 @@ from inplace_lint.interp import (
 )
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.binding import bind, default_values
-from inplace_lint.interp.contexts import MODE
+from inplace_lint.interp.contexts import MODE, is_recording
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.op import Op
@@ -89,7 +90,8 @@ def _backward_from(act: Act, value: Value) -> Results:
         tensors.materialise(act.program, state, value)
     found = [tensor for _, tensor in tensors.tensors_in(state, value)]
     state.attach(("trains",), Const(True))
-    tape.backward(state, act.program.default().framework.name, found, act.frame.site(act.at), retain=retain)
+    added = tape.backward(state, act.program.default().framework.name, found, act.frame.site(act.at), retain=retain)
+    optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
     return [(state, NONE)]
 
 
@@ -157,6 +159,8 @@ def set_tensor_attribute(
     elif name == "grad":
         grad = state.ref(value)
         state.put(ref, replace(tensor, grad=grad))
+        if grad is None:
+            optimizers.forget(state, (ref,))
     elif name == "data":
         # The record now stands on other memory. A node that kept a leaf kept the record, and gets the new values.
         if tensor.leaf and tensor.rg:
@@ -365,11 +369,6 @@ def _call_module(act: Act) -> Results:
     return [(act.state, act.unknown())]
 
 
-def _grad_enabled(act: Act) -> Results:
-    known = act.state.modes.grad
-    return [(act.state, act.unknown() if known is None else Const(known))]
-
-
 _ACTS: dict[str, Callable[[Act], Results]] = {
     "backward": _backward,
     "backward_of": lambda act: _backward_from(act, act.positional(1)),
@@ -386,8 +385,9 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     "variable": _variable,
     "container": _container,
     "call_module": _call_module,
-    "grad_enabled": _grad_enabled,
+    "grad_enabled": lambda act: [(act.state, is_recording(act.state) or act.unknown())],
     "module": _unknown_value,
+    **objects.ACTS,
     **optimizers.ACTS,
     **registry.ACTS,
     **custom.ACTS,

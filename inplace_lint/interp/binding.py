@@ -141,7 +141,27 @@ def _rg(call: Binding, name: str) -> Three:
     value = call.value(name)
     if isinstance(value, Sym) and not answers:
         return False if value.kind in tensors.NOT_TENSORS else None
+    if isinstance(value, Sym) and None in answers and _is_data(call, name, value):
+        return False
     return True if True in answers else None if None in answers else False
+
+
+def _is_data(call: Binding, name: str, value: Sym) -> bool:
+    """Say whether an operand is a part of an unknown value without a history: a scale, a table, a batch's field."""
+    return _is_part(call.state, value) and not any(tensor.nodes for _, tensor in call.tensors(name))
+
+
+def _is_part(state: State, value: object) -> bool:
+    key = state.symbols.key(value) if isinstance(value, Sym) else None
+    match key:
+        case ("item", *_):
+            return True
+        case ("turn", Sym(_, "number"), *_):
+            return True
+        case ("binary", _, left, right):
+            return _is_part(state, left) and _is_part(state, right)
+        case _:
+            return isinstance(value, Const)
 
 
 def _passed(call: Binding, name: str) -> Three:
@@ -249,7 +269,7 @@ def bind(params: tuple[Argument, ...], arguments: Arguments) -> tuple[dict[str, 
 def _spread(params: tuple[Argument, ...], arguments: Arguments, position: int, values: dict[str, Value]) -> bool:
     for param in params:
         if param.kind == "args":
-            values.setdefault(param.name, Tuple(arguments.positional[position:]))
+            values.setdefault(param.name, Tuple(arguments.positional[position:], exact=not arguments.unknown))
             return True
     return False
 

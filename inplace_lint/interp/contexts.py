@@ -97,3 +97,8 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
     if name == "autocast":
         return replace(modes, autocast=side is not False)
     return modes
+
+
+def is_recording(state: State) -> Const | None:
+    """Say whether gradients are recorded, as a value of the program; None if that is not known."""
+    return None if state.modes.grad is None else Const(state.modes.grad)

@@ -55,7 +55,9 @@ def apply(
             if after is not state:
                 state.become(after)
             mode = contexts.mode_of(program, state, value)
-            if mode is not None:
+            if mode is not None and isinstance(made, Closure):
+                made = replace(made, modes=(mode, *made.modes))
+            elif mode is not None:
                 closure = replace(closure, modes=(mode, *closure.modes))
             elif _is_of_program(value):
                 made = _decorated(program, frame, state, value, made or closure) or made

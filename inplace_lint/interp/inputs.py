@@ -21,7 +21,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp import attributes, modules, names, statements
+from inplace_lint.interp import attributes, modules, names, statements, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -53,6 +53,7 @@ _KINDS = {
 
 
 _DEEPEST = 12
+_POSITIONS = frozenset({"i", "idx", "ind", "index"})  # what a data set calls the position that it is asked for
 
 
 class _Box(NamedTuple):
@@ -225,11 +226,22 @@ def _input(
         made = _of_project(program, state, function, param)
         if made is not None:
             return made
+    if not kind and param.name in _POSITIONS and function.qualname.rpartition(".")[2] == "__getitem__":
+        kind = "number"
     if kind == "flag":
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
     return state.symbols.sym(("param", function.qualname, param.name), kind)
+
+
+def without_history(program: Program, state: State, arguments: Arguments) -> None:
+    """Take the tensors among the arguments for plain ones, that require no grad."""
+    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+        ref = tensors.materialise(program, state, value) if isinstance(value, Sym) and value.kind == "tensor" else None
+        tensor = None if ref is None else state.tensor(ref)
+        if ref is not None and tensor is not None:
+            state.put(ref, replace(tensor, rg=False, leaf=True, why=""))
 
 
 def _of_project(program: Program, state: State, function: ir.Function, param: ir.Param) -> Value | None:

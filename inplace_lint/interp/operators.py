@@ -273,6 +273,25 @@ def _method(
     return ops.call_op(program, frame, state, name, Arguments(values, (), exprs), at, spelled)
 
 
+def is_number(state: State, value: object) -> bool:
+    """Say whether a value certainly is a Python number: a constant, a size, or computed from such alone."""
+    if isinstance(value, Const):
+        return isinstance(value.value, int | float)
+    key = state.symbols.key(value) if isinstance(value, Sym) and value.kind == "number" else None
+    match key:
+        case ("item", Sym() as inner, _):
+            of = state.symbols.key(inner)
+            return isinstance(of, tuple) and of[:1] == ("shape",)
+        case ("shape", _, _, _) | ("math", _, _):
+            return True
+        case ("binary", _, left, right):
+            return is_number(state, left) and is_number(state, right)
+        case ("unary", _, operand):
+            return is_number(state, operand)
+        case _:
+            return False
+
+
 def _kind(value: Value) -> str:
     match value:
         case Sym(_, kind) if kind in {"number", "input"}:

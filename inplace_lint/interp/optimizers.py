@@ -11,7 +11,8 @@ Mirrors torch `Optimizer.step` under `no_grad`: the writes count for the version
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -20,6 +21,7 @@ from inplace_lint.event import Snapshot, Touch
 from inplace_lint.interp import calls, conditions, registry, strangers
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, text_of
+from inplace_lint.span import Place
 
 _DEEPEST = 4
 
@@ -87,36 +89,45 @@ def _zero(act: Act) -> Results:
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     if instance is not None:
-        owned = list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0))
-        if conditions.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False):
-            _zero_kept(act, owned)
-        _forget(act, iter(owned))
+        _take_away(act, list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0)))
     return [(act.state, NONE)]
-
-
-def _zero_kept(act: Act, owned: list[Ref]) -> None:
-    """Report gradients that were put away, and are now set to zero where they lie."""
-    for ref in owned:
-        tensor = act.state.tensor(ref)
-        kept = act.state.bindings.get(("kept", tensor.grad.id)) if tensor is not None and tensor.grad else None
-        if isinstance(kept, Const) and isinstance(kept.value, tuple):
-            symbol = text_of(act.arguments.exprs.get(0))
-            touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
-            framework = act.program.default().framework.name
-            act.state.report(Snapshot(framework, "gradient", touch, kept.value[1], None, act.state.assumptions))
-            return
 
 
 def _zero_module(act: Act) -> Results:
     """Take the gradients of a module's parameters away."""
-    _forget(act, (ref for _, ref in registry.leaves(act.state, act.positional(0), param=True)))
+    _take_away(act, [ref for _, ref in registry.leaves(act.state, act.positional(0), param=True)])
     return [(act.state, NONE)]
 
 
-def _forget(act: Act, refs: Iterator[Ref]) -> None:
-    for ref in list(refs):
-        if ("graded", ref.id) in act.state.bindings:
-            act.state.attach(("graded", ref.id), Const(False))
+def _take_away(act: Act, owned: list[Ref]) -> None:
+    """Set gradients to zero where they lie, or drop them: what was put away then is nobody else's any more."""
+    zeroes = conditions.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False)
+    if zeroes:
+        check_kept(act, owned, "gradient")
+    forget(act.state, owned, drops=not zeroes)
+
+
+def check_kept(act: Act, owned: list[Ref], how: str) -> None:
+    """Report gradients that were put away, and are now written where they lie."""
+    for ref in owned:
+        tensor = act.state.tensor(ref)
+        kept = act.state.bindings.get(("lasting", tensor.grad.id)) if tensor is not None and tensor.grad else None
+        if isinstance(kept, Const) and isinstance(kept.value, Place):
+            symbol = text_of(act.arguments.exprs.get(0))
+            touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
+            framework = act.program.default().framework.name
+            act.state.report(Snapshot(framework, how, touch, kept.value, None, act.state.assumptions))
+            return
+
+
+def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:
+    """Take gradients away; where they are dropped, the next one is another tensor."""
+    for ref in refs:
+        if ("graded", ref.id) in state.bindings:
+            state.attach(("graded", ref.id), Const(False))
+        tensor = state.tensor(ref)
+        if drops and tensor is not None and tensor.grad is not None:
+            state.put(ref, replace(tensor, grad=None))
 
 
 def _scaler(act: Act) -> Results:

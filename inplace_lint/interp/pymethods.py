@@ -42,7 +42,8 @@ def call(program: Program, frame: Frame, state: State, function: Builtin, argume
         case ListObject() as inner, Ref() as ref:
             return [(state, _list_method(program, frame, state, ref, inner, function.name, arguments, at))]
         case DictObject() as mapping, Ref() as ref:
-            return [(state, _dict_method(state, ref, mapping, function.name, arguments))]
+            place = Place(frame.slice, at)
+            return [(state, _dict_method(state, ref, mapping, function.name, arguments, place))]
         case _, Const(str() as text):
             return [(state, _string_method(state, text, function, arguments))]
         case _:
@@ -59,11 +60,14 @@ def _list_method(
     first = arguments.positional[0] if arguments.positional else None
     match name:
         case "append" | "add" | "appendleft" if first is not None:
+            snapshots.keep_again(state, inner.items, first)
             snapshots.keep(state, Place(frame.slice, at), first, lasting=True)
             items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
             state.put(ref, replace(inner, items=items))
         case "extend" | "update" if first is not None:
             more = iteration.turns(program, frame, state, first, None, at)
+            for item in more.items:
+                snapshots.keep(state, Place(frame.slice, at), item, lasting=True)
             state.put(ref, replace(inner, items=inner.items + more.items, exact=inner.exact and more.exact))
         case "insert" if len(arguments.positional) > 1:
             snapshots.keep(state, Place(frame.slice, at), arguments.positional[1], lasting=True)
@@ -103,7 +107,7 @@ def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Valu
     return state.symbols.sym(("popped", ref, state.next_id))
 
 
-def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments) -> Value:
+def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place) -> Value:
     first = arguments.positional[0] if arguments.positional else None
     second = arguments.positional[1] if len(arguments.positional) > 1 else NONE
     match name:
@@ -120,7 +124,10 @@ def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, argumen
             other = state.object(first) if first is not None else None
             more = dict(other.items) if isinstance(other, DictObject) else {}
             exact = mapping.exact and (first is None or (isinstance(other, DictObject) and other.exact))
-            state.put(ref, replace(mapping, items={**mapping.items, **more, **dict(arguments.keywords)}, exact=exact))
+            more.update(arguments.keywords)
+            for value in more.values():
+                snapshots.keep(state, place, value, lasting=True)
+            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=exact))
             return NONE
         case "copy":
             return state.new(mapping)

@@ -10,6 +10,9 @@ from inplace_lint.interp.budget import CALLERS
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition, Outline
 
+_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
+_DEEPEST = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Units:
@@ -120,6 +123,37 @@ def unseen(program: Program, item: Definition) -> bool:
 def method_pending(program: Program, method: Definition) -> bool:
     """Say whether a method writes and was not run yet."""
     return method.writes and key(method) not in program.budget.returned
+
+
+def runs_unrecorded(program: Program, name: str, depth: int = 0) -> bool:
+    """Say whether all of the file that uses a function or method of this name runs without recording gradients."""
+    users = _users(program, name)
+    return bool(users) and all(
+        any(_stops_recording(program, decorator) for decorator in user.decorators)
+        or (depth < _DEEPEST and bool(user.name) and runs_unrecorded(program, user.name, depth + 1))
+        for user in users
+    )
+
+
+def only_sets_up(program: Program, name: str) -> bool:
+    """Say whether all of the file that uses a function are constructors: what it is passed there has no history."""
+    users = _users(program, name)
+    return bool(users) and all(user.name == "__init__" for user in users)
+
+
+def _users(program: Program, name: str) -> list[Definition]:
+    return [
+        user
+        for item in program.outline.items
+        for user in item.methods or (item,)
+        if user.name != name and (name in user.reads or name in user.attributes)
+    ]
+
+
+def _stops_recording(program: Program, decorator: str) -> bool:
+    framework = program.default().framework.name
+    forms = program.forms(f"{framework}.{decorator.rpartition('.')[2]}")
+    return bool(forms) and forms[0].act in _UNRECORDED
 
 
 def order_of_methods(item: Definition) -> list[Definition]:

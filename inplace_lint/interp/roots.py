@@ -8,7 +8,7 @@ come first; a function or class that they ran is not run again on its own.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
@@ -115,6 +115,10 @@ def _run_function(program: Program, item: Definition) -> list[Found]:
         return []
     program.budget.lazy = not reach.writes(item)
     arguments = inputs.of_function(program, state, function.function, dict(function.defaults), skip=0)
+    if reach.runs_unrecorded(program, item.name):
+        state.modes = replace(state.modes, grad=False)
+    elif reach.only_sets_up(program, item.name):
+        inputs.without_history(program, state, arguments)
     return _finish(program, calls.call(program, frame, state, function, arguments, 0))
 
 
@@ -169,8 +173,11 @@ def _run_method(
     program.budget.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     program.budget.share(len(made))
+    unrecorded = not name.startswith("__") and reach.runs_unrecorded(program, name)
     for constructed, receiver in made:
         state = constructed.fork()
+        if unrecorded:
+            state.modes = replace(state.modes, grad=False)
         method = attributes.lookup(program, state, cls, name)
         if name == "__init__" or not isinstance(method, Closure):
             results.append((state, NONE))

@@ -22,10 +22,13 @@ from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, Tuple, Value
 from inplace_lint.event import Snapshot, Touch
+from inplace_lint.interp import averages
 from inplace_lint.ir import nodes as ir
 from inplace_lint.span import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.ops import Call
 
@@ -43,6 +46,8 @@ def keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int 
     if tensor is not None and ref is not None:
         if not tensor.param:
             state.attach(("kept", ref.id), Const((state.clock, place)))
+            if lasting:
+                state.attach(("lasting", ref.id), Const(place))
         if lasting and tensor.view in _CUT and not tensor.param:
             known = state.bindings.get(("kept in", tensor.storage))
             before = known.items if isinstance(known, Tuple) else ()
@@ -51,6 +56,49 @@ def keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int 
         return
     for item in _items(state, value):
         keep(state, place, item, lasting=lasting, depth=depth + 1)
+
+
+def keep_alias(state: State, place: Place, value: Value) -> None:
+    """Remember that a detached tensor was put into an attribute."""
+    tensor = state.tensor(value)
+    if tensor is not None and tensor.view is View.DETACH:
+        keep(state, place, value, lasting=True)
+
+
+def keep_again(state: State, held: tuple[Value, ...], value: Value) -> None:
+    """Report memory that a container is given once more after a write: what it held until now is gone."""
+    for ref, tensor in _tensors(state, value):
+        writes = state.storages[tensor.storage].writes
+        if not writes or not tensor.sure or (tensor.param and tensor.view not in _CUT):
+            continue
+        for other, before in (pair for item in held for pair in _tensors(state, item)):
+            if before.storage == tensor.storage and (other == ref or before.part == tensor.part is not None):
+                _report_lost(state, other, tensor, writes)
+                break
+
+
+def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...]) -> None:
+    known = state.bindings.get(("kept", before.id))
+    if not isinstance(known, Const):
+        return
+    assert isinstance(known.value, tuple)
+    clock, place = known.value
+    for write in writes:
+        written = None if write.tensor is None else state.tensor(write.tensor)
+        if write.clock > clock and written is not None and (not written.part or written.part == tensor.part):
+            assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
+            state.report(Snapshot(tensor.framework, "again", write.touch, place, None, assumptions))
+            return
+
+
+def _tensors(state: State, value: Value, depth: int = 0) -> Iterator[tuple[Ref, Tensor]]:
+    """List the tensors in a value and in what it holds."""
+    tensor = state.tensor(value)
+    if tensor is not None and isinstance(value, Ref):
+        yield value, tensor
+    elif depth < _DEEPEST:
+        for item in _items(state, value):
+            yield from _tensors(state, item, depth + 1)
 
 
 def _items(state: State, value: Value) -> tuple[Value, ...]:
@@ -143,7 +191,9 @@ def _check_kept(
 
 
 def _through_a_variable(state: State, write: Write) -> bool:
-    """Say whether a write went through a variable that is not itself bound to what came out of a container."""
+    """Say whether a write went through a module, or a variable that is not bound to what came out of a container."""
+    if write.touch.flag is not None and not write.names:
+        return True
     return bool(write.names) and not any(_was_fetched(state, env, name) for env, name in write.names)
 
 
@@ -160,10 +210,27 @@ def check_write(call: Call, part: str, ref: Ref, tensor: Tensor, *, cut: bool) -
         made = call.state.bindings[("repeated", ref.id)]
         place = made.value if isinstance(made, Const) and isinstance(made.value, Place) else None
         _report(call, "repeated", touch, place, tensor)
+    elif (tensor.param or tensor.view in _CUT) and averages.with_itself(call, part, expr, tensor):
+        _report(call, "average", touch, None, tensor)
     elif tensor.view in _CUT:
         _check_average(call, touch, ref, tensor)
-    elif not tensor.param and call.frame.variables(expr):
+    elif not tensor.param and (touch.flag is not None or call.frame.variables(expr)):
         _check_detached(call, touch, ref, tensor)
+        if not cut and isinstance(expr, ir.Name) and _gives_items(call.frame) and _is_older(call, expr.id, tensor):
+            _report(call, "item", touch, None, tensor)
+
+
+def _gives_items(frame: Frame) -> bool:
+    """Say whether the function is the one that gives an item of an object: the next time it is asked for again."""
+    return frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__getitem__"
+
+
+def _is_older(call: Call, name: str, tensor: Tensor) -> bool:
+    """Say whether a variable that is no parameter holds memory from before the call."""
+    closure = call.frame.closure
+    assert closure is not None
+    params = {param.name for param in closure.function.params}
+    return tensor.sure and tensor.storage < call.frame.env.id and name not in params
 
 
 def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:

@@ -160,6 +160,8 @@ def set_(
     if isinstance(thing, Instance) and thing.children is None:
         return _set_instance(program, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
+        if isinstance(thing, DictObject) and isinstance(index, Const):
+            snapshots.keep_again(state, tuple(v for k, v in thing.items.items() if k != index.value), value)
         snapshots.keep(state, Place(frame.slice, target.at), value, lasting=True)
         _store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):

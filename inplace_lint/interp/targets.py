@@ -16,6 +16,7 @@ from inplace_lint.interp import attributes, expressions, iteration, names, opera
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.span import Place
 
 
 def assign(
@@ -28,6 +29,7 @@ def assign(
             snapshots.fetched(state, frame, name, value, source)
             return [state]
         case ir.Attr(at, inner, name):
+            snapshots.keep_alias(state, Place(frame.slice, at), value)
             return [
                 after
                 for before, receiver in expressions.evaluate(program, frame, state, inner)

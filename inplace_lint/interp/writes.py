@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Accepted, Ignored, Refused
-from inplace_lint.interp import early, escapes, holding, ops, overlap, results, snapshots, transforms
+from inplace_lint.interp import early, escapes, holding, operators, ops, overlap, results, snapshots, transforms
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 
@@ -156,7 +156,7 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
 def _brings_a_number(call: ops.Call, fact: WriteFact) -> bool:
     """Say whether the second argument is a plain number where the framework asks for a tensor."""
     value = call.binding.value(call.binding.op.args[1].name)
-    return isinstance(value, Const) and isinstance(value.value, int | float)
+    return value is not None and operators.is_number(call.state, value)
 
 
 def _overlapping(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:

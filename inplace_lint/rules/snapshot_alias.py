@@ -11,6 +11,8 @@ _SAYS = {
     "detached": "{what} is overwritten, and with it the detached tensor that was put away: it is no copy",
     "average": "{what} is averaged with itself: what was put away is no copy",
     "state": "{what} changes the parameters, and with them the state that was put away: `state_dict` is no copy",
+    "again": "{what} is overwritten between two moments at which it was put away: both times it is the same memory",
+    "item": "{what} is part of what the object holds: it is changed again each time the item is asked for",
     "repeated": "{what} is overwritten, but all items of the list are this one tensor",
     "default": "{what} is the default of a parameter: it is made once, and the write stays for all later calls",
 }
@@ -19,6 +21,8 @@ _CURES = {
     "detached": "put `detach().clone()` away",
     "average": "put `detach().clone()` away",
     "state": "put a copy away: `copy.deepcopy(model.state_dict())`",
+    "again": "put a copy away: `clone()`",
+    "item": "work on a copy: `clone()`",
     "repeated": "make the list with a comprehension: `[... for _ in range(n)]`",
     "default": "use `None` as the default and make the tensor in the function",
 }
