@@ -4,7 +4,8 @@ Does anything break or hang: `python benchmarks/sweep.py [--every] TREE...`.
 Checks each file of the trees alone, in the processes that the tool uses, and tells what ended in a fault of ours, what
 took longer than `--seconds` of a processor, the slowest files, and the memory of the largest process. The exit status
 is 1 if there was a fault, a file over its time, or a process over `--megabytes`. With `--every`, files that name no
-framework are checked as if they imported one at their end; otherwise they are passed over, as in a run of the tool.
+framework are checked as if they imported one at their end, and no folder is left out; otherwise they are passed over,
+as in a run of the tool. With `--errors`, each finding of that severity is told.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 from inplace_lint import files, pool, session, sources  # noqa: E402 - the tool of this checkout, not an installed one
 from inplace_lint.config import Settings  # noqa: E402
 from inplace_lint.errors import UnreadableError  # noqa: E402
+from inplace_lint.finding import Finding, Severity  # noqa: E402
 
 ENDING = b"\nimport torch\n"
 FOUND, SYNTAX = "found", "IPL902"
@@ -44,6 +46,7 @@ class Row(NamedTuple):
     kind: str
     words: str
     codes: tuple[str, ...]
+    errors: tuple[str, ...] = ()
 
 
 class OvertimeError(BaseException):
@@ -60,6 +63,7 @@ def main() -> int:
     parser.add_argument("--megabytes", type=float, default=1024.0, help="what one process may take")
     parser.add_argument("--sample", type=int, default=0, help="so many files of all, chosen by a fixed seed")
     parser.add_argument("--slowest", type=int, default=10, help="how many of the slowest files are listed")
+    parser.add_argument("--errors", action="store_true", help="tell each finding of severity error")
     parser.add_argument("--rows", type=Path, help="write a line of JSON for each file here")
     chosen = parser.parse_args()
     tasks, unread = read(chosen.trees, every=chosen.every)
@@ -70,6 +74,8 @@ def main() -> int:
     started = time.perf_counter()
     rows = list(swept(tasks, chosen.jobs, chosen.seconds, chosen.rows))
     print(told(rows, time.perf_counter() - started, lines, chosen.slowest))
+    if chosen.errors:
+        print("errors:", *(f"  {error}" for row in rows for error in row.errors), sep="\n")
     broken = [row for row in rows if row.kind in {"fault", "lost", "overtime"}]
     return 1 if broken or any(row.peak > chosen.megabytes for row in rows) else 0
 
@@ -79,7 +85,7 @@ def read(trees: Sequence[Path], *, every: bool) -> tuple[list[session.Task], lis
     names = session.framework_names()
     settings = Settings(root=Path.cwd(), cache=False)
     plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
-    found = files.find(trees, {})
+    found = files.find([path for tree in trees for path in _everything(tree)] if every else trees, {})
     tasks: list[session.Task] = []
     unread = list(found.troubles)
     for path in found.files:
@@ -96,6 +102,10 @@ def read(trees: Sequence[Path], *, every: bool) -> tuple[list[session.Task], lis
             data += ENDING
         tasks.append(session.task_of(files.shown(path), data, path, sources.root_of(path), plan))
     return tasks, unread
+
+
+def _everything(tree: Path) -> list[Path]:
+    return sorted(path for path in tree.rglob("*.py") if path.is_file()) if tree.is_dir() else [tree]
 
 
 def swept(tasks: Sequence[session.Task], jobs: int, seconds: float, place: Path | None) -> Iterator[Row]:
@@ -117,18 +127,24 @@ def watched(seconds: float, task: session.Task) -> Row:
     signal.signal(signal.SIGPROF, _ring)
     before, started = _peak(), time.process_time()
     codes: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         checked = session.check_one(task)
         kind, words = kind_of(checked.trouble), checked.trouble
         codes = tuple(finding.code for finding in checked.entry.findings)
+        errors = tuple(_line(finding) for finding in checked.entry.findings if finding.severity is Severity.ERROR)
     except OvertimeError as error:
         frames = traceback.extract_tb(error.__traceback__)[-6:]
         kind, words = "overtime", " < ".join(f"{Path(one.filename).name}:{one.lineno}" for one in reversed(frames))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     peak = _peak()
-    return Row(task.path, time.process_time() - started, peak, peak - before, kind, words, codes)
+    return Row(task.path, time.process_time() - started, peak, peak - before, kind, words, codes, errors)
+
+
+def _line(finding: Finding) -> str:
+    return f"{finding.span.path}:{finding.span.line}: {finding.code} {finding.message}"
 
 
 def kind_of(trouble: str) -> str:

@@ -310,12 +310,13 @@ def _show(
 
     given = tuple(Path(stdin_filename) if path == Path("-") else path for path in paths)
     troubles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if show_files:
-        text, troubles = show.file_list(given, scope)
+        text, troubles, notes = show.file_list(given, scope)
         click.echo(text, nl=False)
     if show_settings:
         click.echo(show.settings_text(given[0], scope, known), nl=False)
-    for line in troubles:
+    for line in (*troubles, *notes):
         process.tell(line)
     return FAILED if troubles else CLEAN
 

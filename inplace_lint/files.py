@@ -39,10 +39,11 @@ SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files to check, in order, and one line for each thing that could not be looked at."""
+    """The files to check, in order, and one line for each thing that could not be looked at; `notes` change nothing."""
 
     files: tuple[Path, ...]
     troubles: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class _Search:
     most: int | None
     files: dict[str, Path] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,12 @@ def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], most: int
             continue
         if stat.S_ISDIR(mode):
             root = path.absolute()
-            above = _layers_above(root)
+            above = _layers_above(search, root)
             # A folder that is itself ignored was asked for by name: then the files above it have no say.
             _walk(search, root, () if _is_left_out(search, root, above, "/") else above)
         else:
             _take(search, path)
-    return Found(tuple(sorted(search.files.values(), key=shown)), tuple(search.troubles))
+    return Found(tuple(sorted(search.files.values(), key=shown)), tuple(search.troubles), tuple(search.notes))
 
 
 def shown(path: Path) -> str:
@@ -276,7 +278,7 @@ def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
         except OSError as error:
             search.troubles.append(f"{shown(place)}: {_reason(error)}")
             continue
-        here = (*above, *_layer(place))
+        here = (*above, *_layer(search, place))
         for entry in entries:
             path = place / entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -322,22 +324,28 @@ def spec_says(spec: GitIgnoreSpec, path: str) -> bool | None:
     return spec.check_file(path).include
 
 
-def _layer(folder: Path) -> Iterator[_Layer]:
+def _layer(search: _Search, folder: Path) -> Iterator[_Layer]:
+    path = folder / ".gitignore"
     try:
-        text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        note = f"{shown(path)}: {_reason(error)}: no file is left out for it"
+        if note not in search.notes:
+            search.notes.append(note)
         return
     yield _Layer(folder, _spec(text.splitlines()))
 
 
-def _layers_above(folder: Path) -> tuple[_Layer, ...]:
+def _layers_above(search: _Search, folder: Path) -> tuple[_Layer, ...]:
     """Read the `.gitignore` files between the root of the repository and a folder, the folder itself left out."""
     chain: list[Path] = []
     for place in (folder, *folder.parents):
         if place != folder:
             chain.append(place)
         if is_there(place / ".git"):
-            return tuple(layer for above in reversed(chain) for layer in _layer(above))
+            return tuple(layer for above in reversed(chain) for layer in _layer(search, above))
     return ()  # outside a repository only the files below the folder count
 
 

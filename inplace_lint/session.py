@@ -115,6 +115,7 @@ def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan
     sources.forget()
     found = files.find(paths, exclude)
     outcome.troubles.extend(found.troubles)
+    outcome.notes.extend(found.notes)
     tasks = _tasks(found.files, plan, outcome)
     return check_all(_around(tasks, exclude, plan), plan, outcome)
 

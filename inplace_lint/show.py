@@ -14,10 +14,10 @@ _NO_KEYS = frozenset({"root", "source", "origins"})
 _UNCHOSEN = frozenset({"jobs", "lang"})  # nobody chose: no value of the key says that
 
 
-def file_list(paths: Sequence[Path], scope: Scope) -> tuple[str, tuple[str, ...]]:
-    """Give the files that would be checked, one a line, and one line for each path that could not be searched."""
+def file_list(paths: Sequence[Path], scope: Scope) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Give the files that would be checked, one a line; a line for each path that could not be searched; and notes."""
     found = files.find(paths, scope.excludes(paths))
-    return "".join(f"{files.shown(path)}\n" for path in found.files), found.troubles
+    return "".join(f"{files.shown(path)}\n" for path in found.files), found.troubles, found.notes
 
 
 def settings_text(path: Path, scope: Scope, known: Sequence[Known]) -> str:

@@ -226,7 +226,7 @@ def _return(results: Sequence[Result]) -> Row:
                 row["kind"] = kind
             return {**row, **_layout(results), **_moves(results), **_dtype(results)}
         case "fresh":
-            return {"is": "fresh", **_dtype(results), **_rank(results)}
+            return {"is": "fresh", **_dtype(results), **_rank(results), **_turns(results)}
         case "tuple" | "list":
             return _several(results)
         case _:
@@ -259,6 +259,12 @@ def _rank(results: Sequence[Result]) -> Row:
 def _layout(results: Sequence[Result]) -> Row:
     found = {one.contiguous for one in results if one.rank > 1}
     return {"contiguous": False} if found == {False} and len(results) > 1 else {}
+
+
+def _turns(results: Sequence[Result]) -> Row:
+    """Note of a new result that it may not be contiguous in memory although all operands are."""
+    found = {one.contiguous for one in results if one.rank > 1 and one.of_dense}
+    return {"contiguous": False} if False in found else {}
 
 
 def _moves(results: Sequence[Result]) -> Row:

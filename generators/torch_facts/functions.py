@@ -13,6 +13,7 @@ from generators.torch_facts import hand
 from generators.torch_facts.entries import Row, entry
 from generators.torch_facts.forms import Form, forms, native_name, resolve
 from generators.torch_facts.native import overloads
+from generators.torch_facts.overlaps import asks_operands, with_out_checks
 from generators.torch_facts.probe import Call, Observation, kind_of, observe, tensors_of
 from generators.torch_facts.samples import Arguments, calls_of
 
@@ -29,6 +30,7 @@ OPERATORS = {
 }  # fmt: skip
 PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch._C._nn", "torch.special", "torch.linalg", "torch.fft")
 ENOUGH = 14
+MANY = 20
 
 
 def entries(owned: Mapping[str, object], undecided: list[str]) -> list[Row]:
@@ -83,7 +85,8 @@ def rows_of(name: str, undecided: list[str]) -> list[Row]:
     for form, seen in tried:
         known = form.overloads and (form.overloads[0].has_formula or native_is_plain(form))
         if seen or known:
-            row = entry(name, form, seen, _checks(function, name, form) if seen else (), undecided)
+            checks = _checks(function, name, form) if seen else ()
+            row = with_out_checks(entry(name, form, seen, checks, undecided), bound(function, name, form, (form,)))
             rows.append(_with_fractions(row, function, name, form) if seen else row)
     return rows
 
@@ -198,6 +201,8 @@ def _checks(function: Callable[..., Any], name: str, form: Form) -> list[str]:
     checks = ["leaf", "leaf_view", "multi_view", "no_grad_view", "inference"]
     if any("single memory location" in _message(call, change=_expanded) for call in calls):
         checks.append("overlap")
+    if asks_operands(list(bound(function, name, form, (form,)))[:MANY]):
+        checks.append("operands")
     if any(len(tensors_of(call.args)) > 1 for call in calls):
         checks.append("shape")
     if any("can't be cast" in _message(call, change=_integral) for call in calls):

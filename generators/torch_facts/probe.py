@@ -39,6 +39,7 @@ class Result:
     rank_in: int = -1
     contiguous: bool | None = None
     moves: str | None = None
+    of_dense: bool = True
     items: tuple[Result, ...] = ()
     value: str = ""
 
@@ -261,7 +262,9 @@ def _describe_tensor(
     call: Call, result: torch.Tensor, slots: list[tuple[str, torch.Tensor]], seen: Observation
 ) -> Result:
     model = next((t for name, t in slots if name in seen.flows), slots[0][1] if slots else None)
+    dense = all(_contiguous(tensor) for _, tensor in slots)
     about: dict[str, Any] = {"dtype": kind_of(result), "rank": result.dim(), "contiguous": _contiguous(result)}
+    about["of_dense"] = dense
     if model is not None:
         about |= {"model": kind_of(model), "rank_in": model.dim()}
     for name, tensor in slots:

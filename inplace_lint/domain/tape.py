@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const
+from inplace_lint.domain.values import Const, Ref
 from inplace_lint.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
@@ -60,13 +60,47 @@ def reachable(state: State, starts: Iterable[int]) -> dict[int, frozenset[str]]:
     return found
 
 
+def leaves_of(given: Iterable[tuple[Ref, Tensor]]) -> tuple[int, ...]:
+    """Give those of some tensors that backward gives a gradient to; that of a view of a leaf is the leaf's."""
+    return tuple(
+        ref.id if tensor.leaf or tensor.base is None else tensor.base.id
+        for ref, tensor in given
+        if tensor.rg and (tensor.leaf or not tensor.nodes)
+    )
+
+
+def on_the_way(state: State, starts: Iterable[int], inputs: Iterable[tuple[Ref, Tensor]]) -> frozenset[int] | None:
+    """Give the nodes that a backward from `starts` runs for the gradients of `inputs` alone; None if nobody knows."""
+    leaves: set[int] = set()
+    ends: set[int] = set()
+    for ref, tensor in inputs:
+        if not tensor.rg or not (tensor.nodes or tensor.leaf):
+            return None
+        ends.update(nodes_of(state, tensor))
+        leaves.add(ref.id)
+    found: set[int] = set()
+    for number in sorted(reachable(state, starts)):
+        node = state.nodes[number]
+        if node.passes or not leaves.isdisjoint(node.leaves) or any(i in found or i in ends for i in node.inputs):
+            found.add(number)
+    return frozenset(found) if leaves else None
+
+
 def backward(
-    state: State, framework: str, tensors: Iterable[Tensor], site: Site | None, *, retain: bool
+    state: State,
+    framework: str,
+    tensors: Iterable[Tensor],
+    site: Site | None,
+    *,
+    retain: bool,
+    inputs: Iterable[tuple[Ref, Tensor]] = (),
+    handed: bool = False,
 ) -> frozenset[int]:
     """
     Run backward from these tensors: report every stale save, and use the nodes up unless they are retained.
 
-    Give the leaves that had a gradient before: this one was added to it.
+    `inputs` are those whose gradients were asked for; without any, it is all leaves. Give the leaves that had a
+    gradient before, to which this one was added; none where gradients are `handed` over and not kept in the leaves.
     """
     added: set[int] = set()
     fresh: set[int] = set()
@@ -75,7 +109,10 @@ def backward(
         if tensor.rg and tensor.nodes:
             check_history(state, framework, tensor, None)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
+    way = on_the_way(state, starts, inputs)
     for number, assumed in sorted(reachable(state, starts).items()):
+        if way is not None and number not in way:
+            continue
         node = state.nodes[number]
         for save in node.saves:
             event = breach(state, framework, node, save, site)
@@ -84,7 +121,7 @@ def backward(
         if node.broken is not None:
             why = node.assumptions | state.assumptions | assumed
             state.report(Refused(framework, "no_derivative", node.broken, None, why))
-        if not assumed:
+        if not assumed and not handed:
             added.update(leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh))
         if not retain:
             state.free(number)

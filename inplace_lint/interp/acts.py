@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from inplace_lint.domain import tape
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Tensor, View, Write
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.event import Refused, Touch
@@ -20,6 +19,7 @@ from inplace_lint.interp import (
     compiled,
     conditions,
     custom,
+    gradients,
     hooks,
     iteration,
     modules,
@@ -78,52 +78,6 @@ def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arg
         if side is not None:
             state.modes = replace(state.modes, grad=side)
     return [(state, ref)]
-
-
-def _backward(act: Act) -> Results:
-    return _backward_from(act, act.positional(0))
-
-
-def _backward_from(act: Act, value: Value) -> Results:
-    state, retain = act.state, _keeps(act)
-    if tensors.of_operand(act.program, state, value) is not None:
-        tensors.materialise(act.program, state, value)
-    found = [tensor for _, tensor in tensors.tensors_in(state, value)]
-    state.attach(("trains",), Const(True))
-    added = tape.backward(state, act.program.default().framework.name, found, act.frame.site(act.at), retain=retain)
-    optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
-    return [(state, NONE)]
-
-
-def _keeps(act: Act) -> bool:
-    retain, create = act.value("retain_graph"), act.value("create_graph")
-    if retain == NONE:
-        return conditions.truth(act.state, create) is not False
-    return conditions.truth(act.state, retain) is not False
-
-
-def _grad(act: Act) -> Results:
-    """Run backward and give the gradients: one a tensor of `inputs`."""
-    _backward(act)
-    state = act.state
-    wanted = tensors.tensors_in(state, act.value("inputs"))
-    creates = conditions.truth(state, act.value("create_graph"))
-    site = act.frame.site(act.at)
-    sources = [
-        node for _, tensor in tensors.tensors_in(state, act.positional(0)) for node in tape.nodes_of(state, tensor)
-    ]
-    nodes: tuple[int, ...] = ()
-    if creates:
-        # The gradient of a gradient runs the same nodes again, and needs what they kept.
-        nodes = (state.record(Node(act.form.name, site, tuple(sources), (), frozenset())),)
-    why = "" if creates is not None else "a gradient made with `create_graph` requires grad"
-    grads = [
-        state.new(
-            Tensor(state.new_storage(), rg=creates, leaf=not creates, nodes=nodes, framework=tensor.framework, why=why)
-        )
-        for _, tensor in wanted
-    ]
-    return [(state, Tuple(tuple(grads), exact=bool(grads)))]
 
 
 def _set_requires_grad(act: Act) -> Results:
@@ -370,9 +324,9 @@ def _call_module(act: Act) -> Results:
 
 
 _ACTS: dict[str, Callable[[Act], Results]] = {
-    "backward": _backward,
-    "backward_of": lambda act: _backward_from(act, act.positional(1)),
-    "grad": _grad,
+    "backward": gradients.backward,
+    "backward_of": lambda act: gradients.backward_from(act, act.positional(1)),
+    "grad": gradients.grad,
     "requires_grad_": _set_requires_grad,
     "detach_": _detach_in_place,
     "nothing": _nothing,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.tape import nodes_of
+from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
 from inplace_lint.event import Refused, Site, Touch
 from inplace_lint.interp import attributes, calls, tensors
@@ -58,7 +58,8 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
     why = next((tensor.why for _, tensor in given if tensor.rg is None), "")
     site = act.frame.site(act.at)
     saves = tuple(_saved(state, context, cls, act))
-    node = state.record(Node(cls.name, site, edges, saves, frozenset() if rg else frozenset({why})))
+    assumed = frozenset() if rg else frozenset({why})
+    node = state.record(Node(cls.name, site, edges, saves, assumed, leaves=leaves_of(given)))
     made = Touch(cls.name, site, "out0")
     dirty = state.bindings.get(("dirty", context.id))
     results = value.items if isinstance(value, Tuple) else (value,)

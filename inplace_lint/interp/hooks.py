@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import Node, Tensor, View
 from inplace_lint.domain.state import State
-from inplace_lint.domain.tape import nodes_of
+from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value
 from inplace_lint.event import Touch
 from inplace_lint.interp import calls
@@ -127,7 +127,8 @@ def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:
     if tensor is None or ref is None or not tensor.rg:
         return value
     site = frame.site(at)
-    node = state.record(Node(_FUNCTION, site, nodes_of(state, tensor), (), frozenset()))
+    leaves = leaves_of([(ref, tensor)])
+    node = state.record(Node(_FUNCTION, site, nodes_of(state, tensor), (), frozenset(), leaves=leaves))
     made = Touch(_FUNCTION, site, "out0")
     base = tensor.base if tensor.base is not None else ref
     return state.new(replace(tensor, leaf=False, nodes=(node,), base=base, view=View.HOOKED, made=made))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.tape import nodes_of
+from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
 from inplace_lint.event import Touch
 from inplace_lint.interp import acts, aliases, early, keywords, results, snapshots, tensors, writes
@@ -293,14 +293,8 @@ def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
     assumed: frozenset[str] = frozenset()
     if not any(tensor.rg for _, tensor in call.grads):
         assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
-    # The gradient of a view of a leaf is one of the leaf.
-    leaves = tuple(
-        ref.id if tensor.leaf or tensor.base is None else tensor.base.id
-        for ref, tensor in call.grads
-        if tensor.rg and (tensor.leaf or not tensor.nodes)
-    )
     site = call.frame.site(call.at)
-    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves))
+    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves_of(call.grads)))
 
 
 def save_outputs(call: Call, node: int, value: Value) -> None:

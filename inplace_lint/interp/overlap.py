@@ -32,6 +32,8 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
     if not all(_is_constant(value) for value in arguments):
         return None
+    if moves == "rows" and all(_is_whole(value) for value in arguments):
+        return source.part
     return (*source.part, (moves, call.binding.op.name, arguments))
 
 
@@ -110,6 +112,13 @@ def _common(one: range, other: range) -> range:
 
 def _number(value: Value, default: int | None) -> int | None:
     return value.value if isinstance(value, Const) and type(value.value) is int else default
+
+
+def _is_whole(index: Value) -> bool:
+    """Say whether an index takes everything: `h[...]`, `h[:]`."""
+    if isinstance(index, SliceValue):
+        return all(bound == NONE for bound in (index.lower, index.upper, index.step))
+    return isinstance(index, Const) and index.value is ...
 
 
 def _is_constant(value: Value) -> bool:

@@ -81,7 +81,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     if dtype in {"int", "bool"}:
         rg, node = False, None
     rank = _rank(call, fact, model)
-    strided = _is_strided(fact, model)
+    strided = fact.contiguous is False or _is_strided(fact, model)
     tensor = Tensor(
         storage=state.new_storage(),
         rg=rg,
@@ -161,6 +161,13 @@ def _is_strided(fact: ReturnFact, model: Tensor | None) -> bool:
     return fact.rank == "same" and model is not None and (model.contiguous is False or model.part is None)
 
 
+def _view_layout(call: Call, fact: ReturnFact, source: Tensor) -> Three:
+    """Say whether a view is contiguous in memory; one that keeps all of it in its order is if its source is."""
+    if fact.moves == "rows":
+        return overlap.stays_dense(call, source)
+    return True if fact.moves == "all" and source.contiguous else fact.contiguous
+
+
 def _is_broadcast(call: Call, rank: int | None) -> bool:
     """Say whether an operand has more axes than the one that gives a result its rank."""
     return rank is not None and any((tensor.rank or 0) > rank for _, tensor in call.grads)
@@ -211,7 +218,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         view=kind,
         dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
         rank=_rank(call, fact, source),
-        contiguous=overlap.stays_dense(call, source) if fact.moves == "rows" else fact.contiguous,
+        contiguous=_view_layout(call, fact, source),
         counted=source.counted,
         sure=source.sure,
         why=source.why if rg is None else "",

@@ -148,7 +148,7 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
         return "shape", frozenset()
     if "overlap" in fact.checks and tensor.view is View.EXPANDED:
         return "overlap", tensor.doubt
-    if "overlap" in fact.checks and fact.to == call.binding.op.args[0].name:
+    if "operands" in fact.checks:
         return _overlapping(call, fact, tensor)
     return None
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from inplace_lint import files
 from inplace_lint.errors import UnreadableError
 
 TORCH = "import torch\n"
+UNPRIVILEGED = pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root reads everything")
 
 
 @pytest.fixture
@@ -78,6 +80,24 @@ def test_gitignore_files_above_count_up_to_the_repository(tree):
     assert names("repo/pkg") == ["repo/pkg/a.py", "repo/pkg/b_top.py"]
 
 
+@pytest.mark.parametrize("kind", ["loop", "folder", pytest.param("locked", marks=UNPRIVILEGED)])
+def test_a_gitignore_that_cannot_be_read_is_told_once_and_leaves_nothing_out(tree, kind):
+    root = tree("pkg/a.py", "pkg/b.py")
+    place = root / "pkg/.gitignore"
+    if kind == "loop":
+        place.symlink_to(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.write_text("b.py\n")
+        place.chmod(0)
+    found = files.find([root, root / "pkg"], {})
+    assert [files.shown(path) for path in found.files] == ["pkg/a.py", "pkg/b.py"]
+    reason = {"loop": errno.ELOOP, "folder": errno.EISDIR, "locked": errno.EACCES}[kind]
+    assert found.notes == (f"pkg/.gitignore: {os.strerror(reason).lower()}: no file is left out for it",)
+    assert not found.troubles
+
+
 def test_an_ignored_folder_that_is_given_is_searched(tree):
     root = tree("gen/a.py")
     (root / ".git").mkdir()
@@ -116,7 +136,7 @@ def test_a_path_that_does_not_exist_is_told_and_ends_nothing(tree):
     assert [path.name for path in found.files] == ["a.py"]
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root reads everything")
+@UNPRIVILEGED
 def test_a_folder_without_permission_is_told(tree):
     root = tree("a.py", "locked/b.py")
     (root / "locked").chmod(0)

@@ -27,10 +27,11 @@ _DEEPEST = 6
 
 
 def main(framework: str) -> None:
-    """Answer each program on standard input; the programs' own output goes to standard error."""
+    """Say when the framework is there, then answer each program; the programs' own output goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     module = importlib.import_module(framework)
+    answers.write("ready\n")
     for line in sys.stdin:
         program = json.loads(line)
         answer = run(framework, module, program)

@@ -51,7 +51,10 @@ class Dialect:
     forward: str
     out: tuple[str, ...]
     no_grad: str
+    modes: tuple[str, ...]
+    sizes: str
     optimizer: str
+    optimizer_of: str
     clear: str
     grad: str
 

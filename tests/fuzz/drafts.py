@@ -31,6 +31,8 @@ class Scope:
     tensors: dict[str, Tensor] = field(default_factory=dict)
     lists: dict[str, list[Tensor]] = field(default_factory=dict)
     helpers: dict[str, tuple[Shape, ...]] = field(default_factory=dict)
+    held: dict[str, Tensor] = field(default_factory=dict)  # items of dicts and attributes, as they are written
+    dicts: list[str] = field(default_factory=list)
     bends: bool = True
 
 
@@ -48,6 +50,7 @@ class Draft:
         self.leaves: list[str] = []
         self.count = 0
         self.layered = False
+        self.enclosed = False  # in a function: names of the program are not those of its module
         self.runs = True  # what is written now: a class that nothing calls is judged by what it would do
 
     # Lines and names
@@ -73,12 +76,16 @@ class Draft:
         self.depth, self.nested = self.depth + 1, self.nested + 1
         if not keeps:
             lists = {name: list(items) for name, items in outer.lists.items()}
-            self.scope = Scope(dict(outer.tensors), lists, dict(outer.helpers), outer.bends and bends)
+            held, bends = dict(outer.held), outer.bends and bends
+            self.scope = Scope(dict(outer.tensors), lists, dict(outer.helpers), held, list(outer.dicts), bends)
         yield
         if len(self.lines) == first:
             self._line("pass")
         self.scope = outer
         self.depth, self.nested = self.depth - 1, self.nested - 1
+
+    def _statement(self) -> None:
+        raise NotImplementedError  # of the writer that knows them all
 
     def _statements(self, most: int) -> None:
         for _ in range(self.chance.randint(1, most)):
@@ -90,11 +97,13 @@ class Draft:
         names = [n for n, t in self.scope.tensors.items() if t.kind == kind and fits(t.shape)]
         for name, items in self.scope.lists.items():
             names += [f"{name}[{i}]" for i, t in enumerate(items) if t.kind == kind and fits(t.shape)]
-        return names
+        return names + [path for path, t in self.scope.held.items() if t.kind == kind and fits(t.shape)]
 
     def _tensor(self, path: str) -> Tensor:
         if path in self.scope.tensors:
             return self.scope.tensors[path]
+        if path in self.scope.held:
+            return self.scope.held[path]
         name, _, place = path.partition("[")
         return self.scope.lists[name][int(place[:-1])]
 

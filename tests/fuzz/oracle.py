@@ -20,7 +20,8 @@ from inplace_lint.finding import Finding, Role, Severity
 from inplace_lint.rules.check import Options, check_file
 
 _CHILD = Path(__file__).with_name("child.py")
-_SECONDS = 60
+_SECONDS = 300
+_STARTING = 600  # importing a framework takes minutes on a machine that does other things first
 _ABOUT_WRITES = re.compile(
     r"modified by an inplace operation|leaf Variable|in-?place|more than one element of the written-to"
     r"|refer to a single memory location|don't support automatic differentiation|doesn't match the broadcast shape"
@@ -82,11 +83,9 @@ class Oracle:
         """Run a program to its end."""
         child = self._child if self._child is not None and self._child.poll() is None else self._start()
         assert child.stdin is not None
-        assert child.stdout is not None
         child.stdin.write(json.dumps(program) + "\n")
         child.stdin.flush()
-        ready, _, _ = select.select([child.stdout], [], [], _SECONDS)
-        answer = child.stdout.readline() if ready else ""
+        answer = _line(child, _SECONDS)
         if not answer:
             self.stop()
             return Outcome("died")
@@ -110,7 +109,18 @@ class Oracle:
             text=True,
             env=environment,
         )
+        if _line(self._child, _STARTING) != "ready\n":
+            self.stop()
+            msg = f"{self.framework} cannot be imported"
+            raise RuntimeError(msg)
         return self._child
+
+
+def _line(child: subprocess.Popen[str], seconds: float) -> str:
+    """Give the next line that a child writes; empty if it writes none in time, or ended."""
+    assert child.stdout is not None
+    ready, _, _ = select.select([child.stdout], [], [], seconds)
+    return child.stdout.readline() if ready else ""
 
 
 def findings(program: str) -> tuple[Finding, ...]:

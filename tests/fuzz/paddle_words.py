@@ -156,6 +156,13 @@ WORDS = Dialect(
     forward="forward",
     out=split("paddle.add({x}, {x}, out={o}); paddle.multiply({x}, {x}, out={o})"),
     no_grad="with paddle.no_grad():",
+    modes=(
+        "with paddle.enable_grad():",
+        "with paddle.set_grad_enabled(False):",
+        "with paddle.set_grad_enabled(True):",
+    ),
+    sizes="[4, 4]",
+    optimizer_of="paddle.optimizer.{kind}(0.1, parameters={net}.parameters())",
     optimizer="paddle.optimizer.{kind}(0.1, parameters=[{leaves}])",
     clear="clear_grad",
     grad="paddle.grad({loss}, [{leaves}], allow_unused=True, retain_graph={retain})",

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 
 from tests.fuzz import paddle_words, torch_words
 from tests.fuzz.dialects import Shape
-from tests.fuzz.drafts import SQUARE, Draft, Scope, Tensor
+from tests.fuzz.drafts import SQUARE, Scope, Tensor
+from tests.fuzz.keepers import Keeper
 
 _DIALECTS = {words.name: words for words in (torch_words.WORDS, paddle_words.WORDS)}
 _NESTED = 2
@@ -25,13 +26,13 @@ def program(framework: str, seed: int) -> str:
     return _Writer(_DIALECTS[framework], random.Random(f"{framework} {seed}")).program()
 
 
-class _Writer(Draft):
+class _Writer(Keeper):
     """Writes statements at random until a program is long enough."""
 
     def program(self) -> str:
         """Write leaves, statements and backward, at module level or in a function that is called."""
         in_main = self.chance.random() < 0.3
-        self.depth = int(in_main)
+        self.depth, self.enclosed = int(in_main), in_main
         for _ in range(self.chance.randint(1, 3)):
             self._leaf(SQUARE)
         self._name("h", self._expression(self._pick(SQUARE), 1), Tensor(SQUARE))
@@ -62,6 +63,7 @@ class _Writer(Draft):
             (1, self._out),
             (2, self._rebound),
             (2, self._list),
+            *self.keeping(),
         ]
         if self.scope.bends:
             kinds += [(2, self._bent), (1, self._backward_now), (1, self._plain_tensor)]
@@ -140,8 +142,10 @@ class _Writer(Draft):
             operand = f"{path}.mean()"
         else:
             operand = self._operand(self._tensor(path).shape)
-        if self.words.name == "paddle" and path in self.scope.tensors:
-            self.scope.tensors[path] = Tensor(self._tensor(path).shape)
+        if self.words.name == "paddle":
+            for names in (self.scope.tensors, self.scope.held):
+                if path in names:
+                    names[path] = Tensor(names[path].shape)
         self._line(f"{path} {operator} {operand}")
 
     def _written_part(self) -> None:
@@ -262,11 +266,11 @@ class _Writer(Draft):
     @contextmanager
     def _elsewhere(self) -> Iterator[None]:
         """Write above the program, in a scope and at a depth of its own."""
-        kept = self.lines, self.depth, self.scope
-        self.lines, self.depth, self.nested = [], 0, self.nested + 1
+        kept = self.lines, self.depth, self.scope, self.enclosed
+        self.lines, self.depth, self.nested, self.enclosed = [], 0, self.nested + 1, True
         yield
         self.above += [*self.lines, "", ""]
-        self.lines, self.depth, self.scope = kept
+        self.lines, self.depth, self.scope, self.enclosed = kept
         self.nested -= 1
 
     def _body(self, shape: Shape) -> None:

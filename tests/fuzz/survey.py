@@ -6,6 +6,7 @@ With `shrink`, each is cut down to the statements that it needs.
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from tests.fuzz.oracle import DISAGREEMENTS, Oracle, Verdict, compare, findings
 from tests.fuzz.programs import program
 from tests.fuzz.shrink import shrink
 
+_REACHED = "the line was reached"
 _TOLD = 250  # programs between two lines about all
 
 
@@ -79,7 +81,22 @@ def _stays(oracle: Oracle, verdict: Verdict, codes: set[str], text: str) -> bool
         same = judge(oracle, text)[0] is verdict
     except SyntaxError:
         return False
-    return same and (verdict is not Verdict.FALSE_ERROR or bool(_codes(text) & codes))
+    if not same or verdict is not Verdict.FALSE_ERROR:
+        return same
+    errors = [finding for finding in findings(text) if finding.severity is Severity.ERROR and finding.code in codes]
+    return any(_is_reached(oracle, text, finding.span.line) for finding in errors)
+
+
+def _is_reached(oracle: Oracle, text: str, line: int) -> bool:
+    """Say whether a program comes to the statement of a line: an error in what never runs is another matter."""
+    tree = ast.parse(text)
+    blocks = [getattr(node, field, None) for node in ast.walk(tree) for field in ("body", "orelse", "finalbody")]
+    for block in blocks:
+        for place, statement in enumerate(block if isinstance(block, list) else ()):
+            if statement.lineno == line:
+                block.insert(place, ast.parse(f"raise RuntimeError({_REACHED!r})").body[0])
+                return oracle.run(ast.unparse(tree)).message == _REACHED
+    return False
 
 
 def _smallest(oracle: Oracle, verdict: Verdict, text: str) -> str:

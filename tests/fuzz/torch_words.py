@@ -169,6 +169,14 @@ WORDS = Dialect(
         torch.add({x}, 1, out={o}); torch.mul({x}, {x}, out={o}); torch.exp({x}, out={o})
     """),
     no_grad="with torch.no_grad():",
+    modes=(
+        "with torch.enable_grad():",
+        "with torch.set_grad_enabled(False):",
+        "with torch.set_grad_enabled(True):",
+        "with torch.no_grad(), torch.enable_grad():",
+    ),
+    sizes="4, 4",
+    optimizer_of="torch.optim.{kind}({net}.parameters(), lr=0.1)",
     optimizer="torch.optim.{kind}([{leaves}], lr=0.1)",
     clear="zero_grad",
     grad="torch.autograd.grad({loss}, [{leaves}], allow_unused=True, retain_graph={retain})",
