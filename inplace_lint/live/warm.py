@@ -107,7 +107,7 @@ class Warm:
         except BrokenPipeError:
             self.stop()
             return Ran(trouble="the process that runs jobs was killed")
-        answer = self._answer(order["seconds"] + _GRACE_SECONDS)
+        answer = self._answer(2 * order["seconds"] + _GRACE_SECONDS)  # importing the module, and the job
         if answer is None:
             self.stop()
             return Ran(trouble="killed the process that guards it, or hung there")

@@ -41,6 +41,11 @@ class Watching:
         for watch in reversed(list(self._watches.values())):
             watch.stop()
 
+    def resume(self) -> None:
+        """Go on in a copy of the process that was made to go on."""
+        for watch in self._watches.values():
+            watch.ledger.active = True
+
     def raised(self, error: Optional[BaseException]) -> None:
         """Book what an error that ends the program, or one that led to it, says about a write."""
         seen: List[BaseException] = []

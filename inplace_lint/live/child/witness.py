@@ -79,6 +79,13 @@ class Witness:
             mode.__enter__()
             self._undo.append(functools.partial(mode.__exit__, None, None, None))
 
+    def expect(self, marks: List[Mark]) -> None:
+        """Watch for these marks from here on; what was seen of the same ones stays."""
+        known = {mark.number: mark for mark in self.marks}
+        self.marks = [known.get(mark.number, mark) for mark in marks]
+        self._files = {place[0] for mark in self.marks for place in (*mark.writes, *mark.saves)}
+        self._hits = {}
+
     def begin(self) -> None:
         """Forget what was seen of the marks: another run begins."""
         self._pending = []
