@@ -35,6 +35,7 @@ class Told:
 
     finding: Finding
     cause: str
+    is_silent: bool
 
 
 def told_by(records: Sequence[Record], sources: Mapping[str, text.Source], *, made_up: bool) -> Iterator[Told]:
@@ -51,7 +52,7 @@ def told_by(records: Sequence[Record], sources: Mapping[str, text.Source], *, ma
         reader = Reader(facts.framework(record.framework), dict(sources), shown)
         words = [word for event in reader.events(placed) for word in say(event, always=True)]
         for finding in findings_of(chosen(words), reader, reader.framework)[0]:
-            yield Told(finding, _CAUSES[record.kind])
+            yield Told(finding, _CAUSES[record.kind], record.kind == "untracked")
 
 
 def _placed(access: Access) -> Access:

@@ -41,6 +41,7 @@ class Ran:
     What one job gave.
 
     `trouble`: why it did not end well; `error`: what the program raised at its end. `made_up`: its inputs were ours.
+    `numbers` are those of each trial, with the words for what they are.
     """
 
     trouble: str = ""
@@ -48,7 +49,7 @@ class Ran:
     made_up: bool = False
     records: tuple[Record, ...] = ()
     marks: tuple[Marked, ...] = ()
-    numbers: tuple[tuple[float, ...], ...] = ()
+    numbers: tuple[tuple[tuple[str, float], ...], ...] = ()
     printed: str = ""
 
     @property
@@ -160,6 +161,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _ran(answer: Mapping[str, Any]) -> Ran:
     told: list[Mapping[str, Any]] = answer["told"]
+    numbers = [item for item in told if item["kind"] == "numbers"]
     ends = [item["error"] for item in told if item["kind"] == "done"]
     return Ran(
         trouble=answer["trouble"] or ("" if ends else "ended before it was done"),
@@ -167,6 +169,6 @@ def _ran(answer: Mapping[str, Any]) -> Ran:
         made_up=any(item["kind"] == "made up" for item in told),
         records=tuple(record_of(item) for item in told if item["kind"] in _WATCHER),
         marks=tuple(Marked(item["number"], item["complete"]) for item in told if item["kind"] == "mark"),
-        numbers=tuple(tuple(item["values"]) for item in told if item["kind"] == "numbers"),
+        numbers=tuple(tuple((what, number) for what, number in item["values"]) for item in numbers),
         printed=answer["printed"],
     )

@@ -21,7 +21,7 @@ from .lines import in_text, line_of, records, say
 _MOST = 3  # each holds the memory of what it imported
 _MOST_TOLD = 64 * 1024 * 1024  # several times what one job may tell
 _GRACE_SECONDS = 5.0  # for the host's own guard, which ends a job that takes too long
-_SAME = ("path", "paths", "device", "seconds", "memory", "numbers", "written", "fix")
+_SAME = ("path", "paths", "device", "seconds", "memory", "numbers", "written", "form")
 
 
 class _Host(NamedTuple):

@@ -15,7 +15,8 @@ import types
 from typing import Any, Callable, Dict, List, Optional, Set
 
 from .attempt import Answer, attempt, in_words
-from .fixing import Fix, patched
+from .fixing import Form, patched
+from .forms import SNAPSHOTS, prepare
 from .kits import Kit
 from .trial import Reached, Stage, Trials
 from .watching import Watching
@@ -47,7 +48,10 @@ def prepared(order: Dict[str, Any]) -> Target:
     kit.count()
     target = Target(order["path"], kit, Witness(framework, kit.layer, kit.optimizer, marks_of(order)))
     if order.get("numbers"):
-        patched(order["written"], Fix(**order["fix"]) if order.get("fix") else None)
+        form = Form.of(order["form"]) if order.get("form") else Form("")
+        patched(order["written"], form)
+        prepare(kit, form)
+        target.watching.snapshots = form.kind in SNAPSHOTS
     kit.seed()
     target.watching.start()
     target.witness.start()
@@ -98,7 +102,7 @@ class Target:
         place = self.path if kind != "probe" else name.partition(":")[0]
         loaded = self.loaded or attempt(lambda: load(place))
         if kind == "module" and loaded.error is None:
-            self.kit.note(vars(loaded.value))
+            self.kit.note_variables(vars(loaded.value))
         if kind == "module" or loaded.error is not None:
             self._close(loaded, "importing it: " if kind != "module" else "")
             return
@@ -125,12 +129,13 @@ class Target:
         from .fixing import compiled  # noqa: PLC0415 - beside its use
 
         exec(compiled(source, path), module.__dict__)
+        self.kit.note_variables(module.__dict__)
 
     def _called(self, call: Callable[[], Any]) -> Any:
         """Call a function of the program; what it gives is the start of a backward, unless it ran one itself."""
         before = self.kit.backwards
         result = call()
-        self.kit.note(result)
+        self.kit.note(result, "the result")
         if self.kit.backwards == before:
             self.kit.backward(result)
         return result
@@ -174,7 +179,8 @@ class Target:
             if told["ran"]:
                 self.emit({**told, "complete": bool(told["complete"] and is_end)})
         if self.order.get("numbers"):
-            self.emit({"kind": "numbers", "values": list(self.kit.numbers)})
+            numbers = [] if self.kit.is_spoiled else [list(one) for one in self.kit.numbers]
+            self.emit({"kind": "numbers", "values": numbers})
 
 
 def load(place: str) -> Any:

@@ -67,6 +67,7 @@ class TorchWatch:
         self._recent: Deque[Tuple[int, Spot]] = collections.deque(maxlen=_RECENT)
         self._written: Dict[Any, Tuple[Tuple[int, str], ...]] = {}
         self._forgets = False
+        self.snapshots = False
         self._undo = contextlib.ExitStack()
 
     @staticmethod
@@ -168,6 +169,10 @@ class TorchWatch:
 
     def pack(self, tensor: Any) -> Save:
         """Book a save; what is given back is kept by the node instead of the tensor."""
+        if self.snapshots:
+            with self.torch.utils._python_dispatch._disable_current_modes(), self.torch.no_grad():
+                copy = tensor.detach().clone()
+            return Save(copy, _version(copy), 0, _NOWHERE, None)
         identity = _storage(tensor) if self.ledger.active else None
         if identity is None:
             return Save(tensor, _version(tensor), 0, _NOWHERE, None)

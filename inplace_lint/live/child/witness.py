@@ -80,7 +80,8 @@ class Witness:
             self._undo.append(functools.partial(mode.__exit__, None, None, None))
 
     def expect(self, marks: List[Mark]) -> None:
-        """Watch for these marks from here on; what was seen of the same ones stays."""
+        """Watch for these marks from here on, in a copy of the process too; what was seen of the same ones stays."""
+        self._ledger.active = True
         known = {mark.number: mark for mark in self.marks}
         self.marks = [known.get(mark.number, mark) for mark in marks]
         self._files = {place[0] for mark in self.marks for place in (*mark.writes, *mark.saves)}
