@@ -24,7 +24,7 @@ from inplace_lint.live.record import Record, record_of
 _CHILD = Path(__file__).parent / "child" / "start.py"
 _START_SECONDS = 120.0
 _GRACE_SECONDS = 10.0
-_WATCHER = {"watched", "stale", "untracked", "refused"}
+_WATCHER = {"watched", "stale", "untracked", "recomputed", "refused", "accepted"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,6 +245,10 @@ def _mode(torch: Any, seen: Callable[[Callable[[], Any], List[Any]], Any]) -> An
         def _should_skip_dynamo(cls) -> bool:
             return False
 
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            return True  # as for the watcher
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             options = kwargs or {}
             targets: List[Any] = []
