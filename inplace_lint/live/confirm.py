@@ -149,7 +149,7 @@ class File:
                     reason = f"{told.cause}, by {target.words}"
                     if told.is_silent:
                         shown, is_different = compared(self, target, number)
-                        reason = f"{told.cause}: {shown}" if is_different else reason
+                        reason = f"{told.cause}, so that {shown}" if is_different else reason
                     self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
         if self.warm.trouble:
             return
@@ -174,8 +174,7 @@ class File:
             reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:
-            end = f" ({ran.problem})" if ran.problem else ""
-            self.partly[number] = f"the line ran by {target.words}, which says nothing certain{end}"
+            self.partly[number] = _uncertain(target.words, ran.problem)
         else:
             end = "ran to the end without running the line"
             proof = Proof.COULD_NOT_RUN if ran.problem else Proof.NOT_REACHED
@@ -231,3 +230,9 @@ class File:
         lines = self.sources[path].lines if path in self.sources else ()
         text = lines[span.end_line - 1] if span.end_line <= len(lines) else ""
         return path, span.line, span.end_line, len(text[: span.end_column].encode("utf-8", "surrogatepass"))
+
+
+def _uncertain(by: str, problem: str) -> str:
+    if problem:
+        return f"the line ran by {by}, which says nothing certain ({problem})"
+    return f"the line ran by {by}, which says nothing certain"
