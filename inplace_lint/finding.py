@@ -62,7 +62,7 @@ class Verdict:
 
     `confirmed`: the framework broke at this very write. `refuted`: the write ran after the save, a backward ran through
     both in training, and nothing broke. `not reached`: what was run says neither. `could not run`: nothing ran to its
-    end. `reason` is one line; `version` is empty where there is no framework.
+    end. `reason` is one line; `version` is empty where there is no framework; `spelled` is `name` in another language.
     """
 
     proof: Proof
@@ -70,6 +70,7 @@ class Verdict:
     version: str
     device: str
     reason: str
+    spelled: str = ""
 
     @property
     def where(self) -> str:
@@ -77,10 +78,15 @@ class Verdict:
         return f"{self.framework} {self.version} ({self.device})" if self.version else self.framework
 
     @property
+    def name(self) -> str:
+        """Give the verdict without its reason."""
+        place = f" on {self.where}" if self.version else ""
+        return self.spelled or f"{self.proof.value}{place}"
+
+    @property
     def words(self) -> str:
         """Give the verdict in one line."""
-        place = f" on {self.where}" if self.version else ""
-        return f"{self.proof.value}{place}: {self.reason}"
+        return f"{self.name}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,13 @@ from inplace_lint.files import decode, read
 from inplace_lint.finding import Finding, Proof, Role, Severity, Verdict
 from inplace_lint.live import source as text
 from inplace_lint.live.meeting import is_near, is_same, told_by
-from inplace_lint.live.numbers import compared
+from inplace_lint.live.numbers import compared, plain_runs
 from inplace_lint.live.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
 from inplace_lint.span import Span
 
-_SILENT = frozenset({"IPL301", "IPL302", "IPL303", "IPL304", "IPL305", "IPL306", "IPL307"})
+_SILENT = frozenset({f"IPL30{at}" for at in range(1, 8)} | {"IPL401", "IPL402", "IPL403"})
+_COMPILED = frozenset({"IPL401", "IPL403"})  # what is compiled is not seen to run line by line
 _PROVABLE = frozenset(
     {f"IPL10{at}" for at in range(1, 4)} | {f"IPL20{at}" for at in range(1, 10)} | {"IPL210", "IPL212"} | _SILENT
 )
@@ -79,6 +80,13 @@ class File:
         self.partly: dict[int, str] = {}
         self.missed: dict[int, tuple[Way, Proof, str]] = {}
         self.sources: dict[str, text.Source] = {}
+        self._plain: dict[Target, tuple[Ran, Ran]] = {}
+
+    def plain(self, target: Target) -> tuple[Ran, Ran]:
+        """Give two runs of a target as it is written, with their numbers; they are done once."""
+        if target not in self._plain:
+            self._plain[target] = plain_runs(self, target)
+        return self._plain[target]
 
     def verdicts(self) -> dict[int, Verdict]:
         """Run targets until each finding has its verdict, or there are no more."""
@@ -138,7 +146,11 @@ class File:
                 if is_near(finding, told.finding):
                     broken.add(number)
                 if number not in self.done and is_same(finding, told.finding, tuple(self.findings.values())):
-                    self.done[number] = self._verdict(finding, Proof.CONFIRMED, f"{told.cause}, by {target.words}")
+                    reason = f"{told.cause}, by {target.words}"
+                    if told.is_silent:
+                        shown, is_different = compared(self, target, number)
+                        reason = f"{told.cause}, so that {shown}" if is_different else reason
+                    self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
         if self.warm.trouble:
             return
         for number in numbers:
@@ -150,7 +162,7 @@ class File:
         finding = self.findings[number]
         marks = [mark for mark in ran.marks if mark.number == number]
         # Some writes are no call of the framework: those of NumPy, and those that bind an attribute.
-        if finding.code in _SILENT and not ran.trouble and (marks or not ran.made_up):
+        if finding.code in _SILENT and not ran.trouble and (marks or not ran.made_up or finding.code in _COMPILED):
             reason, is_confirmed = compared(self, target, number)
             if is_confirmed:
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
@@ -162,8 +174,7 @@ class File:
             reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:
-            end = f" ({ran.problem})" if ran.problem else ""
-            self.partly[number] = f"the line ran by {target.words}, which says nothing certain{end}"
+            self.partly[number] = _uncertain(target.words, ran.problem)
         else:
             end = "ran to the end without running the line"
             proof = Proof.COULD_NOT_RUN if ran.problem else Proof.NOT_REACHED
@@ -219,3 +230,9 @@ class File:
         lines = self.sources[path].lines if path in self.sources else ()
         text = lines[span.end_line - 1] if span.end_line <= len(lines) else ""
         return path, span.line, span.end_line, len(text[: span.end_column].encode("utf-8", "surrogatepass"))
+
+
+def _uncertain(by: str, problem: str) -> str:
+    if problem:
+        return f"the line ran by {by}, which says nothing certain ({problem})"
+    return f"the line ran by {by}, which says nothing certain"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint import suppress
-from inplace_lint.event import Event, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.event import Accepted, Event, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.finding import Finding, Fix
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
@@ -46,6 +46,13 @@ def judged(records: Sequence[Record]) -> Told:
             here = [finding for finding in found if finding.span.path == path]
             findings.extend(suppress.unsuppressed(here, reader.source(path), lines))
     return Told(tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements)
+
+
+_KINDS: Mapping[str, type[Stale | Untracked | Recomputed]] = {
+    "stale": Stale,
+    "untracked": Untracked,
+    "recomputed": Recomputed,
+}
 
 
 @dataclass(slots=True)
@@ -92,11 +99,12 @@ class Reader:
             return
         if record.kind == "refused":
             yield Refused(self.framework.name, record.check, write, None, frozenset())
+        if record.kind == "accepted":
+            yield Accepted(self.framework.name, record.check, write, None, frozenset())
         save = self._save(record.save) if record.save is not None else None
         if save is not None:
             backward = Site(self._place(record.backward, None)) if record.backward is not None else None
-            event = Stale if record.kind == "stale" else Untracked
-            yield event(self.framework.name, save, write, backward, frozenset())
+            yield _KINDS[record.kind](self.framework.name, save, write, backward, frozenset())
 
     def _write(self, access: Access) -> Touch | None:
         if access.at is None:
@@ -107,7 +115,7 @@ class Reader:
         return Touch(
             op=self._writer(access, node),
             site=self._site(access, node),
-            symbol=text.symbol_of(where, node) if access.built is None else "",
+            symbol="" if access.built is not None or access.step else text.symbol_of(where, node),
             spelled=text.spelling_of(node),
             flag=flag,
             module=access.flag is not None,

@@ -25,8 +25,13 @@ _MADE_BY_SHAPES = frozenset({"shape", "cast", "mixed"})
 _CAUSES = {
     "stale": "raised in backward",
     "untracked": "backward used a value that was overwritten unseen",
+    "recomputed": "backward ran the function again on a value that was overwritten",
     "refused": "refused at the write",
+    "accepted": "carried out in compiled code",
 }
+
+
+_SILENT = {"untracked", "recomputed", "accepted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ class Told:
 
     finding: Finding
     cause: str
+    is_silent: bool
 
 
 def told_by(records: Sequence[Record], sources: Mapping[str, text.Source], *, made_up: bool) -> Iterator[Told]:
@@ -51,7 +57,11 @@ def told_by(records: Sequence[Record], sources: Mapping[str, text.Source], *, ma
         reader = Reader(facts.framework(record.framework), dict(sources), shown)
         words = [word for event in reader.events(placed) for word in say(event, always=True)]
         for finding in findings_of(chosen(words), reader, reader.framework)[0]:
-            yield Told(finding, _CAUSES[record.kind])
+            yield Told(finding, _cause(record), record.kind in _SILENT)
+
+
+def _cause(record: Record) -> str:
+    return _CAUSES["stale"] if record.check == "no_derivative" else _CAUSES[record.kind]
 
 
 def _placed(access: Access) -> Access:

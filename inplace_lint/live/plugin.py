@@ -28,4 +28,4 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, pytest.CallInfo[No
     outcome = yield
     seen = getattr(item, "funcargs", {}).get(_FIXTURE)
     if seen is not None and (text := seen.text()):
-        outcome.force_exception(AssertionError(text))  # type: ignore[attr-defined]
+        outcome.force_exception(pytest.fail.Exception(text, pytrace=False))  # type: ignore[attr-defined]

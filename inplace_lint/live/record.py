@@ -46,9 +46,10 @@ class Access:
 @dataclass(frozen=True, slots=True)
 class Record:
     """
-    One thing that the watcher saw: `watched`, `stale`, `untracked`, `refused` or `unrunnable`.
+    One thing that the watcher saw.
 
-    `check` names the check of a refusal, `note` the version of what is watched or why nothing could be run.
+    `kind` is `watched`, `stale`, `untracked`, `recomputed`, `refused`, `accepted` or `unrunnable`. `check` names the
+    check of a refusal, `note` the version of what is watched or why nothing could be run.
     """
 
     kind: str

@@ -24,7 +24,7 @@ from inplace_lint.live.record import Record, record_of
 _CHILD = Path(__file__).parent / "child" / "start.py"
 _START_SECONDS = 120.0
 _GRACE_SECONDS = 10.0
-_WATCHER = {"watched", "stale", "untracked", "refused"}
+_WATCHER = {"watched", "stale", "untracked", "recomputed", "refused", "accepted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class Ran:
     What one job gave.
 
     `trouble`: why it did not end well; `error`: what the program raised at its end. `made_up`: its inputs were ours.
+    `numbers` are those of each trial, with the words for what they are.
     """
 
     trouble: str = ""
@@ -48,7 +49,7 @@ class Ran:
     made_up: bool = False
     records: tuple[Record, ...] = ()
     marks: tuple[Marked, ...] = ()
-    numbers: tuple[tuple[float, ...], ...] = ()
+    numbers: tuple[tuple[tuple[str, float], ...], ...] = ()
     printed: str = ""
 
     @property
@@ -107,7 +108,7 @@ class Warm:
         except BrokenPipeError:
             self.stop()
             return Ran(trouble="the process that runs jobs was killed")
-        answer = self._answer(order["seconds"] + _GRACE_SECONDS)
+        answer = self._answer(2 * order["seconds"] + _GRACE_SECONDS)  # importing the module, and the job
         if answer is None:
             self.stop()
             return Ran(trouble="killed the process that guards it, or hung there")
@@ -160,6 +161,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _ran(answer: Mapping[str, Any]) -> Ran:
     told: list[Mapping[str, Any]] = answer["told"]
+    numbers = [item for item in told if item["kind"] == "numbers"]
     ends = [item["error"] for item in told if item["kind"] == "done"]
     return Ran(
         trouble=answer["trouble"] or ("" if ends else "ended before it was done"),
@@ -167,6 +169,6 @@ def _ran(answer: Mapping[str, Any]) -> Ran:
         made_up=any(item["kind"] == "made up" for item in told),
         records=tuple(record_of(item) for item in told if item["kind"] in _WATCHER),
         marks=tuple(Marked(item["number"], item["complete"]) for item in told if item["kind"] == "mark"),
-        numbers=tuple(tuple(item["values"]) for item in told if item["kind"] == "numbers"),
+        numbers=tuple(tuple((what, number) for what, number in item["values"]) for item in numbers),
         printed=answer["printed"],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from inplace_lint.finding import Finding, Verdict
+from inplace_lint.finding import Finding
 from inplace_lint.report.cells import width_of, wrapped
 from inplace_lint.report.frame import Mark, snippet
 from inplace_lint.report.model import Report
@@ -66,12 +66,7 @@ def _notes(finding: Finding, say: Callable[[str], str]) -> Iterator[tuple[str, s
     if finding.assumptions:
         yield say("assuming"), say("; ").join(finding.assumptions)
     if finding.verdict is not None:
-        yield _proved(finding.verdict)
-
-
-def _proved(verdict: Verdict) -> tuple[str, str]:
-    place = f" on {verdict.where}" if verdict.version else ""
-    return f"{verdict.proof.value}{place}", verdict.reason
+        yield finding.verdict.name, finding.verdict.reason
 
 
 def _note(name: str, text: str, gutter: int, report: Report) -> Iterator[str]:

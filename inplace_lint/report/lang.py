@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TextIO
 
-from inplace_lint.finding import Finding, Related
+from inplace_lint.finding import Finding, Related, Verdict
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.report.model import Report
 
@@ -151,4 +151,10 @@ def _said(finding: Finding, say: Callable[[str], str]) -> Finding:
         assumptions=tuple(say(sentence) for sentence in finding.assumptions),
         help=say(finding.help),
         fix=replace(finding.fix, message=say(finding.fix.message)) if finding.fix is not None else None,
+        verdict=_judged(finding.verdict, say) if finding.verdict is not None else None,
     )
+
+
+def _judged(verdict: Verdict, say: Callable[[str], str]) -> Verdict:
+    place = f"{say(' on ')}{verdict.where}" if verdict.version else ""
+    return replace(verdict, reason=say(verdict.reason), spelled=f"{say(verdict.proof.value)}{place}")

@@ -29,7 +29,7 @@ class Counts(NamedTuple):
 def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, color: bool) -> str:
     """Give a line: what was found in how many files, how much was fixed, how much not checked, how much is known."""
     known = say(f" ({counts.known} more in the baseline)") if counts.known else ""
-    return _found(findings, counts, say, color=color) + known + _proved(findings)
+    return _found(findings, counts, say, color=color) + known + _proved(findings, say)
 
 
 def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool) -> str:
@@ -58,11 +58,11 @@ def _listed(findings: Sequence[Finding], say: Say) -> str:
     return parts[0] if len(parts) == 1 else f"{say(', ').join(parts[:-1])}{say(' and ')}{parts[-1]}"
 
 
-def _proved(findings: Sequence[Finding]) -> str:
+def _proved(findings: Sequence[Finding], say: Say) -> str:
     """Give how many findings have each verdict of `--confirm`, as a sentence of its own."""
     counts = Counter(finding.verdict.proof for finding in findings if finding.verdict is not None)
-    words = [f"{counts[proof]} {proof.value}" for proof in Proof if counts[proof]]
-    return f" Of these {', '.join(words)}." if words else ""
+    words = [f"{counts[proof]} {say(proof.value)}" for proof in Proof if counts[proof]]
+    return say(f" Of these {say(', ').join(words)}.") if words else ""
 
 
 def fixable(findings: Sequence[Finding], say: Say = str, *, unsafe: bool) -> str:

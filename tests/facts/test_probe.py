@@ -41,9 +41,17 @@ def test_all_facts_agree_with_torch(area: str) -> None:
     _agree(area, 1)
 
 
-def _agree(area: str, every: int) -> None:
+@pytest.mark.cuda
+@pytest.mark.parametrize("area", AREAS)
+def test_facts_that_differ_on_a_gpu_are_listed(area: str) -> None:
+    """What fails here, and not on a CPU, wants an entry of its own with `device`."""
+    with torch.device("cuda"):
+        _agree(area, 1, other="cpu")
+
+
+def _agree(area: str, every: int, other: str = "cuda") -> None:
     torch.set_num_threads(1)
-    chosen = [row for index, row in enumerate(_callable(area)) if index % every == 0]
+    chosen = [row for index, row in enumerate(_callable(area, other)) if index % every == 0]
     built = 0
     wrong: list[str] = []
     for row in chosen:
@@ -56,12 +64,13 @@ def _agree(area: str, every: int) -> None:
     assert built >= BUILT * len(chosen), f"only {built} of {len(chosen)} could be called"
 
 
-def _callable(area: str) -> Iterator[dict[str, Any]]:
+def _callable(area: str, other: str) -> Iterator[dict[str, Any]]:
+    """Give the entries that can be called; those for the `other` device cannot."""
     unknown = {"is": "value", "kind": "unknown"}
     for row in rows(area):
         # Plain Python functions (`source` "python") set seeds and threads of this very process.
         shows = row["returns"][0] != unknown and row["source"] != "python"
-        if shows and row.get("device") != "cuda" and row["op"] not in UNSHOWN:
+        if shows and row.get("device") != other and row["op"] not in UNSHOWN:
             yield row
 
 

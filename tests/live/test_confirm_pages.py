@@ -10,25 +10,26 @@ import pytest
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
 
 _SHARE_CONFIRMED = 0.97
+_SHARE_SILENT = {"torch": 1.0, "paddle": 0.9}
 _SAMPLE = 12
 
 
-def raising(framework: str) -> list[Example]:
+def examples(framework: str, behaviour: str, severity: str) -> list[Example]:
     every = [example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page)]
     return [
         example
         for example in every
-        if example.framework == framework and example.behaviour == "raises" and example.lines_of("error")
+        if example.framework == framework and example.behaviour == behaviour and example.lines_of(severity)
     ]
 
 
-def verdicts(prover, examples: list[Example]) -> Counter[str]:
-    """Count the verdicts on the errors that the pages expect."""
+def verdicts(prover, chosen: list[Example], severity: str = "error") -> Counter[str]:
+    """Count the verdicts on the findings that the pages expect."""
     expected = {}
-    for example in examples:
+    for example in chosen:
         name = f"{Path(example.page).stem.replace('-', '_')}_{example.line}.py"
         prover.write(example.program, name)
-        expected[name] = example.lines_of("error")
+        expected[name] = example.lines_of(severity)
     found: Counter[str] = Counter()
     for row in prover.run().rows:
         if (row["location"]["row"], row["code"]) in expected[Path(row["filename"]).name]:
@@ -38,13 +39,28 @@ def verdicts(prover, examples: list[Example]) -> Counter[str]:
 
 @pytest.mark.parametrize("framework", ["torch", pytest.param("paddle", marks=pytest.mark.paddle)])
 def test_a_sample_of_what_raises_is_confirmed(prover, framework):
-    found = verdicts(prover, raising(framework)[::_SAMPLE])
+    found = verdicts(prover, examples(framework, "raises", "error")[::_SAMPLE])
     assert set(found) == {"confirmed"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("framework", ["torch", pytest.param("paddle", marks=pytest.mark.paddle)])
 def test_nearly_all_that_raises_is_confirmed_and_nothing_is_refuted(prover, framework):
-    found = verdicts(prover, raising(framework))
+    found = verdicts(prover, examples(framework, "raises", "error"))
     assert found["refuted"] == 0
     assert found["confirmed"] >= _SHARE_CONFIRMED * found.total()
+
+
+@pytest.mark.parametrize("framework", ["torch", pytest.param("paddle", marks=pytest.mark.paddle)])
+def test_a_sample_of_what_is_silent_is_confirmed(prover, framework):
+    found = verdicts(prover, examples(framework, "silent", "warning")[:: _SAMPLE // 2], "warning")
+    assert found["refuted"] == 0
+    assert found["confirmed"] >= 0.7 * found.total()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("framework", ["torch", pytest.param("paddle", marks=pytest.mark.paddle)])
+def test_nearly_all_that_is_silent_is_confirmed_and_nothing_is_refuted(prover, framework):
+    found = verdicts(prover, examples(framework, "silent", "warning"), "warning")
+    assert found["refuted"] == 0
+    assert found["confirmed"] >= _SHARE_SILENT[framework] * found.total()

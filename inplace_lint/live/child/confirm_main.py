@@ -2,7 +2,8 @@
 The warm process of one framework: it imports the framework once, then answers jobs; the command line names it.
 
 Each line on its input is a job, each line on its output an answer. A job runs in a guarded copy of this process where
-the system has `fork`; elsewhere this process runs one job itself, and ends.
+the system has `fork`, or in one of a copy that has imported the job's module already (`hosts.py`); elsewhere this
+process runs one job itself, and ends.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import json
 import os
 import sys
 import tempfile
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Container, Dict, Sequence
 
 from . import attempt, guard, job
+from .hosts import Hosts
+from .lines import in_text, line_of, records
+from .lines import say as _say
 
 
 def main() -> None:
@@ -31,51 +35,35 @@ def main() -> None:
     _say(answers, {"version": str(getattr(found.value, "__version__", "")), "forks": forks})
 
     guard.adopt_orphans()
+    hosts = Hosts([answers])
     while True:
-        line = _line()
+        line = line_of(0)
         if not line:
+            hosts.end()
             return
         order = json.loads(line)
         if not forks:
-            _say(answers, _unguarded(job, order))
+            _say(answers, _unguarded(order))
             return
-        work = _work(job, order)
-        ending = guard.guarded(work, guard.Limits(order["seconds"], order["memory"]), 0, answers)
-        printed = ending.printed.decode("utf-8", "replace")
-        _say(answers, {"trouble": ending.trouble, "told": _records(ending.told), "printed": printed})
+        shared = hosts.answer(order, 0) if order["entry"]["kind"] in job.SHARING else None
+        _say(answers, shared or _guarded(order, [answers, *hosts.pipes], hosts.pids))
 
 
-def _line() -> bytes:
-    """Read one line without reading on, so that the guard sees whether more, or the end, is there."""
-    line = bytearray()
-    while not line.endswith(b"\n"):
-        char = os.read(0, 1)
-        if not char:
-            return b""
-        line += char
-    return bytes(line)
+def _guarded(order: Dict[str, Any], private: Sequence[int], spared: Container[int]) -> Dict[str, Any]:
+    limits = guard.Limits(order["seconds"], order["memory"])
+    ending = guard.guarded(_work(order), limits, 0, private, spared)
+    return {"trouble": ending.trouble, "told": records(ending.told), "printed": in_text(ending.printed)}
 
 
-def _work(job: Any, order: Dict[str, Any]) -> Callable[[int], None]:
+def _work(order: Dict[str, Any]) -> Callable[[int], None]:
     def work(file: int) -> None:
         job.run(order, lambda record: _say(file, record))
 
     return work
 
 
-def _unguarded(job: Any, order: Dict[str, Any]) -> Dict[str, Any]:
+def _unguarded(order: Dict[str, Any]) -> Dict[str, Any]:
     with tempfile.TemporaryFile() as told:
-        _work(job, order)(told.fileno())
+        _work(order)(told.fileno())
         told.seek(0)
-        return {"trouble": "", "told": _records(told.read()), "printed": ""}
-
-
-def _records(told: bytes) -> Any:
-    """Parse what a job told; its last line may be cut short."""
-    return [json.loads(line) for line in told.splitlines(keepends=True) if line.endswith(b"\n")]
-
-
-def _say(file: int, data: Dict[str, Any]) -> None:
-    rest = (json.dumps(data) + "\n").encode()
-    while rest:
-        rest = rest[os.write(file, rest) :]
+        return {"trouble": "", "told": records(told.read()), "printed": ""}

@@ -1,22 +1,36 @@
 """
-The fixed form of a program, made while it is loaded: the flagged write becomes one that leaves the old value alone.
+The form of a program that a silent finding is compared with, made while its file is loaded; nothing is written to it.
 
-`x += y` becomes `x = x + y`, `x.op_(…)` as a statement becomes `x = x.op(…)`, a flag `inplace=True` becomes
-`inplace=False`. Nothing is written to the file. What has no such form is not made up.
+A `Form` says what is done at the places of the finding:
 
-Where numbers are compared, both forms go without `assert`: what it states may be the number that is wrong.
+* `write`: the name that is written gets a copy first, so that nobody else sees the write; a flag is turned off;
+* `recorded`: the same, and the write is one that gradients flow through;
+* `rebound`: what is set gets a new value under its name instead;
+* `alias`: what is put away, or bound to a second name, is a copy;
+* `update`: an augmented assignment that binds a new value writes into the old one.
+
+What has no such form is not made up. Where numbers are compared, no form ends at an `assert`: what it states may be the
+number that is wrong.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import importlib.machinery
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+HELPER = "_inplace_lint_forms"  # a builtin while forms are compared
+_SETTERS = ("copy_", "set_", "set_value")
+_Name = Union[ast.Name, ast.Attribute, ast.Subscript]
+_NAMES = (ast.Name, ast.Attribute, ast.Subscript)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-class Fix(NamedTuple):
+class Place(NamedTuple):
     """
-    The place of a write.
+    Where an expression or statement stands.
 
     Units: lines from 1, columns in bytes of UTF-8 from 0.
     """
@@ -27,12 +41,29 @@ class Fix(NamedTuple):
     end_column: int
 
 
-_forms: Dict[str, Optional[Fix]] = {}
+class Form(NamedTuple):
+    """What is done, and where."""
+
+    kind: str
+    places: Tuple[Place, ...] = ()
+
+    @classmethod
+    def of(cls, data: Dict[str, Any]) -> Form:
+        """Parse what `plain` gave."""
+        return cls(data["kind"], tuple(Place(*place) for place in data["places"]))
+
+    @property
+    def plain(self) -> Dict[str, Any]:
+        """Give it as plain data."""
+        return {"kind": self.kind, "places": [list(place) for place in self.places]}
 
 
-def patched(path: str, fix: Optional[Fix]) -> None:
-    """Load a file without its asserts from here on, and in its fixed form if there is a fix."""
-    _forms[path] = fix
+_forms: Dict[str, Form] = {}
+
+
+def patched(path: str, form: Form) -> None:
+    """Load a file without its asserts from here on, and in another form if that is one of the text."""
+    _forms[path] = form
     loader = importlib.machinery.SourceFileLoader
     original = loader.get_code
 
@@ -46,64 +77,246 @@ def patched(path: str, fix: Optional[Fix]) -> None:
 
 
 def compiled(source: bytes, path: str) -> Any:
-    """Compile a file, in its fixed form if there is a fix for it."""
+    """Compile a file, in another form if it is to have one."""
     tree = ast.parse(source, path)
-    fix = _forms.get(path)
-    if fix is not None:
-        tree = ast.fix_missing_locations(_Fixer(fix).visit(tree))
-    return compile(tree, path, "exec", dont_inherit=True, optimize=1 if path in _forms else -1)
+    form = _forms.get(path)
+    if form is not None:
+        reformed(tree, form)
+        tree = ast.fix_missing_locations(_Unasserted().visit(tree))
+    return compile(tree, path, "exec", dont_inherit=True)
 
 
-def is_fixable(source: str, fix: Fix) -> bool:
-    """Say whether a write has a fixed form here."""
-    fixer = _Fixer(fix)
-    fixer.visit(ast.parse(source))
-    return fixer.is_done
+class _Unasserted(ast.NodeTransformer):
+    """Asks what is asserted, shows what is compared there, and goes on whatever the answer is."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        for item in ast.walk(node.test):
+            if isinstance(item, ast.Compare):
+                item.left = _asked("seen", item.left, ast.Constant(node.lineno))
+        nothing = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [ast.Pass()])
+        return ast.copy_location(ast.Try([ast.Expr(node.test)], [nothing], [], []), node)
 
 
-class _Fixer(ast.NodeTransformer):
-    def __init__(self, fix: Fix) -> None:
-        self.fix = fix
-        self.is_done = False
+def has_form(source: str, form: Form) -> bool:
+    """Say whether a file can be given this form."""
+    return reformed(ast.parse(source), form)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        if not self._is_it(node) or not isinstance(node.target, ast.Name):
-            return self.generic_visit(node)
-        self.is_done = True
-        old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        value = ast.copy_location(ast.BinOp(old, node.op, node.value), node)
-        return ast.copy_location(ast.Assign([node.target], value), node)
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        call = node.value
-        if not self._is_it(call) or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            return self.generic_visit(node)
-        func = call.func
-        if not isinstance(func.value, ast.Name) or not func.attr.endswith("_") or func.attr.endswith("__"):
-            return self.generic_visit(node)
-        self.is_done = True
-        made = ast.Call(ast.Attribute(func.value, func.attr[:-1], ast.Load()), call.args, call.keywords)
-        return ast.copy_location(ast.Assign([ast.Name(func.value.id, ast.Store())], made), node)
+def reformed(tree: ast.Module, form: Form) -> bool:
+    """Give a tree another form; false where some place has none, or there is no place."""
+    edits = {"write": _write, "recorded": _recorded, "rebound": _rebound, "alias": _alias, "update": _update}
+    edit = edits.get(form.kind)
+    chains = [chain for chain in (_chain(tree, place) for place in form.places) if chain]
+    done = [edit(chain) for chain in chains] if edit is not None else []
+    ast.fix_missing_locations(tree)
+    return bool(done) and len(done) == len(form.places) and all(done)
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        func = node.func
-        if self._is_it(node) and isinstance(func, ast.Attribute) and func.attr.endswith("_") and not self.is_done:
-            self.is_done = not func.attr.endswith("__")
-            func.attr = func.attr[:-1] if self.is_done else func.attr
-        for at, item in enumerate(node.args):
-            if self._is_it(item) and isinstance(item, ast.Constant) and item.value is True:
-                self.is_done = True
-                node.args[at] = ast.copy_location(ast.Constant(False), item)
-        return node
 
-    def visit_keyword(self, node: ast.keyword) -> ast.AST:
-        self.generic_visit(node)
-        if self._is_it(node) and isinstance(node.value, ast.Constant) and node.value.value is True:
-            self.is_done = True
-            node.value = ast.copy_location(ast.Constant(False), node.value)
-        return node
+def _chain(tree: ast.AST, place: Place) -> List[ast.AST]:
+    """Give the node at a place, the innermost of several, with all that are around it, outermost first."""
+    found: List[ast.AST] = []
+    chain = [tree]
+    while chain:
+        inner = next((node for node in ast.iter_child_nodes(chain[-1]) if _holds(node, place)), None)
+        if inner is None:
+            return found
+        chain.append(inner)
+        if _span(inner) == tuple(place):
+            found = list(chain)
+    return found
 
-    def _is_it(self, node: Any) -> bool:
-        place = tuple(getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
-        return place == tuple(self.fix)
+
+def _span(node: ast.AST) -> Tuple[Any, ...]:
+    return tuple(getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
+
+
+def _holds(node: ast.AST, place: Place) -> bool:
+    line, column, end_line, end_column = _span(node)
+    if line is None:  # operators and arguments have no place of their own
+        return any(_holds(inner, place) for inner in ast.iter_child_nodes(node))
+    decorated = min([line, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+    starts = (decorated, 0 if decorated < line else column) <= place[:2]
+    return bool(starts and place[2:] <= (end_line, end_column))
+
+
+def _write(chain: Sequence[ast.AST]) -> bool:
+    node = chain[-1]
+    flag = node.value if isinstance(node, ast.keyword) else node
+    if isinstance(flag, ast.Constant) and flag.value is True:
+        flag.value = False
+        return True
+    written = _written(node, chain[0])
+    return written is not None and _copied_before(chain, written)
+
+
+def _written(node: ast.AST, tree: ast.AST) -> Optional[ast.expr]:
+    """Give the expression of the tensor that a node writes."""
+    if isinstance(node, ast.AugAssign):
+        return node.target
+    if isinstance(node, ast.Subscript):
+        return node.value
+    if not isinstance(node, ast.Call):
+        return None
+    out = [item.value for item in node.keywords if item.arg == "out"]
+    is_method = isinstance(node.func, ast.Attribute) and _root(node.func) not in _imported(tree)
+    if isinstance(node.func, ast.Attribute) and is_method and not out:
+        return node.func.value if node.func.attr.endswith("_") or node.func.attr in _SETTERS else None
+    return next(iter([*out, *node.args]), None)
+
+
+def _imported(tree: ast.AST) -> List[str]:
+    aliases = [
+        alias for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names
+    ]
+    return [alias.asname or alias.name.partition(".")[0] for alias in aliases]
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _copied_before(chain: Sequence[ast.AST], written: ast.expr, copied: str = "copied") -> bool:
+    """Put a copy of the written tensor under its name, in a statement before that of the write."""
+    owners = [owner for owner in _owners(written) if _may_bind(chain, owner)]
+    if not owners:
+        return False
+    block, at = _block(chain)
+    block.insert(at, _first_tensor_copied(owners, copied))
+    return True
+
+
+def _owners(written: ast.expr) -> List[_Name]:
+    """Give the names from which the written tensor is reached, the shortest first: `self`, `self.h`, `self.h[0]`."""
+    found: List[_Name] = []
+    node: ast.AST = written
+    while isinstance(node, (*_NAMES, ast.Call)):
+        if isinstance(node, _NAMES):
+            found.insert(0, node)
+        node = node.func if isinstance(node, ast.Call) else node.value if not isinstance(node, ast.Name) else ast.Pass()
+    return found if isinstance(node, ast.Pass) else []
+
+
+def _may_bind(chain: Sequence[ast.AST], owner: _Name) -> bool:
+    """Say whether a name can be bound before the statement: it is no name of another scope, or of a comprehension."""
+    if not isinstance(owner, ast.Name):
+        return not any(isinstance(node, (ast.Lambda, *_COMPREHENSIONS)) for node in chain) or _root(owner) == "self"
+    if any(isinstance(node, (ast.Lambda, *_COMPREHENSIONS)) for node in chain):
+        return False
+    scopes = [node for node in chain if isinstance(node, _SCOPES)]
+    return not scopes or owner.id in _bound_in(scopes[-1])
+
+
+def _bound_in(scope: ast.AST) -> List[str]:
+    nodes = list(ast.walk(scope))
+    stored = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    outer = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+    return [name for name in (*stored, *(node.arg for node in nodes if isinstance(node, ast.arg))) if name not in outer]
+
+
+def _block(chain: Sequence[ast.AST]) -> Tuple[List[ast.stmt], int]:
+    """Give the list of statements that the innermost statement of a chain stands in, and its place there."""
+    at = max(number for number, node in enumerate(chain) if isinstance(node, ast.stmt))
+    statement = chain[at]
+    for block in _blocks(chain[at - 1]):
+        for number, item in enumerate(block):
+            if item is statement:
+                return block, number
+    msg = "a statement stands in no block"
+    raise ValueError(msg)
+
+
+def _blocks(node: ast.AST) -> Iterator[List[Any]]:
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            yield value
+
+
+def _first_tensor_copied(owners: Sequence[_Name], copied: str) -> ast.stmt:
+    """Give `if is_tensor(a): a = copied(a)`, and so on for each longer name while the shorter is none."""
+    head, *rest = owners
+    bound = ast.Assign([_as(head, ast.Store())], _asked(copied, _as(head, ast.Load())), lineno=1)
+    otherwise = [_first_tensor_copied(rest, copied)] if rest else []
+    return ast.If(_asked("is_tensor", _as(head, ast.Load())), [bound], otherwise)
+
+
+def _as(node: Any, context: Union[ast.Load, ast.Store]) -> Any:
+    found = copy.deepcopy(node)
+    found.ctx = context
+    return found
+
+
+def _asked(what: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(ast.Name(HELPER, ast.Load()), what, ast.Load()), list(arguments), [])
+
+
+def _recorded(chain: Sequence[ast.AST]) -> bool:
+    written = _written(chain[-1], chain[0])
+    block, at = _block(chain)
+    if written is None or not _copied_before(chain, written, "owned"):
+        return False
+    block[at : at + 2] = [ast.With([ast.withitem(_asked("recording"))], block[at : at + 2])]
+    return True
+
+
+def _rebound(chain: Sequence[ast.AST]) -> bool:
+    node = chain[-1]
+    block, at = _block(chain)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    target, method = node.func.value, node.func.attr
+    if getattr(block[at], "value", None) is not node or not isinstance(target, _NAMES) or not _may_bind(chain, target):
+        return False
+    if method in _SETTERS and node.args:
+        block[at] = ast.Assign([_as(target, ast.Store())], _asked("value", node.args[0]), lineno=1)
+        return True
+    if not isinstance(target, ast.Subscript):
+        return False  # it may be a part of a larger tensor, whose own name gets nothing
+    node.func.value = _asked("value", _as(target, ast.Load()))
+    block[at] = ast.Assign([_as(target, ast.Store())], node, lineno=1)
+    return True
+
+
+def _alias(chain: Sequence[ast.AST]) -> bool:
+    node = chain[-1]
+    if isinstance(node, ast.arg):
+        scope = next(item for item in reversed(chain) if isinstance(item, _SCOPES))
+        if isinstance(scope, ast.Lambda):
+            return False
+        own = _asked("kept", ast.Name(node.arg, ast.Load()))
+        scope.body.insert(0, ast.Assign([ast.Name(node.arg, ast.Store())], own, lineno=1))
+        return True
+    if isinstance(node, _NAMES) and isinstance(node.ctx, ast.Store):
+        node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        node.value = _asked("kept", node.value)
+        return True
+    if not isinstance(node, ast.expr):
+        return False
+    if isinstance(node, ast.Call):
+        node.args = [item if isinstance(item, ast.Starred) else _asked("kept", item) for item in node.args]
+        for keyword in node.keywords:
+            keyword.value = _asked("kept", keyword.value) if keyword.arg else keyword.value
+    return _replaced(chain[-2], node, _asked("kept", node))
+
+
+def _replaced(parent: ast.AST, old: ast.AST, new: ast.AST) -> bool:
+    for name, value in ast.iter_fields(parent):
+        if value is old:
+            setattr(parent, name, new)
+            return True
+        if isinstance(value, list) and any(item is old for item in value):
+            value[:] = [new if item is old else item for item in value]
+            return True
+    return False
+
+
+def _update(chain: Sequence[ast.AST]) -> bool:
+    node = chain[-1]
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, _NAMES):
+        return False
+    block, at = _block(chain)
+    value = ast.BinOp(_as(node.target, ast.Load()), node.op, node.value)
+    block[at] = ast.Expr(_asked("updated", _as(node.target, ast.Load()), value))
+    return True

@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 import traceback
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
+from typing import Callable, Container, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .attempt import attempt
 
@@ -48,11 +48,29 @@ def adopt_orphans() -> None:
     _prctl(_SUBREAPER, 1)
 
 
-def guarded(work: Callable[[int], None], limits: Limits, owner: int, private: int) -> Ending:
+def guarded(
+    work: Callable[[int], None], limits: Limits, owner: int, private: Sequence[int], spared: Container[int] = ()
+) -> Ending:
     """
     Run `work` in a child, which writes its records to the descriptor it is given.
 
-    `owner` has something to read, its end at least, when nobody waits any more; `private` is closed in the child.
+    `owner` has something to read, its end at least, when nobody waits any more; `private` are closed in the child.
+    """
+    watch = begun(work, limits, private)
+    try:
+        trouble = watch.wait(limits, owner)
+    finally:
+        watch.end()
+        kill_orphans(spared)
+        watch.drain()
+    return Ending(trouble, watch.told, watch.printed)
+
+
+def begun(work: Callable[[int], None], limits: Limits, private: Sequence[int], most: int = _MOST_TOLD) -> Watch:
+    """
+    Start `work` in a child, which writes its records to the descriptor it is given; `private` are closed in it.
+
+    Units: `most` bytes of records are kept.
     """
     told, telling = os.pipe()
     printed, printing = os.pipe()
@@ -60,75 +78,90 @@ def guarded(work: Callable[[int], None], limits: Limits, owner: int, private: in
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        os.close(told)
-        os.close(printed)
-        os.close(private)
+        for pipe in (told, printed, *private):
+            os.close(pipe)
         _become(limits, printing)
         _finish(work, telling)
     os.close(telling)
     os.close(printing)
     with contextlib.suppress(OSError):  # the child may have done it, or have ended
         os.setpgid(child, child)
-    watch = _Watch(child, {told: bytearray(), printed: bytearray()}, {told: _MOST_TOLD, printed: _KEPT})
-    try:
-        trouble = watch.wait(limits, owner)
-    finally:
-        _kill_group(child)
-        watch.reap()
-        _kill_orphans()
-        watch.drain()
-    return Ending(trouble, bytes(watch.texts[told]), bytes(watch.texts[printed]))
+    return Watch(child, {told: most, printed: _KEPT})
 
 
-class _Watch:
+class Watch:
     """One child: the pipes that it writes to, and what it uses."""
 
-    def __init__(self, child: int, texts: Dict[int, bytearray], most: Dict[int, int]) -> None:
-        self.child, self.texts, self.most = child, texts, most
-        self.open: Set[int] = set(texts)
-        self.status: Optional[int] = None
+    def __init__(self, child: int, most: Dict[int, int]) -> None:
+        self.child, self._most = child, most
+        self._told, self._printed = most
+        self._texts = {pipe: bytearray() for pipe in most}
+        self._open: Set[int] = set(most)
+        self._status: Optional[int] = None
 
-    def wait(self, limits: Limits, owner: int) -> str:
-        """Read what the child tells until it ends; give why it was ended, or how it died, if it did not end well."""
+    @property
+    def told(self) -> bytes:
+        """Give the records so far."""
+        return bytes(self._texts[self._told])
+
+    @property
+    def printed(self) -> bytes:
+        """Give what was printed so far."""
+        return bytes(self._texts[self._printed])
+
+    def forget(self) -> None:
+        """Drop what was told and printed so far."""
+        for text in self._texts.values():
+            text.clear()
+
+    def wait(self, limits: Limits, owner: int, until: Callable[[bytes], bool] = lambda _: False) -> str:
+        """
+        Read what the child tells until it ends, or tells what `until` waits for.
+
+        Given is why it was to be ended, or how it died, if it did not end well; a limit of 0 MiB is none.
+        """
         end = time.monotonic() + limits.seconds
         before = _resident([os.getpid()])
-        while self.status is None:
+        while self._status is None:
             if self._read([owner], _POLL_SECONDS):
                 return "nobody waits for it"
+            if until(self.told):
+                return ""
             if time.monotonic() > end:
                 return "took longer than %g s" % limits.seconds
-            if _resident(_members(self.child)) - before > limits.memory * _MEBIBYTE:
+            if limits.memory and _resident(_members(self.child)) - before > limits.memory * _MEBIBYTE:
                 return "used more than %d MB of memory" % limits.memory
             self._look()
-        return _death(self.status)
+        return _death(self._status)
+
+    def end(self) -> None:
+        """Kill the child and its group, if they have not ended."""
+        _kill_group(self.child)
+        if self._status is None:
+            self._status = os.waitpid(self.child, 0)[1]
 
     def _look(self) -> None:
         pid, status = os.waitpid(self.child, os.WNOHANG)
         if pid:
-            self.status = status
+            self._status = status
 
     def _read(self, others: List[int], seconds: float) -> bool:
         """Read what is there; say whether one of the others has something to say."""
-        ready, _, _ = select.select([*self.open, *others], [], [], seconds)
-        for pipe in self.open.intersection(ready):
+        ready, _, _ = select.select([*self._open, *others], [], [], seconds)
+        for pipe in self._open.intersection(ready):
             data = os.read(pipe, 65536)
             if not data:
-                self.open.discard(pipe)
-            elif len(self.texts[pipe]) < self.most[pipe]:
-                self.texts[pipe] += data
+                self._open.discard(pipe)
+            elif len(self._texts[pipe]) < self._most[pipe]:
+                self._texts[pipe] += data
         return any(other in ready for other in others)
-
-    def reap(self) -> None:
-        """Wait for the child, which was killed."""
-        if self.status is None:
-            self.status = os.waitpid(self.child, 0)[1]
 
     def drain(self) -> None:
         """Read what is left in the pipes, and close them."""
         end = time.monotonic() + _AFTER_SECONDS
-        while self.open and time.monotonic() < end:
+        while self._open and time.monotonic() < end:
             self._read([], _POLL_SECONDS)
-        for pipe in self.texts:
+        for pipe in self._texts:
             os.close(pipe)
 
 
@@ -182,20 +215,22 @@ def _kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _kill_orphans() -> None:
-    """Kill what came back to us, until nothing does any more."""
+def kill_orphans(spared: Container[int] = ()) -> None:
+    """Kill what came back to us, until nothing does any more; `spared` are children that are to live."""
     while True:
-        for pid in _children(os.getpid()):
+        orphans = [pid for pid in children() if pid not in spared]
+        for pid in orphans:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
+            with contextlib.suppress(ChildProcessError):  # it has gone to another parent
+                os.waitpid(pid, 0)
+        if not orphans:
             return
 
 
-def _children(parent: int) -> List[int]:
-    return [pid for pid, above, _ in _processes() if above == parent]
+def children() -> List[int]:
+    """Give the processes that this one started, and those that came back to it."""
+    return [pid for pid, above, _ in _processes() if above == os.getpid()]
 
 
 def _members(group: int) -> List[int]:
@@ -209,9 +244,9 @@ def _members(group: int) -> List[int]:
         found |= more
 
 
-def _processes() -> List[Any]:
+def _processes() -> List[Tuple[int, int, int]]:
     """Give the number, the parent and the group of each process; none where the system has no such files."""
-    found = []
+    found: List[Tuple[int, int, int]] = []
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if name.isdigit():
             text = _text("/proc/%s/stat" % name)

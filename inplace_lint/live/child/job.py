@@ -12,10 +12,11 @@ import importlib.util
 import os
 import sys
 import types
-from typing import Any, Callable, Dict, List, Set
+from typing import Any, Callable, Dict, List, Optional, Set
 
 from .attempt import Answer, attempt, in_words
-from .fixing import Fix, patched
+from .fixing import Form, patched
+from .forms import SNAPSHOTS, prepare
 from .kits import Kit
 from .trial import Reached, Stage, Trials
 from .watching import Watching
@@ -27,35 +28,70 @@ _OUTPUT_MODULE = "_inplace_lint_target"
 
 def run(order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
     """Run the target of an order."""
+    target = prepared(order)
+    if order["entry"]["kind"] in SHARING:
+        target.load()
+    target.begin(order, emit)
+    target.run()
+
+
+SHARING = {"call", "class", "function"}  # kinds of targets that first import the same module
+
+
+def prepared(order: Dict[str, Any]) -> Target:
+    """Make this process one that watches, in which the file of an order is loaded in the form that is asked for."""
     framework = sys.modules[order["framework"]]
     sys.path[:0] = order["paths"]
     sys.argv = [order["path"]]
     kit = Kit(framework, order["device"])
     kit.settle()
     kit.count()
-    marks = [
-        Mark(item["number"], *([tuple(place) for place in item[role]] for role in _ROLES)) for item in order["marks"]
-    ]
-    target = Target(order, kit, Witness(framework, kit.layer, kit.optimizer, marks), emit)
+    target = Target(order["path"], kit, Witness(framework, kit.layer, kit.optimizer, marks_of(order)))
     if order.get("numbers"):
-        patched(order["written"], Fix(**order["fix"]) if order.get("fix") else None)
+        form = Form.of(order["form"]) if order.get("form") else Form("")
+        patched(order["written"], form)
+        prepare(kit, form)
+        target.watching.snapshots = form.kind in SNAPSHOTS
     kit.seed()
     target.watching.start()
     target.witness.start()
-    target.run()
+    return target
 
 
-_ROLES = ("writes", "saves")
+def marks_of(order: Dict[str, Any]) -> List[Mark]:
+    """Give the marks that an order asks for."""
+    return [_mark(item) for item in order["marks"]]
+
+
+def _mark(item: Dict[str, Any]) -> Mark:
+    writes, saves = ([tuple(place) for place in item[role]] for role in ("writes", "saves"))
+    return Mark(item["number"], writes, saves)
 
 
 class Target:
-    """What is run, and what is told about it."""
+    """What is run, and what is told about it; until `begin` says to whom, what there is to tell is kept."""
 
-    def __init__(self, order: Dict[str, Any], kit: Kit, witness: Witness, emit: Callable[..., None]) -> None:
-        self.order, self.kit, self.witness, self.emit = order, kit, witness, emit
+    def __init__(self, path: str, kit: Kit, witness: Witness) -> None:
+        self.path, self.kit, self.witness = path, kit, witness
+        self.early: List[Dict[str, Any]] = []
+        self.emit: Callable[[Dict[str, Any]], None] = self.early.append
         self.watching = Watching(self.hear)
+        self.loaded: Optional[Answer] = None
+        self.order: Dict[str, Any] = {}
         self.broke = False
         self.reached: Set[int] = set()
+
+    def load(self) -> None:
+        """Import the file, whatever comes of it."""
+        self.loaded = attempt(lambda: load(self.path))
+
+    def begin(self, order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
+        """Go on with an order, here or in a copy of the process: tell what was seen so far, and all that follows."""
+        self.order, self.emit = order, emit
+        self.watching.resume()
+        self.witness.expect(marks_of(order))
+        for record in self.early:
+            emit(record)
 
     def run(self) -> None:
         """Run it to its end."""
@@ -63,9 +99,10 @@ class Target:
         if kind == "main":
             self._close(attempt(self._as_program))
             return
-        loaded = attempt(lambda: load(self.order["path"] if kind != "probe" else name.partition(":")[0]))
+        place = self.path if kind != "probe" else name.partition(":")[0]
+        loaded = self.loaded or attempt(lambda: load(place))
         if kind == "module" and loaded.error is None:
-            self.kit.note(vars(loaded.value))
+            self.kit.note_variables(vars(loaded.value))
         if kind == "module" or loaded.error is not None:
             self._close(loaded, "importing it: " if kind != "module" else "")
             return
@@ -82,7 +119,7 @@ class Target:
             self._try(kind, found.value)
 
     def _as_program(self) -> None:
-        path = self.order["path"]
+        path = self.path
         with open(path, "rb") as file:
             source = file.read()
         module = types.ModuleType("__main__")
@@ -92,12 +129,13 @@ class Target:
         from .fixing import compiled  # noqa: PLC0415 - beside its use
 
         exec(compiled(source, path), module.__dict__)
+        self.kit.note_variables(module.__dict__)
 
     def _called(self, call: Callable[[], Any]) -> Any:
         """Call a function of the program; what it gives is the start of a backward, unless it ran one itself."""
         before = self.kit.backwards
         result = call()
-        self.kit.note(result)
+        self.kit.note(result, "the result")
         if self.kit.backwards == before:
             self.kit.backward(result)
         return result
@@ -141,7 +179,8 @@ class Target:
             if told["ran"]:
                 self.emit({**told, "complete": bool(told["complete"] and is_end)})
         if self.order.get("numbers"):
-            self.emit({"kind": "numbers", "values": list(self.kit.numbers)})
+            numbers = [] if self.kit.is_spoiled else [list(one) for one in self.kit.numbers]
+            self.emit({"kind": "numbers", "values": numbers})
 
 
 def load(place: str) -> Any:

@@ -11,6 +11,8 @@ import contextlib
 import dataclasses
 import functools
 import random
+import weakref
+from types import ModuleType
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from .attempt import attempt
@@ -24,7 +26,8 @@ class Kit:
     """
     A framework and a device, `cpu` or `cuda`.
 
-    `backwards` counts how often a backward was asked for since `count` was called; `numbers` are told to `emit`.
+    `backwards` counts how often a backward was asked for since `count` was called; `numbers` are what came out, each
+    with the words for what it is.
     """
 
     def __init__(self, framework: Any, device: str) -> None:
@@ -34,7 +37,9 @@ class Kit:
         self.optimizer = framework.optim.Optimizer if self.is_torch else framework.optimizer.Optimizer
         self.tensor = framework.Tensor
         self.backwards = 0
-        self.numbers: List[float] = []
+        self.numbers: List[Tuple[str, float]] = []
+        self.is_spoiled = False  # whether the numbers mean nothing
+        self._layers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.is_meta = False  # whether what was made last has no memory
         self.is_real = False  # whether everything must have memory
 
@@ -56,24 +61,79 @@ class Kit:
             return
         for owner, name in ((framework.Tensor, "backward"), (framework.autograd, "backward"), (framework, "grad")):
             setattr(owner, name, self._counted(getattr(owner, name)))
+        self.layer.__init__ = self._noted(self.layer.__init__)
+
+    def _noted(self, original: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(original)
+        def construct(layer: Any, *args: Any, **options: Any) -> None:
+            original(layer, *args, **options)
+            self._layers.add(layer)
+
+        return construct
 
     def _counted(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run(*args: Any, **options: Any) -> Any:
             self.backwards += 1
-            self.note(args[:1])
+            self.note(args[:1], "the loss")
+            leaves = self._leaves(args[:1])
             result = original(*args, **options)
-            self.note(result)
+            self.note(result, "a gradient")
+            for leaf in leaves:
+                self._note_gradient(leaf, f"a gradient of shape {list(leaf.shape)}")
             return result
 
         return run
 
-    def note(self, value: Any) -> None:
-        """Keep the numbers of all tensors in a value: their sums, and the sums of their magnitudes."""
+    def _leaves(self, roots: Any) -> List[Any]:
+        """Give the tensors that a backward from here gives gradients to; of Paddle those of layers alone."""
+        if not self.is_torch:
+            return [item for layer in list(self._layers) for item in layer.parameters(include_sublayers=False)]
+        nodes = [tensor.grad_fn for tensor in self.tensors(roots) if tensor.grad_fn is not None]
+        seen = set(nodes)
+        for node in nodes:
+            inner = [item for item, _ in node.next_functions if item is not None and item not in seen]
+            seen.update(inner)
+            nodes.extend(dict.fromkeys(inner))
+        return [node.variable for node in nodes if hasattr(node, "variable")]
+
+    def note_variables(self, names: Dict[str, Any]) -> None:
+        """Keep the numbers of what the names of a module hold, with the gradients of leaves and the state of layers."""
+        for name, value in list(names.items()):
+            held = {name: value}
+            if isinstance(value, self.layer):
+                held = {f"{name}.{key}": item for key, item in value.named_parameters()}
+            for key, item in held.items():
+                self.note(item, f"`{key}`")
+                if isinstance(item, self.tensor) and item.is_leaf and self.requires_grad(item):
+                    self._note_gradient(item, f"the gradient of `{key}`")
+
+    def _note_gradient(self, leaf: Any, what: str) -> None:
+        """Keep the numbers of a gradient; where none came, it is zero."""
+        with self.framework.no_grad():
+            self.note(leaf * 0 if leaf.grad is None else leaf.grad, what)
+
+    def note(self, value: Any, what: str) -> None:
+        """Keep a number, or those of all tensors in a value: their sums, and the sums of their magnitudes."""
+        if isinstance(value, (int, float)):
+            self.numbers.append((what, float(value)))
         with self.framework.no_grad():
             for tensor in self.tensors(value):
-                if self.is_number(tensor):
-                    self.numbers += [float(tensor.sum()), float(tensor.abs().sum())]
+                if self.is_number(tensor) and self._count(tensor) == 1:
+                    self.numbers.append((what, float(tensor.item())))
+                elif self.is_number(tensor):
+                    self.numbers.append((f"the sum of {what}", float(tensor.sum().item())))
+                    self.numbers.append((f"the sum of magnitudes of {what}", float(tensor.abs().sum().item())))
+
+    def _count(self, tensor: Any) -> int:
+        return int(tensor.numel()) if self.is_torch else int(tensor.size)
+
+    def trained(self, tensor: Any) -> Any:
+        """Give a leaf again, as one that gradients are kept in."""
+        if self.is_torch:
+            return tensor.requires_grad_()
+        tensor.stop_gradient = False
+        return tensor
 
     def seed(self) -> None:
         """Start all random numbers anew."""
@@ -178,7 +238,7 @@ def _parts(value: Any, layer: type) -> List[Any]:
         return list(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, item.name, None) for item in dataclasses.fields(value)]
-    if isinstance(value, (layer, type, str, bytes, int, float)) or value is None or callable(value):
+    if isinstance(value, (layer, type, ModuleType, str, bytes, int, float)) or value is None or callable(value):
         return []
     return list(getattr(value, "__dict__", {}).values())
 

@@ -48,6 +48,7 @@ class PaddleWatch:
         self._running: List[Tuple[str, List[Save]]] = []
         self._refused = ("", _NOWHERE)
         self._custom = paddle.autograd.PyLayerContext.save_for_backward.__code__
+        self.snapshots = False
         self._undo = contextlib.ExitStack()
 
     @staticmethod
@@ -126,6 +127,9 @@ class PaddleWatch:
 
     def pack(self, tensor: Any) -> Save:
         """Book a save; what is given back is kept by the node instead of the tensor."""
+        if self.snapshots and _address(tensor):
+            copy = tensor.detach().clone()
+            return Save(copy, copy.inplace_version, 0, _NOWHERE, None)
         address = _address(tensor) if self.ledger.active else 0
         if not address:
             return Save(tensor, tensor.inplace_version, 0, _NOWHERE, None)

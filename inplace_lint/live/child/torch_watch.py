@@ -14,11 +14,15 @@ import os
 import re
 import sys
 import threading
+import weakref
 from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
 from .ledger import Ledger, Memory, Save, Write, constructing
 from .places import Places, Spot, described
+from .torch_checkpoint import Checkpoints
+from .torch_compile import watched
+from .torch_mode import watching_mode, written_by
 
 _STALE = (
     "one of the variables needed for gradient computation has been modified by an inplace operation: "
@@ -42,16 +46,14 @@ _REFUSALS = (
     ("out_grad", r"functions with out=\.\.\. arguments don't support automatic differentiation"),
     ("dirty", r"Some elements marked as dirty during the forward method were not returned as output"),
     ("resize", r"cannot resize variables that require grad"),
+    ("no_derivative", r"derivative for set_ is not implemented"),
     ("detach_view", r"Can't detach views in-place"),
     ("flag", r"you can only change requires_grad flags of leaf variables"),
 )
 _MODIFIED = re.compile(r"its base or another view of its base has been modified inplace")
 _NOWHERE = Spot(None)
 _ENGINE = "_engine_run_backward"
-# Calls that write arguments of which their schema says nothing, if they run for training.
-_UNDECLARED = {f"aten::{name}batch_norm" for name in ("native_", "cudnn_", "miopen_")}
-_LISTS = "aten::_foreach_"
-_STATISTICS = ("running_mean", "running_var")
+_LISTS, _SETTER = "aten::_foreach_", "aten::set_"
 _RECENT = 1000  # writes that are remembered for errors that come after the write
 
 
@@ -65,8 +67,13 @@ class TorchWatch:
         self._pending: List[Save] = []
         self._local = threading.local()
         self._recent: Deque[Tuple[int, Spot]] = collections.deque(maxlen=_RECENT)
+        self._given: Deque[Tuple[weakref.ref[Any], Spot]] = collections.deque(
+            maxlen=_RECENT
+        )  # tensors that got other memory
         self._written: Dict[Any, Tuple[Tuple[int, str], ...]] = {}
         self._forgets = False
+        self.snapshots = False
+        self.checkpoints = Checkpoints(self)
         self._undo = contextlib.ExitStack()
 
     @staticmethod
@@ -90,7 +97,7 @@ class TorchWatch:
         thread = threading.Thread
         self._undo.callback(setattr, thread, "start", thread.start)
         thread.start = self._starting(thread.start)  # type: ignore[method-assign, assignment]
-        for context in self._contexts():
+        for context in (*self._contexts(), watched(self.torch, self.ledger), self.checkpoints.watched()):
             self._undo.enter_context(context)
         # Under a mode some releases do not count what calls on lists of tensors write; whether this one does is tried.
         probe = self.torch.zeros(1)
@@ -103,7 +110,8 @@ class TorchWatch:
         self._undo.close()
 
     def _contexts(self) -> Tuple[Any, ...]:
-        return self.torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack), _mode(self.torch, self.wrote)
+        hooks = self.torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
+        return hooks, watching_mode(self.torch, self)
 
     def _starting(self, original: Callable[[Any], None]) -> Callable[[Any], None]:
         """Watch what a new thread runs; hooks and modes must be gone before it ends, or the process may be aborted."""
@@ -168,6 +176,10 @@ class TorchWatch:
 
     def pack(self, tensor: Any) -> Save:
         """Book a save; what is given back is kept by the node instead of the tensor."""
+        if self.snapshots:
+            with self.torch.utils._python_dispatch._disable_current_modes(), self.torch.no_grad():
+                copy = tensor.detach().clone()
+            return Save(copy, _version(copy), 0, _NOWHERE, None)
         identity = _storage(tensor) if self.ledger.active else None
         if identity is None:
             return Save(tensor, _version(tensor), 0, _NOWHERE, None)
@@ -199,6 +211,28 @@ class TorchWatch:
                 self._say("untracked", save, write)
         return save.tensor
 
+    def identity(self, value: Any) -> Optional[int]:
+        """Identify the memory of a tensor; None for anything else."""
+        return _storage(value) if isinstance(value, self.torch.Tensor) else None
+
+    def held(self, tensor: Any) -> Save:
+        """Book a tensor as if a node had saved it."""
+        memory = self.ledger.memory(int(tensor.untyped_storage()._cdata))
+        save = Save(tensor, _version(tensor), self.ledger.next(), self.places.spot(sys._getframe(1)), memory)
+        memory.keep(save)
+        return save
+
+    def say_recomputed(self, save: Save, op: str, write: Write) -> None:
+        """Tell that a function read something which was written before backward ran the function again."""
+        name = op.strip("_").title().replace("_", "")
+        fields = {
+            "framework": "torch",
+            "save": self.ledger.touch(f"{name}Backward0", save.spot, writes=False),
+            "write": self.ledger.touch(write.op, write.spot, writes=True, parameter=write.parameter),
+            "backward": None,
+        }
+        self.ledger.say("recomputed", (write.spot.where, save.spot.where), fields)
+
     def reached(self, save: Save) -> Optional[Write]:
         """Give the first write after a save that reached elements of what was saved, counted or not."""
         return next((item for item in save.later() if self._overlaps(save.tensor, item.shape)), None)
@@ -210,11 +244,9 @@ class TorchWatch:
         What is given back are tensors whose versions the call would count, were there no mode.
         """
         uncounted: List[Any] = []
-        written = self._written.get(func)
-        if written is None:
-            written = self._written[func] = _written(func)
-        if written and written[-1][1] == "training":
-            written = written[:-1] if args[written[-1][0]] else ()
+        written = self._writes_of(func, args)
+        if self.checkpoints.running:
+            self.checkpoints.calls(func, args, kwargs, written)
         if written and self.ledger.active:
             spot: Optional[Spot] = None
             for at, name in written:
@@ -231,7 +263,17 @@ class TorchWatch:
             self._pending = []
         return uncounted
 
+    def _writes_of(self, func: Any, args: Tuple[Any, ...]) -> Tuple[Tuple[int, str], ...]:
+        written = self._written.get(func)
+        if written is None:
+            written = self._written[func] = written_by(func)
+        if written and written[-1][1] == "training":
+            return written[:-1] if args[written[-1][0]] else ()
+        return written
+
     def _book(self, func: Any, tensor: Any, memory: Optional[Memory], spot: Spot) -> None:
+        if func._schema.name == _SETTER:
+            self._given.append((weakref.ref(tensor), spot._replace(layer=None)))
         newest = memory.newest() if memory is not None else None
         if memory is None or newest is None:
             return
@@ -301,8 +343,15 @@ class TorchWatch:
             spot = self.places.raised_at(trace)
             if _MODIFIED.search(str(error)):
                 spot = self._writer(trace) or spot
+            elif check == "no_derivative":
+                spot = self._giver() or spot
             write = self.ledger.touch("", spot, writes=True, parameter=False)
             self.ledger.say("refused", (check, spot.where), {"framework": "torch", "check": check, "write": write})
+
+    def _giver(self) -> Optional[Spot]:
+        """Find the call that gave a tensor other memory, and a history without a derivative: the last that did."""
+        nodes = ((getattr(reference(), "grad_fn", None), spot) for reference, spot in reversed(self._given))
+        return next((spot for node, spot in nodes if node is not None and node.name().endswith("NotImplemented")), None)
 
     def _writer(self, trace: Optional[TracebackType]) -> Optional[Spot]:
         """Find the write that made a view unusable: the view is a local of a frame, and has no history to give."""
@@ -328,33 +377,6 @@ def _is_refused(tensor: Any) -> bool:
     except RuntimeError:
         return True
     return False
-
-
-def _mode(torch: Any, wrote: Callable[..., List[Any]]) -> Any:
-    class Watching(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
-        """Shows every call to `wrote` before it happens."""
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # skipping it would import it, which takes longer than importing all the rest
-
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            uncounted = wrote(func, args, kwargs or {})
-            result = func(*args, **(kwargs or {}))
-            if uncounted:
-                torch.autograd.graph.increment_version(uncounted)
-            return result
-
-    return Watching()
-
-
-def _written(func: Any) -> Tuple[Tuple[int, str], ...]:
-    """Give the places and names of the arguments that a call writes, as its schema says."""
-    schema = getattr(func, "_schema", None)
-    arguments = enumerate(schema.arguments) if schema is not None else ()
-    if schema is not None and schema.name in _UNDECLARED:
-        return tuple((at, item.name) for at, item in arguments if item.name in {*_STATISTICS, "training"})
-    return tuple((at, item.name) for at, item in arguments if item.alias_info is not None and item.alias_info.is_write)
 
 
 def _end(offset: int, size: Tuple[int, ...], stride: Tuple[int, ...]) -> int:

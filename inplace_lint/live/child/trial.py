@@ -135,12 +135,13 @@ class Trials:
     def _step(self, call: Callable[..., Any], names: List[str], guess: shapes.Guess, options: Dict[str, Any]) -> None:
         inputs = {name: self._input(spec) for name, spec in zip(names, guess)}  # noqa: B905 - Python 3.8
         result = call(**inputs, **{name: make() for name, make in options.items()})
-        self.kit.note(result)
+        self.kit.note(result, "the result")
         held = result if self.kit.tensors(result) else list(inputs.values())
         if not self.kit.backward(held):
             raise NoBackwardError
         if isinstance(call, self.kit.layer):
-            self.kit.note(self.kit.gradients(call))
+            for name, gradient in self.kit.gradients(call).items():
+                self.kit.note(gradient, f"the gradient of `{name}`")
 
     def _input(self, spec: shapes.Spec) -> Any:
         if spec.kind == "list":

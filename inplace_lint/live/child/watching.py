@@ -26,6 +26,7 @@ class Watching:
     def __init__(self, emit: Callable[[Dict[str, Any]], None]) -> None:
         self._emit = emit
         self._watches: Dict[str, Watch] = {}
+        self.snapshots = False  # whether backward is given what was saved, whatever was written since
         self._finder = _Finder(self._attach)
 
     def start(self) -> None:
@@ -40,6 +41,11 @@ class Watching:
         sys.meta_path.remove(self._finder)
         for watch in reversed(list(self._watches.values())):
             watch.stop()
+
+    def resume(self) -> None:
+        """Go on in a copy of the process that was made to go on."""
+        for watch in self._watches.values():
+            watch.ledger.active = True
 
     def raised(self, error: Optional[BaseException]) -> None:
         """Book what an error that ends the program, or one that led to it, says about a write."""
@@ -82,6 +88,7 @@ class Watching:
             self._emit({"kind": "unrunnable", "reason": f"{name} {version} cannot be watched: it is too old"})
             return
         watch = self._watches[name] = _WATCHES[name](module, Ledger(self._emit))
+        watch.snapshots = self.snapshots
         watch.start()
         self._emit({"kind": "watched", "framework": name, "version": version})
 

@@ -79,6 +79,14 @@ class Witness:
             mode.__enter__()
             self._undo.append(functools.partial(mode.__exit__, None, None, None))
 
+    def expect(self, marks: List[Mark]) -> None:
+        """Watch for these marks from here on, in a copy of the process too; what was seen of the same ones stays."""
+        self._ledger.active = True
+        known = {mark.number: mark for mark in self.marks}
+        self.marks = [known.get(mark.number, mark) for mark in marks]
+        self._files = {place[0] for mark in self.marks for place in (*mark.writes, *mark.saves)}
+        self._hits = {}
+
     def begin(self) -> None:
         """Forget what was seen of the marks: another run begins."""
         self._pending = []
@@ -236,6 +244,10 @@ def _mode(torch: Any, seen: Callable[[Callable[[], Any], List[Any]], Any]) -> An
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
             return False
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            return True  # as for the watcher
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             options = kwargs or {}
