@@ -14,8 +14,15 @@ from inplace_lint.span import Slice
 
 
 @dataclass(slots=True)
+class Stopwatch:
+    """The seconds spent on something so far."""
+
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
 class Module:
-    """One source file: its outline and the code lowered from it so far."""
+    """One source file: its outline and the code lowered from it so far, `lowering` being the time that this took."""
 
     path: str
     source: str
@@ -25,7 +32,7 @@ class Module:
     methods: dict[Slice, tuple[Slice, ...]] = field(default_factory=dict)
     stars: tuple[ImportFrom, ...] = ()
     imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
-    lower_seconds: float = 0.0
+    lowering: Stopwatch = field(default_factory=Stopwatch)
     _fills: dict[str, list[Definition]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -48,7 +55,7 @@ class Module:
         if known is None:
             start = time.perf_counter()
             known = self.codes[slice_] = lower(self.source, slice_, self.holes(slice_))
-            self.lower_seconds += time.perf_counter() - start
+            self.lowering.seconds += time.perf_counter() - start
         return known
 
     def holes(self, slice_: Slice) -> tuple[Slice, ...]:
@@ -108,10 +115,12 @@ class Project:
     read: Callable[[str], str | None]
     modules: dict[str, Module | None] = field(default_factory=dict)
     uses: dict[tuple[str, str], frozenset[tuple[str, str]]] = field(default_factory=dict)
+    lowering: Stopwatch = field(default_factory=Stopwatch)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
         """Take a file that was read already."""
+        module.lowering = self.lowering
         self.modules[module.path] = module
 
     def module(self, path: str) -> Module | None:
@@ -146,16 +155,12 @@ class Project:
                 waiting.extend(target for target in targets if target is not None)
         return frozenset(name for module in found.values() if module is not None for name in module.by_name)
 
-    def lower_seconds(self) -> float:
-        """Add up the time spent on lowering."""
-        return sum(module.lower_seconds for module in self.modules.values() if module is not None)
-
     def _load(self, path: str) -> Module | None:
         source = self.read(path)
         if source is None:
             return None
         try:
-            return Module(path, source, outline(path, source, sorted(self.lookup.frameworks)))
+            return Module(path, source, outline(path, source, sorted(self.lookup.frameworks)), lowering=self.lowering)
         except SyntaxError:
             # IMPRECISE: what only LibCST reads, or nothing, is reported where it is checked itself; here it is unknown.
             return None

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,7 @@ class Facts:
         return name
 
 
+@cache
 def frameworks() -> tuple[str, ...]:
     """Name the frameworks that there are tables for, in alphabetical order."""
     return tuple(sorted(path.parent.name for path in (rules_dir() / "ops").glob("*/framework.json")))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from inplace_lint.errors import InplaceLintError
 
 
+@cache
 def rules_dir() -> Path:
     """
     Give the folder with the rule pages and op facts that belong to this very package.

@@ -99,10 +99,10 @@ def check_file(
     project = project or alone()
     main = read or Module(path, source, outlined)
     program = Program(main, used, project, options.opinions)
-    before = project.lower_seconds()
+    before = project.lowering.seconds
     found = with_room(lambda: roots.run_all(program))
     clock.lap("interpret")
-    clock.move("interpret", "lower", project.lower_seconds() - before)
+    clock.move("interpret", "lower", project.lowering.seconds - before)
     words = chosen(word for entry in found for word in say(entry.event, always=entry.paths == entry.of))
     resolver = Resolver(program)
     if mender is not None and words:
