@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 
 import pytest
 
@@ -20,6 +21,8 @@ for _name in (
     "LINES",
 ):
     os.environ.pop(_name, None)  # nor on where
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs would not be interrupted
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
 
 

@@ -57,7 +57,11 @@ def test_a_program_that_loops_is_ended_by_a_signal_and_is_told_of(tracer, number
             os.killpg(tool.pid, number)
         else:
             tool.send_signal(number)
-        said = tool.communicate(timeout=60)[1]
+        try:
+            said = tool.communicate(timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(tool.pid, signal.SIGKILL)
+            raise
     assert "error[IPL101]" in said
     assert tool.returncode == status
     with pytest.raises(ProcessLookupError):
