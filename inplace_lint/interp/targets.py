@@ -27,6 +27,8 @@ def assign(
         case ir.Name(_, name):
             bind(program, frame, state, name, value)
             snapshots.fetched(state, frame, name, value, source)
+            if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module stays
+                snapshots.keep(state, Place(frame.slice, source.at), value, lasting=True)
             return [state]
         case ir.Attr(at, inner, name):
             snapshots.keep_alias(state, Place(frame.slice, at), value)

@@ -33,8 +33,7 @@ from torch import nn
 net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 net(torch.rand(2, 3)).sum().backward()
-grads = []
-grads.append(net.weight.grad)
+grads = [net.weight.grad]
 opt.zero_grad()
 print(grads[0].norm())
 """
