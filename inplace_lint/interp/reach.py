@@ -44,6 +44,8 @@ def units(outline: Outline, imported: frozenset[str] = frozenset()) -> Units:
     """
     named = {item.name: item for item in outline.items if item.name}
     uses = {name: _used(item, named) for name, item in named.items()}
+    for name, parts in _used_through_parts(named).items():
+        uses[name] |= parts
     reaching = {name for name, item in named.items() if writes(item) or reads(item) & imported}
     grew = True
     while grew:
@@ -77,6 +79,24 @@ def _used(item: Definition, named: dict[str, Definition]) -> set[str]:
     return {name for name in reads(item) if name in named and name != item.name}
 
 
+def _used_through_parts(named: Mapping[str, Definition]) -> dict[str, set[str]]:
+    """
+    Give the classes that a class uses without naming them: it was given an object of theirs.
+
+    A method by whose name only one class of the file goes tells which class that is.
+    """
+    owners: dict[str, set[str]] = {}
+    for name, item in named.items():
+        for method in item.methods:
+            owners.setdefault(method.name, set()).add(name)
+    only = {method: next(iter(names)) for method, names in owners.items() if len(names) == 1}
+    return {
+        name: {only[called] for called in item.attributes if called in only} - {name}
+        for name, item in named.items()
+        if item.kind == "class"
+    }
+
+
 def _heights(reaching: set[str], uses: dict[str, set[str]]) -> dict[str, int]:
     """Give each name the length of the longest chain of uses below it; a cycle counts once."""
     heights: dict[str, int] = {}
@@ -108,8 +128,15 @@ def pending(program: Program, item: Definition) -> bool:
     called = next((method for method in item.methods if method.name == calls), None)
     if called is not None:
         return writes(item) or key(called) not in program.budget.returned
-    # Without a method of its own for it, a call may still run something: a subclass of a sequence of modules.
-    return (writes(item) and bool(item.bases)) or any(method_pending(program, method) for method in item.methods)
+    # Without a method of its own for it, a call runs that of a base, on what this class constructs.
+    if item.bases and (writes(item) or _constructs_unseen(program, item)):
+        return True
+    return any(method_pending(program, method) for method in item.methods)
+
+
+def _constructs_unseen(program: Program, item: Definition) -> bool:
+    """Say whether a class has a constructor of its own that no root ran yet."""
+    return any(method.name == "__init__" and key(method) not in program.budget.returned for method in item.methods)
 
 
 def unseen(program: Program, item: Definition) -> bool:
