@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import collections
 import collections.abc
 import numbers
@@ -68,7 +69,32 @@ def is_a(program: Program, state: State, value: Value, cls: Value) -> bool | Non
         return None if instance.opaque or isinstance(cls, Sym) else False
     if isinstance(cls, ClassValue) and isinstance(value, Const):
         return enums.may_be(program, state, cls, value)
+    if isinstance(cls, Sym):
+        return None
+    if isinstance(value, ClassValue | Dotted | Partial | Builtin):
+        return _is_callable_kind(program, value, name)
     return _is_builtin(state, value, name)
+
+
+_OF_ALL = frozenset({"Callable", "Hashable", "object"})
+_FUNCTIONS = frozenset({"FunctionType", "LambdaType", "BuiltinFunctionType", "MethodType"})
+
+
+def _is_callable_kind(program: Program, value: ClassValue | Dotted | Partial | Builtin, name: str) -> bool | None:
+    """Say whether a class, a function of a framework or a partial call is of a kind; its metaclass is not known."""
+    kind = "partial" if isinstance(value, Partial) else "type"
+    if isinstance(value, Dotted):
+        forms = program.forms(value.name)
+        if not forms:
+            return None
+        kind = "type" if forms[0].init is not None or forms[0].act == "container" else "function"
+    elif isinstance(value, Builtin):
+        kind = "type" if isinstance(getattr(builtins, value.name, None), type) else "function"
+    if name in _OF_ALL or name == kind:
+        return True
+    if name in {"partial", "type"} or _python_type(name) or (kind != "function" and name in _FUNCTIONS):
+        return False
+    return None
 
 
 def _is_builtin(state: State, value: Value, name: str) -> bool | None:

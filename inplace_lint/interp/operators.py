@@ -8,7 +8,7 @@ from typing import Any
 
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp import attributes, calls, conditions, ops, snapshots, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -161,16 +161,25 @@ def _python_compare(program: Program, state: State, op: str, left: Value, right:
     if op in {"is not", "not in", "!="}:
         positive = {"is not": "is", "not in": "in", "!=": "=="}[op]
         return conditions.negate(state, _python_compare(program, state, positive, left, right))
+    left = _canonical(program, left)
     if op in {"is", "=="}:
-        return _equal(state, op, left, right)
+        return _equal(state, op, left, _canonical(program, right))
     if op == "in":
-        return _contains(state, left, right)
+        return _contains(program, state, left, right)
     if isinstance(left, Const) and isinstance(right, Const):
         try:
             return Const(bool(_COMPARE[op](left.value, right.value)))
         except TypeError:
             pass
     return state.symbols.sym(("compare", op, left, right))
+
+
+def _canonical(program: Program, value: Value) -> Value:
+    """Give what a framework offers under several names the first of them."""
+    if type(value) is Dotted:
+        facts = program.facts_of(value.name)
+        return value if facts is None else Dotted(facts.canonical(value.name))
+    return value
 
 
 def _equal(state: State, op: str, left: Value, right: Value) -> Value:
@@ -187,7 +196,10 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     return Const(left == right)
 
 
-def _contains(state: State, left: Value, right: Value) -> Value:
+_Known = Const | Dotted | ClassValue | Closure | Builtin  # equal to each other if they are the same
+
+
+def _contains(program: Program, state: State, left: Value, right: Value) -> Value:
     inner = state.object(right)
     if isinstance(inner, DictObject) and isinstance(left, Const):
         if left.value in inner.items:
@@ -197,12 +209,11 @@ def _contains(state: State, left: Value, right: Value) -> Value:
     items = right.items if isinstance(right, Tuple) and right.exact else None
     if isinstance(inner, ListObject) and inner.exact:
         items = inner.items
-    if (
-        items is not None
-        and all(isinstance(item, Const | Dotted) for item in items)
-        and isinstance(left, Const | Dotted)
-    ):
-        return Const(left in items)
+    if items is not None and isinstance(left, _Known):
+        if any(left == _canonical(program, item) for item in items):
+            return Const(True)
+        if all(isinstance(item, _Known) for item in items):
+            return Const(False)
     if (
         isinstance(left, Const)
         and isinstance(right, Const)

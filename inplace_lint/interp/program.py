@@ -27,7 +27,8 @@ class Program:
     """
     A file under analysis, with the `project` that it may import from, and the facts that it is judged by.
 
-    `opinions`: what is no fault is looked for as well. `under_way` are the statements that the script runs in order.
+    `opinions`: what is no fault is looked for as well. `under_way` are the statements that the script runs in order,
+    `ran` the blocks of statements (by identity) that some path has run.
     """
 
     main: Module
@@ -46,6 +47,7 @@ class Program:
     base: State | None = None
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
+    ran: set[int] = field(default_factory=set)
     watched: frozenset[Place] = frozenset()
     holdings: dict[Place, set[Holding]] = field(default_factory=dict)
 

@@ -168,6 +168,11 @@ def only_sets_up(program: Program, name: str) -> bool:
     return bool(users) and all(user.name == "__init__" for user in users)
 
 
+def used(program: Program, name: str) -> bool:
+    """Say whether something else in the file uses a function or method of this name."""
+    return bool(_users(program, name))
+
+
 def _users(program: Program, name: str) -> list[Definition]:
     return [
         user

@@ -18,6 +18,7 @@ from inplace_lint.event import Event
 from inplace_lint.interp import (
     attributes,
     calls,
+    choices,
     containers,
     inputs,
     leads,
@@ -28,6 +29,7 @@ from inplace_lint.interp import (
     subscripts,
 )
 from inplace_lint.interp.budget import (
+    CHOICES,
     CONFIGURATIONS,
     PATHS_IN_CONSTRUCTOR,
     PATHS_IN_FUNCTION,
@@ -36,6 +38,7 @@ from inplace_lint.interp.budget import (
     STEPS_IN_CALLER,
     STEPS_IN_ROOT,
 )
+from inplace_lint.interp.choices import Choice
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
@@ -68,6 +71,8 @@ def run_all(program: Program) -> list[Found]:
                 found.extend(_run_function(program, item))
             else:
                 found.extend(_run_class(program, item))
+    for item in order.items:
+        found.extend(_run_choices(program, item))
     return found
 
 
@@ -108,13 +113,30 @@ def _run_script(program: Program) -> list[Found]:
     return _collect([(state, NONE) for state in states])
 
 
-def _run_function(program: Program, item: Definition) -> list[Found]:
+def _run_choices(program: Program, item: Definition) -> list[Found]:
+    """Run a function or class again, on arguments that take it where it may write and no root has been."""
+    found: list[Found] = []
+    tried: set[Choice] = set()
+    while len(tried) < CHOICES:
+        choice = next((choice for choice in choices.untaken(program, item) if choice not in tried), None)
+        if choice is None:
+            break
+        tried.add(choice)
+        program.budget.counters["choices"] += 1
+        run = _run_function if item.kind == "function" else _run_class
+        found.extend(run(program, item, choice))
+    return found
+
+
+def _run_function(program: Program, item: Definition, choice: Choice | None = None) -> list[Found]:
     state, frame = _start(program, item)
     function = names.module_variable(program, state, program.path, item.name)
     if not isinstance(function, Closure):
         return []
     program.budget.lazy = not reach.writes(item)
     arguments = inputs.of_function(program, state, function.function, dict(function.defaults), skip=0)
+    if choice is not None:
+        arguments = choices.chosen(state, function.function, arguments, dict(choice.own), skip=0)
     if reach.runs_unrecorded(program, item.name):
         state.modes = replace(state.modes, grad=False)
     elif reach.only_sets_up(program, item.name):
@@ -122,26 +144,49 @@ def _run_function(program: Program, item: Definition) -> list[Found]:
     return _finish(program, calls.call(program, frame, state, function, arguments, 0))
 
 
-def _run_class(program: Program, item: Definition) -> list[Found]:
-    """Construct the class, run what a call of it runs, then each method that writes and was not run by that."""
+def _run_class(program: Program, item: Definition, choice: Choice | None = None) -> list[Found]:
+    """
+    Construct the class, run what a call of it runs, then each method that writes and was not run by that.
+
+    With a choice: on its arguments, and of the methods only the one that it is about.
+    """
     state, frame = _start(program, item)
     cls = names.class_of(program, state, frame, item)
     if cls is None:
         return []
-    if None in program.constructed.get(id(cls), ()) and not reach.unseen(program, item):
+    if choice is None and None in program.constructed.get(id(cls), ()) and not reach.unseen(program, item):
         # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
         return []
-    made = _constructed(program, frame, state, cls, PATHS_IN_CONSTRUCTOR if reach.writes(item) else 1)
+    choice = _open(program, state, cls, choice)
+    if choice is not None and not choice.made and not choice.own:
+        return []
+    paths = PATHS_IN_CONSTRUCTOR if choice is None and reach.writes(item) else 1
+    made = _constructed(program, frame, state, cls, paths, choice)
+    if not made:
+        return []
     entry = _entry(program, made[0][0], cls)
     found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
     if not entry and program.is_module(cls) is not None:
         found.extend(_run_container(program, frame, made))
     if entry:
-        found.extend(_run_method(program, frame, made, cls, entry))
+        found.extend(_run_method(program, frame, made, cls, entry, choice))
     for method in reach.order_of_methods(item):
-        if method.name != entry and reach.method_pending(program, method):
-            found.extend(_run_method(program, frame, made, cls, method.member))
+        wanted = reach.method_pending(program, method) if choice is None else method.name == choice.name
+        if method.name != entry and wanted and not (choice is not None and entry and not choice.own):
+            found.extend(_run_method(program, frame, made, cls, method.member, choice))
     return found
+
+
+def _open(program: Program, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
+    """Give what the program leaves of a choice to be made: where it constructs the class itself, the unknown."""
+    known = program.constructed.get(id(cls), ())
+    if choice is None or not known:
+        return choice
+    init = attributes.lookup(program, state, cls, "__init__")
+    if known[0] is None or not isinstance(init, Closure):
+        return Choice(choice.name, (), ())
+    left = choices.left_open(init.function, inputs.thawed(state.fork(), known[0]), dict(choice.made))
+    return Choice(choice.name, tuple(left.items()), ())
 
 
 def _run_container(program: Program, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
@@ -167,7 +212,12 @@ def _entry(program: Program, state: State, cls: ClassValue) -> str:
 
 
 def _run_method(
-    program: Program, frame: Frame, made: Sequence[tuple[State, Value]], cls: ClassValue, name: str
+    program: Program,
+    frame: Frame,
+    made: Sequence[tuple[State, Value]],
+    cls: ClassValue,
+    name: str,
+    choice: Choice | None,
 ) -> list[Found]:
     """Run a method on what the constructor made, each path of it in a state of its own."""
     program.budget.start_root(paths=PATHS_IN_METHOD)
@@ -184,6 +234,8 @@ def _run_method(
             continue
         skip = 0 if method.wrapper == "static" else 1
         arguments = inputs.of_function(program, state, method.function, dict(method.defaults), skip)
+        if choice is not None and name == choice.name:
+            arguments = choices.chosen(state, method.function, arguments, dict(choice.own), skip)
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = calls.call(program, frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
@@ -195,10 +247,12 @@ def _run_method(
 
 
 def _constructed(
-    program: Program, frame: Frame, state: State, cls: ClassValue, paths: int
+    program: Program, frame: Frame, state: State, cls: ClassValue, paths: int, choice: Choice | None
 ) -> list[tuple[State, Value]]:
     """
     Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
+
+    With a choice: on that, and nothing if it fails, since such arguments are refused.
 
     A class that only leads to others that write gets one path: these are constructed on their own as well.
     """
@@ -208,6 +262,8 @@ def _constructed(
     if not candidates and isinstance(init, Closure):
         candidates = [inputs.of_constructor(program, spare, init.function, dict(init.defaults))]
     candidates = candidates or [inputs.nothing()]
+    if choice is not None and isinstance(init, Closure):
+        candidates = [choices.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
     width, program.budget.width = program.budget.width, paths
     made: list[tuple[State, Value]] = []
     for arguments in candidates:
@@ -215,6 +271,8 @@ def _constructed(
     program.budget.width = width
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
+    if choice is not None:
+        return []
     program.budget.counters["constructors_without_a_path"] += 1
     return [(spare, spare.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
 

@@ -43,6 +43,7 @@ def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt
     done: Outcomes = []
     going = [state]
     budget = program.budget
+    program.ran.add(id(body))
     for statement in body:
         after: Outcomes = []
         run = _EXECUTORS[type(statement)]

@@ -219,6 +219,36 @@ def spelled(node: ast.AST) -> str:
             return ""
 
 
+def may_write(body: Sequence[ir.Stmt]) -> bool:
+    """Say whether something in lowered statements may write tensors: what counts by a number does not."""
+    waiting: list[object] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if _is_evidence(node):
+            return True
+        if isinstance(node, tuple):
+            waiting.extend(field for field in node if isinstance(field, tuple))
+    return False
+
+
+def _is_evidence(node: object) -> bool:
+    match node:
+        case ir.AugAssign(_, _, target, value):
+            return not (isinstance(target, ir.Name) and isinstance(value, ir.Const))
+        case ir.Attr(_, _, name):
+            return name == "data" or _is_writing(name)
+        case ir.Keyword(_, name, value):
+            return name in _WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
+        case ir.Assign(_, targets):
+            return any(isinstance(target, ir.Subscript) and not _is_key(target.key) for target in targets)
+        case _:
+            return False
+
+
+def _is_key(key: ir.Expr) -> bool:
+    return isinstance(key, ir.Format) or (isinstance(key, ir.Const) and isinstance(key.value, str))
+
+
 def gather_ir(body: Sequence[ir.Stmt]) -> Words:
     """Give the names in lowered statements."""
     binds, _ = scope_of(tuple(body))
