@@ -48,6 +48,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "set": (set,),
     "deque": (collections.deque,),
     "dict": (dict,),
+    "NoneType": (type(None),),
 }
 
 
@@ -74,6 +75,20 @@ def is_a(program: Program, state: State, value: Value, cls: Value) -> bool | Non
     if isinstance(value, ClassValue | Dotted | Partial | Builtin):
         return _is_callable_kind(program, value, name)
     return _is_builtin(state, value, name)
+
+
+def derives(program: Program, value: Value, cls: Value) -> bool | None:
+    """Say whether `issubclass(value, cls)`; None when it cannot be told."""
+    if isinstance(value, Builtin) and isinstance(cls, Builtin):
+        mine, other = (getattr(builtins, name, None) for name in (value.name, cls.name))
+        return issubclass(mine, other) if isinstance(mine, type) and isinstance(other, type) else None
+    mro = program.mro(value)
+    if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
+        return True
+    known = all(
+        isinstance(entry, ClassValue) or (isinstance(entry, Dotted) and program.knows_base(entry)) for entry in mro
+    )
+    return False if known and not isinstance(cls, Sym) else None
 
 
 _OF_ALL = frozenset({"Callable", "Hashable", "object"})

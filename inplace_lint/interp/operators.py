@@ -9,7 +9,7 @@ from typing import Any
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.interp import attributes, calls, conditions, ops, snapshots, tensors
+from inplace_lint.interp import attributes, calls, conditions, folding, ops, snapshots, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -86,6 +86,10 @@ def python_binary(state: State, op: str, left: Value, right: Value, place: Place
             return _list_binary(state, op, left, right, place)
         case _:
             pass
+    if type(left) is not Sym and type(right) is not Sym:
+        known = folding.binary(state, op, left, right)
+        if known is not None:
+            return known
     return state.symbols.sym(("binary", op, left, right), _kind(left) or _kind(right))
 
 
@@ -106,7 +110,7 @@ def _fold(op: str, left: object, right: object) -> Const | None:
     if isinstance(left, int | float) and isinstance(right, int | float):
         if op in {"**", "<<"} and (abs(left) > _LARGEST or abs(right) > 64):  # noqa: PLR2004 - keeps numbers small
             return None
-    elif not (isinstance(left, str) and isinstance(right, str) and op == "+"):
+    else:
         return None
     try:
         return Const(_BINARY[op](left, right))
@@ -166,12 +170,8 @@ def _python_compare(program: Program, state: State, op: str, left: Value, right:
         return _equal(state, op, left, _canonical(program, right))
     if op == "in":
         return _contains(program, state, left, right)
-    if isinstance(left, Const) and isinstance(right, Const):
-        try:
-            return Const(bool(_COMPARE[op](left.value, right.value)))
-        except TypeError:
-            pass
-    return state.symbols.sym(("compare", op, left, right))
+    known = None if type(left) is Sym or type(right) is Sym else folding.binary(state, op, left, right)
+    return state.symbols.sym(("compare", op, left, right)) if known is None else known
 
 
 def _canonical(program: Program, value: Value) -> Value:
@@ -191,8 +191,10 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
         return Const(left.value == right.value)
     if isinstance(left, Sym) or isinstance(right, Sym):
         return Const(True) if left == right else state.symbols.sym(("compare", "==", left, right))
-    if isinstance(left, Ref) and isinstance(right, Ref) and op == "==" and left != right:
-        return state.symbols.sym(("compare", "==", left, right))
+    alike = isinstance(left, Tuple) and isinstance(right, Tuple)
+    if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
+        known = folding.binary(state, op, left, right)
+        return state.symbols.sym(("compare", "==", left, right)) if known is None else known
     return Const(left == right)
 
 

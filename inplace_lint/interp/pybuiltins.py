@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -20,7 +19,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp import attributes, calls, conditions, iteration, kinds, pymethods, tensors
+from inplace_lint.interp import attributes, calls, conditions, folding, iteration, kinds, pymethods, tensors
 from inplace_lint.interp.budget import UNKNOWN_TURNS
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -65,6 +64,10 @@ def call(program: Program, frame: Frame, state: State, function: Builtin, argume
     request = Request(program, frame, state, function, arguments, at)
     if function.receiver is not None:
         return pymethods.call(program, frame, state, function, arguments, at)
+    if arguments.positional and not arguments.unknown:
+        known = folding.function(state, function.name, arguments.positional, arguments.keywords)
+        if known is not None:
+            return [(state, known)]
     handler = _HANDLERS.get(function.name)
     return handler(request) if handler is not None else request.unknown()
 
@@ -76,6 +79,18 @@ def _callable(request: Request) -> Results:
     value = request.argument(0)
     known = None if value is None else kinds.is_callable(request.program, request.state, value)
     return request.unknown() if known is None else [(request.state, Const(known))]
+
+
+def _all_or_any(request: Request) -> Results:
+    """Give whether all items, or any, are true; where one alone decides, that one."""
+    found, decides = request.items(request.argument(0)), request.function.name == "any"
+    known = {item: conditions.truth(request.state, item) for item in found.items} if found.exact else {}
+    if decides in known.values():
+        return [(request.state, Const(decides))]
+    left = [item for item, truth in known.items() if truth is None]
+    if not found.exact or len(left) > 1 or not all(isinstance(item, Sym) for item in left):
+        return request.unknown()
+    return [(request.state, left[0] if left else Const(not decides))]
 
 
 def _len(request: Request) -> Results:
@@ -153,7 +168,9 @@ def _list(request: Request) -> Results:
     if request.function.name == "tuple":
         return [(request.state, Tuple(found.items, found.exact))]
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
-    return [(request.state, request.state.new(ListObject(found.items, found.exact, kind)))]
+    items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
+    exact = found.exact and request.arguments.named("maxlen") is None
+    return [(request.state, request.state.new(ListObject(items, exact, kind)))]
 
 
 def _dict(request: Request) -> Results:
@@ -184,6 +201,17 @@ def _isinstance(request: Request) -> Results:
     if None not in answers:
         return [(request.state, Const(False))]
     return [(request.state, request.state.symbols.sym(("isinstance", value, classes)))]
+
+
+def _issubclass(request: Request) -> Results:
+    value, classes = request.argument(0), request.argument(1)
+    if value is None or classes is None:
+        return request.unknown()
+    wanted = classes.items if isinstance(classes, Tuple) else (classes,)
+    answers = [kinds.derives(request.program, value, cls) for cls in wanted]
+    if True in answers or None not in answers:
+        return [(request.state, Const(True in answers))]
+    return request.unknown()
 
 
 def _getattr(request: Request) -> Results:
@@ -270,27 +298,11 @@ def _bool(request: Request) -> Results:
 
 def _number(request: Request) -> Results:
     value = request.argument(0)
-    if isinstance(value, Const) and isinstance(value.value, int | float | str):
-        try:
-            return [(request.state, Const(_NUMBERS[request.function.name](value.value)))]
-        except (ValueError, TypeError, OverflowError):
-            return request.unknown("number")
     if request.function.name == "abs" and value is not None:
         facts = tensors.framework_of(request.program, request.state, value)
         if facts is not None:
             name = Dotted(f"{facts.framework.tensor}.__abs__")
             return calls.call(request.program, request.frame, request.state, name, request.arguments, request.at)
-    return request.unknown("number")
-
-
-_NUMBERS: dict[str, Callable[[Any], object]] = {"int": int, "float": float, "abs": abs}
-
-
-def _extreme(request: Request) -> Results:
-    values = request.arguments.positional
-    constants = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int | float)]
-    if len(values) > 1 and len(constants) == len(values):
-        return [(request.state, Const(max(constants) if request.function.name == "max" else min(constants)))]
     return request.unknown("number")
 
 
@@ -319,8 +331,14 @@ def _print(request: Request) -> Results:
 
 def _type(request: Request) -> Results:
     value = request.argument(0)
-    instance = request.state.instance(value) if value is not None else None
-    return [(request.state, instance.cls)] if instance is not None else request.unknown()
+    if isinstance(value, Const):
+        return [(request.state, Builtin(type(value.value).__name__))]
+    inner = request.state.object(value) if value is not None else None
+    if isinstance(inner, Instance):
+        return [(request.state, inner.cls)]
+    if isinstance(inner, DictObject) and inner.default is None:
+        return [(request.state, Builtin("dict"))]
+    return request.unknown()
 
 
 def _slice(request: Request) -> Results:
@@ -337,6 +355,8 @@ def _text(request: Request) -> Results:
 
 _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "len": _len,
+    "all": _all_or_any,
+    "any": _all_or_any,
     "callable": _callable,
     "range": _range,
     "enumerate": _enumerate,
@@ -350,6 +370,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "sorted": _list,
     "dict": _dict,
     "isinstance": _isinstance,
+    "issubclass": _issubclass,
     "getattr": _getattr,
     "hasattr": _hasattr,
     "object.__getattribute__": _getattr,
@@ -361,8 +382,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "int": _number,
     "float": _number,
     "abs": _number,
-    "max": _extreme,
-    "min": _extreme,
+    "max": _number_like,
+    "min": _number_like,
     "sum": _sum,
     "print": _print,
     "type": _type,

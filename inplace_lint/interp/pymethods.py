@@ -7,37 +7,21 @@ from dataclasses import replace
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
-from inplace_lint.interp import iteration, snapshots
+from inplace_lint.interp import folding, iteration, snapshots
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 
-_STRING_METHODS = frozenset(
-    {
-        "capitalize",
-        "endswith",
-        "isalpha",
-        "isdigit",
-        "lower",
-        "lstrip",
-        "removeprefix",
-        "removesuffix",
-        "replace",
-        "rstrip",
-        "startswith",
-        "strip",
-        "title",
-        "upper",
-    }
-)
-
 
 def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
     """Give what a method of a builtin type returns."""
     receiver = function.receiver
     assert receiver is not None
+    known = folding.method(state, function.name, receiver, arguments.positional, arguments.keywords)
+    if known is not None:
+        return [(state, known)]
     match state.object(receiver), receiver:
         case ListObject() as inner, Ref() as ref:
             return [(state, _list_method(program, frame, state, ref, inner, function.name, arguments, at))]
@@ -45,13 +29,10 @@ def call(program: Program, frame: Frame, state: State, function: Builtin, argume
             place = Place(frame.slice, at)
             return [(state, _dict_method(state, ref, mapping, function.name, arguments, place))]
         case _, Const(str() as text):
-            return [(state, _string_method(state, text, function, arguments))]
+            return [(state, state.symbols.sym(("method", function.name, text, arguments.positional), "str"))]
         case _:
-            return [(state, _unknown(state, function, arguments))]
-
-
-def _unknown(state: State, function: Builtin, arguments: Arguments) -> Value:
-    return state.symbols.sym(("method", function.name, function.receiver, arguments.positional, state.next_id))
+            key = ("method", function.name, receiver, arguments.positional, state.next_id)
+            return [(state, state.symbols.sym(key))]
 
 
 def _list_method(
@@ -148,14 +129,3 @@ def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Const
     if name == "setdefault" and found is None:
         state.put(ref, replace(mapping, items={**mapping.items, key.value: default}))
     return found if found is not None else default
-
-
-def _string_method(state: State, text: str, function: Builtin, arguments: Arguments) -> Value:
-    values = arguments.positional
-    constants = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)]
-    if function.name in _STRING_METHODS and len(constants) == len(values):
-        return Const(getattr(text, function.name)(*constants))
-    if function.name == "split" and len(constants) == len(values):
-        parts = text.split(constants[0]) if constants else text.split()
-        return state.new(ListObject(tuple(Const(part) for part in parts)))
-    return state.symbols.sym(("method", function.name, text, values), "str")

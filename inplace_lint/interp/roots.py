@@ -102,12 +102,14 @@ def _run_script(program: Program) -> list[Found]:
     program.under_way.update(item.slice for item in script)
     for item in script:
         after: list[State] = []
+        width = program.budget.share(len(states))
         for state in states:
             env = names.module_env(state, program.path)
             frame = Frame(env, program.path, item.slice)
             outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
             after.extend(outcome.state for outcome in outcomes)
-        states = after[:PATHS_IN_ROOT] or states[:1]
+        program.budget.width = width
+        states = statements.distinct(program, after) or states[:1]
     program.under_way.clear()
     program.budget.end_root(finished=True)
     return _collect([(state, NONE) for state in states])

@@ -61,7 +61,7 @@ def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt
             else:
                 done.append(outcome)
         if len(going) > 1:
-            going = _distinct(program, going)
+            going = distinct(program, going)
         if not going:
             break
     return [*limited(program, done), *[Outcome(path) for path in going]]
@@ -75,7 +75,7 @@ def limited(program: Program, outcomes: Outcomes) -> Outcomes:
     return outcomes
 
 
-def _distinct(program: Program, states: list[State]) -> list[State]:
+def distinct(program: Program, states: list[State]) -> list[State]:
     """Merge paths on which nothing but the side of a condition differs, and keep no more than allowed."""
     kept: list[State] = []
     for state in states:

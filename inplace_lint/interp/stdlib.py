@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Sym, Tuple, Value
-from inplace_lint.interp import calls, iteration, pybuiltins
+from inplace_lint.interp import calls, folding, iteration, pybuiltins
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 
@@ -20,8 +19,11 @@ def call(program: Program, frame: Frame, state: State, name: str, arguments: Arg
     """Give what a function of the standard library returns; None when it is not known here."""
     if name in _AS_BUILTINS:
         return pybuiltins.call(program, frame, state, Builtin(_AS_BUILTINS[name]), arguments, at)
+    known = None if arguments.unknown else folding.function(state, name, arguments.positional, arguments.keywords)
+    if known is not None:
+        return [(state, known)]
     if name.startswith("math."):
-        return [(state, _math(state, name[5:], arguments))]
+        return [(state, state.symbols.sym(("math", name[5:], arguments.positional), "number"))]
     if name in _PURE:
         return [(state, state.symbols.sym(("stdlib", name, arguments.positional)))]
     handler = _HANDLERS.get(name)
@@ -30,17 +32,6 @@ def call(program: Program, frame: Frame, state: State, name: str, arguments: Arg
 
 _AS_BUILTINS = {"collections.OrderedDict": "dict", "collections.deque": "list"}
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
-
-
-def _math(state: State, name: str, arguments: Arguments) -> Value:
-    values = [value.value for value in arguments.positional if isinstance(value, Const)]
-    function = getattr(math, name, None)
-    if callable(function) and values and len(values) == len(arguments.positional):
-        try:
-            return Const(function(*values))
-        except (ValueError, TypeError, OverflowError):
-            pass
-    return state.symbols.sym(("math", name, arguments.positional), "number")
 
 
 def _partial(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, SliceValue, Sym, Tuple, Value
-from inplace_lint.interp import attributes, calls, containers, ops, snapshots, tensors
+from inplace_lint.interp import attributes, calls, containers, folding, ops, snapshots, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
@@ -26,6 +26,9 @@ def get(program: Program, frame: Frame, state: State, value: Value, index: Value
         return ops.call_op(program, frame, state, name, Arguments((value, index), (), exprs), at)
     if isinstance(value, Tuple):
         return [(state, _from_items(state, value, value.items, value.exact, index))]
+    if isinstance(value, Const):
+        part = folding.binary(state, "[]", value, index)
+        return [(state, unknown_item(state, value, index) if part is None else part)]
     match state.object(value):
         case ListObject(items, exact):
             return [(state, _from_items(state, value, items, exact, index))]

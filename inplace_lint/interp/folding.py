@@ -1,0 +1,217 @@
+"""
+Python on constants: what a pure function, method or operator gives when all that it is given is known, as Python says.
+
+    sorted({"b", "a"})[0]    "resnet50".split("_")[-1]    max(widths)    "%s_%d" % (name, 3)    [1, 2] == [1, 2]
+
+Which module a constructor makes often hangs on such values.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+import operator
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value
+
+_MOST = 256  # items of a container, and characters of a text that grows
+_LARGEST = 2**31
+
+_FUNCTIONS: dict[str, Callable[..., object]] = {
+    name: getattr(builtins, name)
+    for name in (
+        [
+            "abs",
+            "bin",
+            "bool",
+            "chr",
+            "complex",
+            "divmod",
+            "float",
+            "format",
+            "hex",
+            "int",
+            "max",
+            "min",
+            "oct",
+            "ord",
+            "pow",
+            "repr",
+            "round",
+            "sorted",
+            "str",
+            "sum",
+        ]
+    )
+}
+_STDLIB: dict[str, Callable[..., object]] = {
+    **{f"math.{name}": function for name, function in vars(math).items() if callable(function)},
+    **{
+        f"operator.{name}": getattr(operator, name)
+        for name in [
+            "add",
+            "sub",
+            "mul",
+            "truediv",
+            "floordiv",
+            "mod",
+            "neg",
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "not_",
+            "and_",
+            "or_",
+            "xor",
+            "getitem",
+            "contains",
+        ]
+    },
+    **{f"os.path.{name}": getattr(posixpath, name) for name in ["join", "basename", "dirname", "splitext", "split"]},
+    "itertools.chain.from_iterable": lambda items: list(itertools.chain.from_iterable(items)),
+    "itertools.product": lambda *items, **options: list(itertools.product(*items, **options)),
+    "itertools.islice": lambda *items: list(itertools.islice(*items)),
+    "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
+    "itertools.combinations": lambda *items: list(itertools.combinations(*items)),
+    "itertools.zip_longest": lambda *items, **options: list(itertools.zip_longest(*items, **options)),
+}
+_OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, and look otherwise
+_GROWING = frozenset({"pow", "math.pow", "math.factorial", "math.perm", "math.comb", "operator.mul", "*", "**", "<<"})
+_METHODS: dict[type, frozenset[str]] = {
+    str: frozenset(name for name in dir(str) if not name.startswith("_")) - {"maketrans", "translate"},
+    bytes: frozenset({"decode", "startswith", "endswith"}),
+    int: frozenset({"bit_length"}),
+    float: frozenset({"is_integer"}),
+    list: frozenset({"index", "count"}),
+    tuple: frozenset({"index", "count"}),
+}
+_OPERATORS: dict[str, Callable[[Any, Any], object]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "==": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "[]": operator.getitem,
+}
+
+
+class _Unknown(Exception):  # noqa: N818 - no error: such a value is no constant
+    """A value that is not known as a whole, or that is no plain Python value."""
+
+
+def function(state: State, name: str, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]) -> Value | None:
+    """Give what a builtin, or a function of the standard library under its full name, returns for constants."""
+    called = _FUNCTIONS.get(name) or _STDLIB.get(name)
+    return None if called is None else _applied(state, name, called, values, dict(keywords))
+
+
+def method(
+    state: State, name: str, receiver: Value, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]
+) -> Value | None:
+    """Give what a method of a text, a number or a list that changes nothing returns for constants."""
+    for kind, names in _METHODS.items():
+        if name in names and _is(state, receiver, kind):
+            return _applied(state, name, getattr(kind, name), (receiver, *values), dict(keywords))
+    return None
+
+
+def binary(state: State, op: str, left: Value, right: Value) -> Value | None:
+    """Give `left op right`, or `left[right]` for the operator `[]`, of constants."""
+    called = _OPERATORS.get(op)
+    return None if called is None else _applied(state, op, called, (left, right), {})
+
+
+def _is(state: State, value: Value, kind: type) -> bool:
+    match value:
+        case Const(constant):
+            return type(constant) is kind
+        case Tuple():
+            return kind is tuple
+        case _:
+            inner = state.object(value)
+            return isinstance(inner, ListObject) and inner.kind == kind.__name__
+
+
+def _applied(
+    state: State, name: str, called: Callable[..., object], values: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    try:
+        given = [_python(state, value) for value in values]
+        options = {key: _python(state, value) for key, value in keywords.items()}
+        if name in _GROWING and not all(_is_small(value) for value in given):
+            return None
+        if name in _OF_TEXT and not all(isinstance(value, Const) for value in values):
+            return None
+        return _value(state, called(*given, **options))
+    except (_Unknown, ArithmeticError, TypeError, ValueError, LookupError, AttributeError):
+        # What Python refuses ends the path there: nothing is known of what would follow.
+        return None
+
+
+def _is_small(value: object) -> bool:
+    if isinstance(value, int | float):
+        return abs(value) <= 64  # noqa: PLR2004 - keeps numbers and texts small
+    return isinstance(value, str | tuple | list) and len(value) <= _MOST
+
+
+def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain value
+    """Give a known value as Python has it."""
+    match value:
+        case Const(constant):
+            return constant
+        case SliceValue(lower, upper, step):
+            return slice(_python(state, lower), _python(state, upper), _python(state, step))
+        case Tuple(items, True, ()) if len(items) <= _MOST:
+            return tuple(_python(state, item) for item in items)
+        case Ref():
+            inner = state.object(value)
+            if isinstance(inner, ListObject) and inner.exact and inner.kind in {"list", "set"}:
+                found = [_python(state, item) for item in inner.items[: _MOST + 1]]
+                if len(found) <= _MOST:
+                    return set(found) if inner.kind == "set" else found
+            if isinstance(inner, DictObject) and inner.exact and inner.default is None and len(inner.items) <= _MOST:
+                return {key: _python(state, item) for key, item in inner.items.items()}
+        case _:
+            pass
+    raise _Unknown
+
+
+def _value(state: State, result: object) -> Value:
+    """Give a plain value of Python as a known one; the order of a set is the same on every machine."""
+    match result:
+        case bool() | float() | None | bytes() | complex():
+            return Const(result)
+        case int() if abs(result) <= _LARGEST:
+            return Const(result)
+        case str() if len(result) <= _MOST * 16:
+            return Const(result)
+        case tuple():
+            return Tuple(tuple(_value(state, item) for item in result))
+        case list() if len(result) <= _MOST:
+            return state.new(ListObject(tuple(_value(state, item) for item in result)))
+        case set():
+            ordered = sorted(result, key=lambda item: (type(item).__name__, repr(item)))
+            return state.new(ListObject(tuple(_value(state, item) for item in ordered), kind="set"))
+        case _:
+            raise _Unknown
