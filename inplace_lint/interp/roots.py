@@ -63,7 +63,10 @@ def run_all(program: Program) -> list[Found]:
     order = reach.units(program.outline, leads.imports_that_write(program.project, program.main))
     if order.script:
         found.extend(_run_script(program))
+    cut: set[Definition] = set()
+    counters = program.budget.counters
     for item in order.items:
+        before = counters["roots_cut_by_steps"]
         if reach.pending(program, item):
             if item.kind == "function" and order.is_one_of_many(item):
                 program.budget.counters["callers_left_out"] += 1
@@ -71,8 +74,11 @@ def run_all(program: Program) -> list[Found]:
                 found.extend(_run_function(program, item))
             else:
                 found.extend(_run_class(program, item))
+        if counters["roots_cut_by_steps"] > before:
+            cut.add(item)
     for item in order.items:
-        found.extend(_run_choices(program, item))
+        if item not in cut:
+            found.extend(_run_choices(program, item))
     return found
 
 
