@@ -19,21 +19,22 @@ import click
 from inplace_lint import __version__, process, terminal
 from inplace_lint.asked import KEYS as CONFIRM_KEYS
 from inplace_lint.asked import confirm_options
-from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, LANGS, nearest
+from inplace_lint.config import FOR_PEOPLE
 from inplace_lint.errors import InplaceLintError
+from inplace_lint.keys import COLORS, FORMATS, LANGS, nearest
+from inplace_lint.kinds import Count, OneOf, Output
 from inplace_lint.options import (
-    OneOf,
     Wishes,
     by_pattern,
-    chosen_language,
+    excluded,
     framework_version,
     from_here,
     known_rules,
-    nearest_option,
     rule_names,
     scope_of,
     split,
 )
+from inplace_lint.usage import check_first, chosen_language, words_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -54,12 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = with_command(sys.argv[1:] if arguments is None else arguments)
     process.prepare()
     try:
+        check_first(words[1:] if words[:1] == ["check"] else words, program.commands)
         status = program.main(words, prog_name="inplace-lint", standalone_mode=False)
         sys.stdout.flush()
-    except click.NoSuchOption as error:
-        return _fail(f"no such option {error.option_name!r}{nearest_option(error)}", chosen_language(words))
     except click.ClickException as error:
-        return _fail(error.format_message(), chosen_language(words))
+        return _fail(words_of(error, program.commands.get(words[0], program)), chosen_language(words))
     except InplaceLintError as error:
         return _fail(str(error), chosen_language(words))
     except (click.Abort, KeyboardInterrupt):
@@ -136,9 +136,9 @@ def program(context: click.Context) -> int | None:
     metavar="PATTERN:CODE[,CODE]",
     help="Rules to leave out in files.",
 )
-@click.option("--exclude", multiple=True, callback=split, help="Files and folders to pass over, as in .gitignore.")
+@click.option("--exclude", multiple=True, callback=excluded, help="Files and folders to pass over, as in .gitignore.")
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
-@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
 @click.option("--fix/--no-fix", default=None, help="Apply fixes that are safe, and report what remains.")
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Count unsafe fixes in as well.")
@@ -148,7 +148,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was understood.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes; default one for each CPU.")
+@click.option("-j", "--jobs", type=Count(), metavar="N", help="Processes; default one for each CPU.")
 @click.option("--torch-version", callback=framework_version, metavar="VERSION", help="Check for this version of torch.")
 @click.option(
     "--paddle-version", callback=framework_version, metavar="VERSION", help="Check for this version of Paddle."
@@ -214,7 +214,7 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 @click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
 @click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
-@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
 @click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")

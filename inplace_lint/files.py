@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.config import is_there
 from inplace_lint.errors import InplaceLintError, UnreadableError
+from inplace_lint.patterns import says, spec_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -90,7 +91,7 @@ def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], most: int
     `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it. A path that does not
     exist or cannot be searched is a line in `troubles` and ends nothing.
     """
-    search = _Search({folder.absolute(): _spec(lines) for folder, lines in exclude.items() if lines}, most)
+    search = _Search({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, most)
     for path in paths:
         try:
             mode = path.stat().st_mode
@@ -313,15 +314,10 @@ def _is_left_out(search: _Search, path: Path, layers: tuple[_Layer, ...], tail: 
         if path.is_relative_to(folder) and spec.match_file(path.relative_to(folder).as_posix() + tail):
             return True
     for layer in reversed(layers):  # the deepest file that says anything about a path decides
-        verdict = spec_says(layer.spec, path.relative_to(layer.folder).as_posix() + tail)
+        verdict = says(layer.spec, path.relative_to(layer.folder).as_posix() + tail)
         if verdict is not None:
             return verdict
     return False
-
-
-def spec_says(spec: GitIgnoreSpec, path: str) -> bool | None:
-    """Say whether patterns leave a path out (True), keep it (`!pattern`, False) or do not speak of it (None)."""
-    return spec.check_file(path).include
 
 
 def _layer(search: _Search, folder: Path) -> Iterator[_Layer]:
@@ -335,7 +331,7 @@ def _layer(search: _Search, folder: Path) -> Iterator[_Layer]:
         if note not in search.notes:
             search.notes.append(note)
         return
-    yield _Layer(folder, _spec(text.splitlines()))
+    yield _Layer(folder, spec_of(text.splitlines()))
 
 
 def _layers_above(search: _Search, folder: Path) -> tuple[_Layer, ...]:
@@ -347,13 +343,6 @@ def _layers_above(search: _Search, folder: Path) -> tuple[_Layer, ...]:
         if is_there(place / ".git"):
             return tuple(layer for above in reversed(chain) for layer in _layer(search, above))
     return ()  # outside a repository only the files below the folder count
-
-
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - a run without patterns does without it
-
-    good = [line for line in lines if not re.fullmatch(r"\s*(#.*)?", line)]
-    return GitIgnoreSpec.from_lines(good)
 
 
 def _reason(error: OSError) -> str:

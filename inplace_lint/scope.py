@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.config import Settings, overridden, project_root, settings_in
+from inplace_lint.patterns import spec_of
 from inplace_lint.selection import Known, asked_for, codes_of, selected, validated
 
 
@@ -82,8 +83,6 @@ class Scope:
 
 
 def _matches(pattern: str, path: Path, root: Path) -> bool:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only who has per-file-ignores needs it
-
     absolute = path.absolute()
     inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.name
-    return GitIgnoreSpec.from_lines([pattern]).match_file(inside)
+    return spec_of([pattern]).match_file(inside)

@@ -45,7 +45,7 @@ def model(tmp_path):
 def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
     roots, ours = imported(model, "--version")
     assert roots & {"libcst", "rich", "pathspec", "torch", "paddle", "numpy", "multiprocessing"} == set()
-    names = {"asked", "cli", "config", "errors", "options", "process", "terminal"}
+    names = {"asked", "cli", "config", "errors", "keys", "kinds", "options", "patterns", "usage", "process", "terminal"}
     assert ours <= {f"inplace_lint.{name}" for name in names}
 
 

@@ -80,6 +80,13 @@ def test_gitignore_files_above_count_up_to_the_repository(tree):
     assert names("repo/pkg") == ["repo/pkg/a.py", "repo/pkg/b_top.py"]
 
 
+@pytest.mark.parametrize("line", ["!", "\\", "/", "[", "!/"])
+def test_a_line_of_a_gitignore_that_can_be_no_pattern_says_nothing_as_in_git(tree, line):
+    tree("a.py", "b.py", **{".gitignore": ""})
+    Path(".gitignore").write_text(f"{line}\nb.py\n", encoding="utf-8")
+    assert names(".") == ["a.py"]
+
+
 @pytest.mark.parametrize("kind", ["loop", "folder", pytest.param("locked", marks=UNPRIVILEGED)])
 def test_a_gitignore_that_cannot_be_read_is_told_once_and_leaves_nothing_out(tree, kind):
     root = tree("pkg/a.py", "pkg/b.py")

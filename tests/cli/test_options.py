@@ -46,7 +46,14 @@ def test_rules_are_ignored_in_files_by_pattern(lint, tree, value, files):
 def test_a_pattern_without_a_rule_is_refused(lint, tree, value):
     ran = lint("--per-file-ignores", value, ".")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.endswith(f"{value!r} is not PATTERN:CODE[,CODE]\n")
+    assert ran.err.endswith(f"--per-file-ignores must be `PATTERN:CODE[,CODE]`, not {value!r}\n")
+
+
+@pytest.mark.parametrize("words", [("--exclude", "ok,!"), ("--per-file-ignores", "!:IPL1")])
+def test_what_can_be_no_pattern_is_refused(lint, tree, words):
+    ran = lint(*words, ".")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.endswith(f"{words[0]} has '!', which is no pattern of files\n")
 
 
 def test_a_wrong_rule_in_it_is_named(lint, tree):
@@ -84,8 +91,8 @@ def test_a_key_of_the_configuration_counts_before_files_and_after_options(lint, 
         (("--config", "select='IPL1'"), "--config: 'select' must be a list of strings, not a string"),
         (("--config", "select=['IPL1O1']"), "--config: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         (("--config", "extend='a.toml'"), "--config: 'extend' counts in a file only"),
-        (("--config", "none.toml"), "none.toml: No such file or directory"),
-        (("--config", "pyproject.toml"), "pyproject.toml: has no table [tool.inplace-lint]"),
+        (("--config", "none.toml"), "none.toml: no such file or directory"),
+        (("--config", "pyproject.toml"), "pyproject.toml: has no table `[tool.inplace-lint]`"),
         (("--isolated", "--config", "pyproject.toml"), "--config pyproject.toml: --isolated reads no file"),
         (("--config", "ok.toml", "--config", "ok.toml"), "--config ok.toml: one file can be named"),
     ],
@@ -98,7 +105,7 @@ def test_a_wrong_configuration_on_the_command_line_is_named(lint, tree, words, m
 def test_text_that_is_neither_a_file_nor_a_key_says_so(lint, tree):
     ran = lint("--config", "jobs=", ".")
     assert ran.status == 2
-    assert ran.err.startswith("error: --config: 'jobs=' is neither a file nor KEY=VALUE")
+    assert ran.err.startswith("error: --config: 'jobs=' is neither a file nor `KEY=VALUE`")
 
 
 def test_a_configuration_extends_another(lint, tree):
@@ -114,7 +121,7 @@ def test_a_configuration_extends_another(lint, tree):
     [
         (None, "inplace-lint.toml:1: 'extend' names {folder}/base.toml, which is no file"),
         ('extend = "inplace-lint.toml"', "base.toml:1: 'extend' leads back to {folder}/inplace-lint.toml"),
-        ('select = ["IPL1O1"]', "base.toml: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
+        ('select = ["IPL1O1"]', "base.toml:1: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         ("jbs = 1", "base.toml:1: unknown key 'jbs', did you mean 'jobs'?"),
     ],
 )

@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from inplace_lint.config import FORMATS
 from inplace_lint.finding import Severity
+from inplace_lint.keys import FORMATS
 from inplace_lint.report import concise, github, json_list
 from inplace_lint.report.reporters import REPORTERS
 from inplace_lint.report.summary import Counts, statistics, summary
