@@ -21,6 +21,7 @@ from inplace_lint.finding import Finding
 from inplace_lint.span import Span
 
 SUFFIX = ".ipynb"
+_FORMAT = 4
 _KEEPS_BODY = frozenset({"time", "timeit", "capture", "prun"})
 _MAGIC = re.compile(r"(?P<indent>[ \t]*)(?:[%!?].*|[\w.%!]+\?{1,2}[ \t]*)$")
 _ASSIGNED = re.compile(r"(?P<target>[ \t]*[\w][\w.\[\], \t]*=)[ \t]*[%!](?!=).*$")
@@ -47,6 +48,8 @@ class Notebook:
 
     def texts(self) -> dict[str, bytes]:
         """Give the text of each code cell by the path that its spans carry."""
+        if not self.cells:
+            return {}
         lines = self.source.split("\n")
         ends = [*(start - 1 for start in self.starts[1:]), len(lines)]
         return {
@@ -65,32 +68,51 @@ def file_of(span: Span) -> str:
     return span.path if span.cell is None else span.path.removesuffix(f":cell {span.cell}")
 
 
+def within(span: Span) -> str:
+    """Give `cell 2: ` for a span of a notebook, to begin a text with whose format has no place for cells."""
+    return "" if span.cell is None else f"cell {span.cell}: "
+
+
 def parse(path: str, data: bytes) -> Notebook:
     """
     Read a notebook of format 4.
 
-    Raises: `UnreadableError` for what is no notebook. One in another language has no code.
+    Raises: `UnreadableError` for what is no notebook, or one of before 2015. One in another language has no code.
     """
     try:
         whole = json.loads(data.decode("utf-8-sig"))
+        old = whole.get("nbformat")
+        if isinstance(old, int) and old < _FORMAT:
+            msg = f"a notebook of format {old}: only format {_FORMAT} is read"
+            raise UnreadableError(msg)
         cells = whole["cells"]
-        info = whole.get("metadata", {})
         sources = [(number, _text(cell["source"])) for number, cell in enumerate(cells, 1) if _is_code(cell)]
-    except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         msg = "not a notebook of format 4"
         raise UnreadableError(msg) from error
-    language = info.get("language_info", {}).get("name") or info.get("kernelspec", {}).get("language") or "python"
+    language = _language(whole)
     texts: list[str] = []
     numbers: list[int] = []
     starts: list[int] = []
     line = 1
-    for number, source in sources if str(language).lower() in {"python", "ipython"} else ():
+    for number, source in sources if language.lower() in {"python", "ipython"} else ():
         text = blanked(source)
         numbers.append(number)
         starts.append(line)
         texts.append(text)
         line += text.count("\n") + 1
     return Notebook(path, "\n".join(texts) + "\n" if texts else "", tuple(numbers), tuple(starts))
+
+
+def _language(whole: dict[str, object]) -> str:
+    """Give the language that the metadata of a notebook names; Python where these are missing or of another form."""
+    for outer, inner in (("language_info", "name"), ("kernelspec", "language")):
+        info = whole.get("metadata")
+        part = info.get(outer) if isinstance(info, dict) else None
+        named = part.get(inner) if isinstance(part, dict) else None
+        if isinstance(named, str) and named:
+            return named
+    return "python"
 
 
 def _is_code(cell: dict[str, object]) -> bool:

@@ -173,7 +173,7 @@ def _check_one(task: Task) -> Checked:
     except UnreadableError as error:
         return _failed(str(error))
     except SyntaxError as error:
-        return Checked(cache.Entry((syntax_finding(task.path, error),), {}, {}), lasting=False)
+        return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
     except RecursionError:
         return _failed("nested too deeply to be analyzed")
     except MemoryError:

@@ -93,6 +93,7 @@ def show_pages(texts: Sequence[str], color: str) -> None:
 def complain(parts: Sequence[str], lang: str | None) -> None:
     """Write a line on stderr, each part of it in a language; None for that of the environment."""
     from inplace_lint.report.lang import language, sayer  # noqa: PLC0415 - most runs have nothing to say there
+    from inplace_lint.report.rows import visible  # noqa: PLC0415
 
     say = sayer(language(lang, stream=sys.stderr))
-    process.tell("".join(map(say, parts)))
+    process.tell(visible("".join(map(say, parts))))
