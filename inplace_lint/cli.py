@@ -8,7 +8,6 @@ user did wrong is told in one line on stderr. Imports beyond click stand in the 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,6 @@ import click
 from inplace_lint import __version__, process, terminal
 from inplace_lint.asked import KEYS as CONFIRM_KEYS
 from inplace_lint.asked import confirm_options
-from inplace_lint.config import FOR_PEOPLE
 from inplace_lint.errors import InplaceLintError
 from inplace_lint.keys import COLORS, FORMATS, LANGS, nearest
 from inplace_lint.kinds import Count, OneOf, Output
@@ -30,6 +28,7 @@ from inplace_lint.options import (
     framework_version,
     from_here,
     known_rules,
+    meant,
     rule_names,
     scope_of,
     split,
@@ -39,13 +38,10 @@ from inplace_lint.usage import check_first, chosen_language, words_of
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from inplace_lint.config import Settings
-    from inplace_lint.mend.command import Mended
     from inplace_lint.scope import Scope
     from inplace_lint.selection import Known
-    from inplace_lint.session import Outcome
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # as in `output`
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
 _OWN_OPTIONS = {"--version", "--help", "-h"}
 
@@ -137,6 +133,7 @@ def program(context: click.Context) -> int | None:
     help="Rules to leave out in files.",
 )
 @click.option("--exclude", multiple=True, callback=excluded, help="Files and folders to pass over, as in .gitignore.")
+@click.option("--force-exclude/--no-force-exclude", default=None, help="Pass over paths that are given, too.")
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
 @click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
@@ -164,13 +161,15 @@ def program(context: click.Context) -> int | None:
 @click.option("--add-noqa", is_flag=True, help="Write `# noqa: CODE` comments that silence what is found.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
-@click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
+@click.option("--stdin-filename", metavar="PATH", help="The name of what is read for the path `-`.")
 @click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 @confirm_options
-def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, *, diff: bool, **options: Any) -> int:
+def check(
+    paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, diff: bool, **options: Any
+) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
-    paths = paths or (Path(),)
+    paths, stdin = meant(paths, stdin_filename)
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
     no_cache = options.pop("no_cache")
@@ -178,29 +177,30 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     wishes = Wishes(**{key: options.pop(key) for key in Wishes._fields})
     scope = scope_of(known, options)
     if any(shows.values()):
-        return _show(paths, stdin_filename, scope, known, **shows)
+        return _show(paths, stdin, scope, known, output_file, **shows)
     settings = scope.settings_of(Path.cwd())
     if no_cache:
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
     is_stdin = paths == (Path("-"),)
+    from inplace_lint.output import told, write
     from inplace_lint.runs import compatible, mended_by, runner
 
     compatible(wishes, settings, diff=diff, is_stdin=is_stdin)
-    run = runner(paths, stdin_filename, scope, settings, wishes)
+    run = runner(paths, stdin, scope, settings, wishes)
     mended = mended_by(run, settings, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
     if outcome.word:
         click.echo(outcome.word)
-        return _told(outcome, settings.lang, exit_zero=True)
+        return told(outcome, settings.lang, exit_zero=True)
     if proof["confirm"]:
         from inplace_lint.proving import proved
 
         texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
     if mended is None or not mended.silent:
-        _write(outcome, settings, output_file, texts, mended)
-    status = _told(outcome, settings.lang, exit_zero=settings.exit_zero)
+        write(outcome, settings, output_file, texts, mended)
+    status = told(outcome, settings.lang, exit_zero=settings.exit_zero)
     if mended is not None and mended.silent and not outcome.troubles:
         return FOUND if diff and mended.fixed else CLEAN
     return status
@@ -272,6 +272,8 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 
     from inplace_lint.explain import candidates, told
     from inplace_lint.explain import explain as read
+    from inplace_lint.output import told as status_of
+    from inplace_lint.output import write
     from inplace_lint.report.lang import language, sayer
     from inplace_lint.runs import runner
 
@@ -287,38 +289,40 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
         return CLEAN
     scope = scope_of(known_rules(), {"color": color, "lang": lang})
     settings = scope.settings_of(Path.cwd())
-    outcome, texts = runner(paths, "-", scope, settings, Wishes())({})
+    outcome, texts = runner(paths, Path("-"), scope, settings, Wishes())({})
     outcome.findings = candidates(explained, outcome.findings)
     click.echo()
     if outcome.findings:
-        _write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
+        write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
         click.echo(sayer(lang)("No finding in these paths fits."))
-    return _told(outcome, lang, exit_zero=True)
+    return status_of(outcome, lang, exit_zero=True)
 
 
 def _show(
     paths: tuple[Path, ...],
-    stdin_filename: str,
+    stdin: Path,
     scope: Scope,
     known: list[Known],
+    output_file: Path | None,
     *,
     show_files: bool,
     show_settings: bool,
 ) -> int:
-    from inplace_lint import show
+    from inplace_lint import files, show
 
-    given = tuple(Path(stdin_filename) if path == Path("-") else path for path in paths)
-    troubles: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    if show_files:
-        text, troubles, notes = show.file_list(given, scope)
-        click.echo(text, nl=False)
+    text = ""
+    found = show.listed(paths, stdin, scope) if show_files else files.Found((), ())
+    text += "".join(f"{files.shown(path)}\n" for path in found.files)
     if show_settings:
-        click.echo(show.settings_text(given[0], scope, known), nl=False)
-    for line in (*troubles, *notes):
-        process.tell(line)
-    return FAILED if troubles else CLEAN
+        text += show.settings_text(stdin if paths == (Path("-"),) else paths[0], scope, known)
+    if output_file is not None:
+        files.put_text(output_file, text)
+    else:
+        process.put(sys.stdout, text)
+    for line in (*found.troubles, *found.notes):
+        terminal.complain((line,), scope.settings_of(Path.cwd()).lang)
+    return FAILED if found.troubles else CLEAN
 
 
 @program.command(short_help="Print what makes a shell complete our options.")
@@ -331,58 +335,6 @@ def completion(shell: str) -> int:
     assert known is not None, "click knows these three"
     click.echo(known(program, {}, "inplace-lint", _COMPLETION).source())
     return CLEAN
-
-
-def _write(
-    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
-) -> None:
-    from inplace_lint.files import Sources, put_text
-    from inplace_lint.report.github import job_summary
-    from inplace_lint.report.lang import in_language, language
-    from inplace_lint.report.model import Report
-    from inplace_lint.report.reporters import REPORTERS
-    from inplace_lint.report.summary import Counts, fixable, statistics, summary
-
-    color = terminal.wants_color(settings.color, is_file=output_file is not None)
-    width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
-    for book in outcome.notebooks.values():
-        texts |= book.texts()
-    links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
-    stream = sys.stdout if output_file is None else None
-    is_for_people = settings.output_format in FOR_PEOPLE
-    lang, unsafe = language(settings.lang, for_people=is_for_people, stream=stream), settings.unsafe_fixes
-    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links, unsafe)
-    report = in_language(report, lang)
-    text = REPORTERS[settings.output_format](report)
-    if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
-        put_text(Path(place), job_summary(report), end=True)
-    if is_for_people:
-        fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
-        counts = Counts(len(outcome.troubles), sum(outcome.hidden.values()), tuple(fixed))
-        line = summary(outcome.findings, counts, report.say, color=color)
-        text += shown + line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
-    if settings.statistics:
-        numbers = statistics(outcome.findings, outcome.counters, outcome.seconds, report.say)
-        if is_for_people:
-            text += "\n" + numbers
-        else:
-            process.put(sys.stderr, numbers)  # stdout is for a program
-    if output_file is None:
-        process.put(sys.stdout if mended is None else mended.out, text)
-    else:
-        put_text(output_file, text)
-
-
-def _told(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:
-    """Tell what could not be checked, and give the exit status."""
-    from inplace_lint.finding import Severity
-
-    for line in (*outcome.troubles, *outcome.notes):
-        terminal.complain((line,), lang)
-    if outcome.troubles:
-        return FAILED
-    counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
-    return FOUND if counts and not exit_zero else CLEAN
 
 
 def _fail(message: str, lang: str | None) -> int:

@@ -24,10 +24,10 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
-_SWITCHES = frozenset({"fix", "fix_only", "unsafe_fixes", "show_fixes"})  # None where nobody chose
+_SWITCHES = frozenset({"force_exclude", "fix", "fix_only", "unsafe_fixes", "show_fixes"})  # None where nobody chose
 _MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 _MISSPELLED = frozenset({"inplace_lint", "inplacelint"})
-_NAMES = (".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")
+NAMES = dict.fromkeys((".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")).keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
     output_format: str = "full"
     lang: str = ""
     color: str = "auto"
@@ -72,7 +73,7 @@ def settings_in(folder: Path) -> Settings | None:
 
     Raises: `ConfigError` naming the file and key at fault.
     """
-    for name in _NAMES:
+    for name in NAMES:
         path = folder / name
         if is_there(path) and path.is_file() and (table := _table(path)) is not None:
             return _settings(path, table)
@@ -117,7 +118,7 @@ def project_root(folder: Path) -> Path:
 
 def marked_root(folder: Path, *, own: bool = False) -> Path | None:
     """Give the nearest folder at or above this one with a mark of a project, our `own` files counted too if asked."""
-    marks = dict.fromkeys((*_MARKS, *(_NAMES if own else ())))
+    marks = dict.fromkeys((*_MARKS, *(NAMES if own else ())))
     places = (folder, *folder.parents)
     return next((place for place in places if any(is_there(place / mark) for mark in marks)), None)
 

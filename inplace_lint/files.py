@@ -15,18 +15,19 @@ import stat
 import tempfile
 import tokenize
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inplace_lint.config import is_there
+from inplace_lint.config import NAMES, is_there
 from inplace_lint.errors import InplaceLintError, UnreadableError
 from inplace_lint.patterns import says, spec_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+Nested = Callable[[Path], Sequence[str]]
 _NEW_MODE = 0o666
 MOST_BYTES = 2_000_000  # trees of a file take up to a thousand times its size in memory
 SKIPPED = frozenset(
@@ -57,8 +58,9 @@ class _Layer:
 class _Search:
     """One discovery: patterns are read once a folder, files are taken once however often they are named."""
 
-    exclude: Mapping[Path, GitIgnoreSpec]
+    exclude: dict[Path, GitIgnoreSpec]
     most: int | None
+    nested: Nested | None
     files: dict[str, Path] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -82,21 +84,32 @@ class Sources:
         return self._lines[path]
 
 
-def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], most: int | None = None) -> Found:
+def find(
+    paths: Sequence[Path],
+    exclude: Mapping[Path, Sequence[str]],
+    most: int | None = None,
+    *,
+    force: bool = False,
+    nested: Nested | None = None,
+) -> Found:
     """
     Give every file that the paths mean, each once, in sorted order.
 
-    Of a folder, the search ends after at least `most` files or in as many folders, the nearest first.
+    Of a folder, the search ends after at least `most` files or in as many folders, the nearest first. `force`: what is
+    excluded is left out also where a path names it.
 
-    `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it. A path that does not
+    `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it; `nested` gives those
+    of a folder with a configuration of its own, that the search comes to. A path that does not
     exist or cannot be searched is a line in `troubles` and ends nothing.
     """
-    search = _Search({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, most)
+    search = _Search({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, most, nested)
     for path in paths:
         try:
             mode = path.stat().st_mode
         except OSError as error:
             search.troubles.append(f"{shown(path)}: {_reason(error)}")
+            continue
+        if force and _is_excluded(search.exclude, path):
             continue
         if stat.S_ISDIR(mode):
             root = path.absolute()
@@ -106,6 +119,11 @@ def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], most: int
         else:
             _take(search, path)
     return Found(tuple(sorted(search.files.values(), key=shown)), tuple(search.troubles), tuple(search.notes))
+
+
+def is_excluded(path: Path, exclude: Mapping[Path, Sequence[str]]) -> bool:
+    """Say whether a file that was named would be passed over by a search of its folder, `.gitignore` left aside."""
+    return _is_excluded({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, path)
 
 
 def shown(path: Path) -> str:
@@ -280,6 +298,9 @@ def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
             search.troubles.append(f"{shown(place)}: {_reason(error)}")
             continue
         here = (*above, *_layer(search, place))
+        if search.nested is not None and not NAMES.isdisjoint(entry.name for entry in entries):
+            lines = search.nested(place)
+            search.exclude |= {place: spec_of(lines)} if lines and place not in search.exclude else {}
         for entry in entries:
             path = place / entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -307,6 +328,15 @@ def _look_at(search: _Search, entry: os.DirEntry[str], path: Path) -> None:
 
 def _take(search: _Search, path: Path) -> None:
     search.files.setdefault(os.path.realpath(path), path)
+
+
+def _is_excluded(exclude: Mapping[Path, GitIgnoreSpec], path: Path) -> bool:
+    place, cwd = Path(os.path.normpath(path.absolute())), Path.cwd()
+    below = place.relative_to(cwd).parts[:-1] if place.is_relative_to(cwd) else ()
+    return not SKIPPED.isdisjoint(below) or any(
+        place.is_relative_to(folder) and spec.match_file(place.relative_to(folder).as_posix())
+        for folder, spec in exclude.items()
+    )
 
 
 def _is_left_out(search: _Search, path: Path, layers: tuple[_Layer, ...], tail: str) -> bool:

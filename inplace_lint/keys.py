@@ -179,6 +179,7 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "ignore": _texts,
     "per-file-ignores": _ignores,
     "exclude": _excludes,
+    "force-exclude": _truth,
     "output-format": partial(choice_of, allowed=FORMATS),
     "lang": partial(choice_of, allowed=LANGS),
     "color": partial(choice_of, allowed=COLORS),

@@ -26,14 +26,32 @@ class Wishes(NamedTuple):
     add_noqa: bool = False
 
     @property
-    def writes(self) -> str:
-        """Name the option that writes something; empty for none."""
+    def writes(self) -> tuple[str, ...]:
+        """Name the options that write something."""
         options = {
             "--add-noqa": self.add_noqa,
             "--write-baseline": self.write_baseline,
             "--prune-baseline": self.prune_baseline,
         }
-        return next((name for name, chosen in options.items() if chosen), "")
+        return tuple(name for name, chosen in options.items() if chosen)
+
+
+def meant(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[tuple[Path, ...], Path]:
+    """
+    Give the paths that are meant, and the name of standard input, which is `-` alone.
+
+    Raises: `click.UsageError` where standard input is named along with a path.
+    """
+    stdin = Path("-")
+    if stdin_filename is not None:
+        paths = paths or (stdin,)
+        if paths != (stdin,):
+            msg = "--stdin-filename goes with `-` alone"
+            raise click.UsageError(msg)
+    if stdin in paths and len(paths) > 1:
+        msg = "`-` is standard input, and goes with no other path"
+        raise click.UsageError(msg)
+    return paths or (Path(),), Path(stdin_filename or stdin)
 
 
 def known_rules() -> list[Known]:

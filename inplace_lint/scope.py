@@ -69,6 +69,11 @@ class Scope:
         patterns[here] = (*patterns.get(here, ()), *given)
         return patterns
 
+    def nested(self, folder: Path) -> tuple[str, ...]:
+        """Give the patterns that a configuration in this very folder leaves out, where it is one that counts."""
+        mine = self._nearest(folder)
+        return () if mine is None or mine.root != folder or "exclude" in self.inline else mine.exclude
+
     def _nearest(self, folder: Path) -> Settings | None:
         if self.isolated or self.named is not None:
             return self.named

@@ -97,7 +97,8 @@ class Plan(NamedTuple):
     What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path.
 
     `opinions_of` gives those of them that may tell what is no fault. `texts` stand for files, by the paths that
-    findings carry. `memory` keeps results between runs of one process.
+    findings carry. `memory` keeps results between runs of one process. `nested` gives what a configuration of a
+    folder that is searched leaves out.
     """
 
     settings: Settings
@@ -107,13 +108,14 @@ class Plan(NamedTuple):
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
     texts: Mapping[str, bytes] = MappingProxyType({})
     memory: dict[Hashable, Checked] | None = None
+    nested: Callable[[Path], Sequence[str]] | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
     """Check every file that the paths mean, and give what was found; no file's fault ends the run."""
     outcome = Outcome()
     sources.forget()
-    found = files.find(paths, exclude)
+    found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
     outcome.troubles.extend(found.troubles)
     outcome.notes.extend(found.notes)
     tasks = _tasks(found.files, plan, outcome)

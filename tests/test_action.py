@@ -197,8 +197,8 @@ def test_no_input_is_pasted_into_a_script():
 
 def test_the_hooks_run_the_command_that_the_package_installs():
     finds, fixes = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert finds["entry"].split() == ["inplace-lint", "check"]
-    assert fixes["entry"].split() == ["inplace-lint", "check", "--fix"]
+    assert finds["entry"].split() == ["inplace-lint", "check", "--force-exclude"]
+    assert fixes["entry"].split() == ["inplace-lint", "check", "--force-exclude", "--fix"]
     assert {finds["language"], fixes["language"]} == {"python"}
     assert "inplace-lint = " in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 

@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("show", "proving"),
+    ("show", "proving", "output"),
     ("runs",),
     ("terminal",),
     ("adopt",),

@@ -143,6 +143,61 @@ def test_show_files_lists_what_would_be_checked(lint, tree):
     )
 
 
+def test_what_a_configuration_below_excludes_is_passed_over_from_above_too(lint, tree):
+    (tree / "tests/inplace-lint.toml").write_text('exclude = ["/b.py"]\n')
+    assert lint("--show-files", ".") == lint("--show-files") == (0, "a.py\nc.py\n", "")
+    assert found(lint("--output-format=concise", ".")) == ["a.py"]
+    assert lint("--isolated", "--show-files", ".").out == "a.py\nc.py\ntests/b.py\n"
+
+
+def test_what_is_excluded_is_passed_over_where_it_is_named_if_that_is_forced(lint, tree):
+    (tree / "build").mkdir()
+    (tree / "build/d.py").write_text((tree / "a.py").read_text())
+    (tree / "inplace-lint.toml").write_text('exclude = ["tests/"]\noutput-format = "concise"\n')
+    paths = ("a.py", "tests/b.py", "build/d.py")
+    assert found(lint(*paths)) == ["a.py", "build/d.py", "tests/b.py"]
+    assert found(lint("--force-exclude", *paths)) == ["a.py"]
+    assert lint("--force-exclude", "--show-files", *paths).out == "a.py\n"
+    (tree / "inplace-lint.toml").write_text('exclude = ["tests/"]\noutput-format = "concise"\nforce-exclude = true\n')
+    assert found(lint(*paths)) == ["a.py"]
+    assert len(found(lint("--no-force-exclude", *paths))) == 3
+
+
+def test_standard_input_under_an_excluded_name_is_passed_over_if_that_is_forced(lint, tree, buggy):
+    (tree / "inplace-lint.toml").write_text('exclude = ["tests/"]\noutput-format = "concise"\n')
+    words = ("-", "--stdin-filename", "tests/b.py")
+    assert found(lint(*words, stdin=buggy.encode())) == ["tests/b.py"]
+    assert lint("--force-exclude", *words, stdin=buggy.encode()) == (0, "All checks passed!\n", "")
+    assert lint("--force-exclude", "--fix", *words, stdin=buggy.encode())[:2] == (0, buggy)
+    assert lint("--force-exclude", "--show-files", *words) == (0, "", "")
+    assert lint("--show-files", *words) == (0, "tests/b.py\n", "")
+
+
+def test_a_name_for_standard_input_is_enough_to_read_it(lint, tree, buggy):
+    assert found(lint("--output-format=concise", "--stdin-filename", "x.py", stdin=buggy.encode())) == ["x.py"]
+
+
+def test_what_is_shown_goes_into_the_file_that_is_asked_for(lint, tree):
+    assert lint("--show-files", "-o", "list.txt", "tests") == (0, "", "")
+    assert (tree / "list.txt").read_text() == "tests/b.py\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-", "a.py"), "`-` is standard input, and goes with no other path"),
+        (("--stdin-filename", "x.py", "a.py"), "--stdin-filename goes with `-` alone"),
+        (
+            ("--add-noqa", "--write-baseline", "b.json"),
+            "--add-noqa does not go with --write-baseline: one after the other",
+        ),
+        (("--prune-baseline", "--add-noqa"), "--add-noqa does not go with --prune-baseline: one after the other"),
+    ],
+)
+def test_options_that_do_not_go_together_are_named(lint, tree, words, message):
+    assert lint(*words) == (2, "", f"error: {message}\n")
+
+
 def test_show_settings_is_toml_that_gives_the_same_settings(lint, tree):
     text = 'select = ["IPL1"]\njobs = 2\n[per-file-ignores]\n"tests/*" = ["IPL102"]\n'
     (tree / "inplace-lint.toml").write_text(text)

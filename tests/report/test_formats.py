@@ -45,7 +45,7 @@ def test_json_has_the_keys_of_ruff_then_ours(resnet, report, resnet_source):
             {
                 "role": "save",
                 "message": "saved here: relu keeps its output for backward",
-                    "cell": None,
+                "cell": None,
                 "filename": str(Path.cwd() / "model.py"),
                 "location": {"row": 6, "column": 13},
                 "end_location": {"row": 6, "column": 34},
