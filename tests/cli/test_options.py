@@ -293,3 +293,27 @@ def test_opinions_are_told_to_who_asks_and_never_fail_a_run(lint, folder, words,
         ran = lint(*words, "--output-format=concise", ".")
         assert ran.status == 0
         assert {line.split("[")[1][:6] for line in ran.out.splitlines() if "info[" in line} == codes
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_terminal", "colours"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"TERM": "dumb"}, True, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+        ({"NO_COLOR": ""}, True, True),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"FORCE_COLOR": "0"}, True, False),
+        ({"CLICOLOR_FORCE": "1"}, False, True),
+        ({"CLICOLOR_FORCE": "0"}, False, False),
+        ({"CLICOLOR": "0"}, True, False),
+        ({"CLICOLOR": "1"}, False, False),
+    ],
+)
+def test_colours_follow_the_variables_that_other_tools_follow(monkeypatch, environment, is_terminal, colours):
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    assert terminal.wants_color("auto", is_file=False) is colours
