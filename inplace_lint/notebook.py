@@ -9,12 +9,11 @@ Notebooks: all code cells form one module; what only IPython reads is blanked; p
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from inplace_lint.errors import UnreadableError
 from inplace_lint.finding import Finding
@@ -24,6 +23,8 @@ SUFFIX = ".ipynb"
 _FORMAT = 4
 _KEEPS_BODY = frozenset({"time", "timeit", "capture", "prun"})
 _MAGIC = re.compile(r"(?P<indent>[ \t]*)(?:[%!?].*|[\w.%!]+\?{1,2}[ \t]*)$")
+_LEXEME = re.compile(r'''#.*|"""|\'{3}|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[()\[\]{}]|\\$''')
+_ENDS = {quote: re.compile(rf"(?:\\.|(?!{quote})[^\\])*{quote}") for quote in ('"""', "'''")}
 _ASSIGNED = re.compile(r"(?P<target>[ \t]*[\w][\w.\[\], \t]*=)[ \t]*[%!](?!=).*$")
 
 
@@ -133,9 +134,56 @@ def blanked(source: str) -> str:
     first = re.match(r"\s*%%(\w+)", source)
     if first is not None and first[1] not in _KEEPS_BODY:
         return "\n" * source.count("\n")
-    if first is None and _parses(source):
-        return source
-    return "\n".join(_blanked_line(line) for line in source.split("\n"))
+    out: list[str] = []
+    inside, magic = _START, False
+    for line in source.split("\n"):
+        if magic:
+            blank = ""
+        elif inside == _START:
+            blank = _blanked_line(line)
+        else:
+            blank = line
+        out.append(blank)
+        if magic or blank != line:
+            magic = line.endswith("\\")  # what a shell is told may go on
+        else:
+            inside = _after(line, inside)
+    return "\n".join(out)
+
+
+class _Inside(NamedTuple):
+    """What the end of a line leaves open: brackets, a long string, a backslash. Nothing: a statement begins."""
+
+    depth: int = 0
+    quote: str = ""
+    goes_on: bool = False
+
+
+_START = _Inside()
+
+
+def _after(line: str, inside: _Inside) -> _Inside:
+    """Give what is open after a line. No parser: a notebook is read anew each run, and its findings may be known."""
+    depth, quote, goes_on, at = inside.depth, inside.quote, False, 0
+    while True:
+        if quote:
+            end = _ENDS[quote].match(line, at)
+            if end is None:
+                return _Inside(depth, quote)
+            quote, at = "", end.end()
+        lexeme = _LEXEME.search(line, at)
+        if lexeme is None:
+            return _Inside(depth, quote, goes_on)
+        at = lexeme.end()
+        match lexeme[0]:
+            case "(" | "[" | "{":
+                depth += 1
+            case ")" | "]" | "}":
+                depth = max(depth - 1, 0)
+            case "\\":
+                goes_on = True
+            case text:
+                quote = text if text in _ENDS else ""
 
 
 def _blanked_line(line: str) -> str:
@@ -144,16 +192,6 @@ def _blanked_line(line: str) -> str:
     if (match := _ASSIGNED.match(line)) is not None:
         return f"{match['target']} None"
     return line
-
-
-def _parses(source: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def placed(finding: Finding, notebooks: dict[str, Notebook]) -> Finding:

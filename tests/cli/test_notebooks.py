@@ -163,6 +163,13 @@ def test_other_languages_have_no_code():
         ("y = (10\n  % 3)\nz = x != 3", "y = (10\n  % 3)\nz = x != 3"),
         ('t = """\n%s\n"""', 't = """\n%s\n"""'),
         ("!ls\nz = x != 3", "pass\nz = x != 3"),
+        ("!ls \\\n  -l\nx = 1", "pass\n\nx = 1"),
+        ("files = !ls \\\n  -l \\\n  -a\nx = 1", "files = None\n\n\nx = 1"),
+        ("%time x\ny = (10\n  % 3)", "pass\ny = (10\n  % 3)"),
+        ("%time x\ny = [\n  '(', # (\n  10\n  % 3]\n!ls", "pass\ny = [\n  '(', # (\n  10\n  % 3]\npass"),
+        ('%time x\nt = """ \\"""\n!ls\n"""\n!ls', 'pass\nt = """ \\"""\n!ls\n"""\npass'),
+        ("%time x\ny = 10 \\\n  % 3\n!ls", "pass\ny = 10 \\\n  % 3\npass"),
+        ("s = 'it\\'s'  # \\\n%time x", "s = 'it\\'s'  # \\\npass"),
     ],
 )
 def test_what_only_ipython_reads_is_blanked(text, blank):
