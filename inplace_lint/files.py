@@ -350,11 +350,11 @@ def _is_left_out(search: _Search, path: Path, layers: tuple[_Layer, ...], tail: 
     return False
 
 
-def _layer(search: _Search, folder: Path) -> Iterator[_Layer]:
-    path = folder / ".gitignore"
+def _layer(search: _Search, folder: Path, name: str = ".gitignore") -> Iterator[_Layer]:
+    path = folder / name
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
         note = f"{shown(path)}: {_reason(error)}: no file is left out for it"
@@ -365,13 +365,18 @@ def _layer(search: _Search, folder: Path) -> Iterator[_Layer]:
 
 
 def _layers_above(search: _Search, folder: Path) -> tuple[_Layer, ...]:
-    """Read the `.gitignore` files between the root of the repository and a folder, the folder itself left out."""
+    """
+    Read the `.gitignore` files between the root of the repository and a folder, the folder itself left out.
+
+    Before these comes what git is told for this clone alone.
+    """
     chain: list[Path] = []
     for place in (folder, *folder.parents):
         if place != folder:
             chain.append(place)
         if is_there(place / ".git"):
-            return tuple(layer for above in reversed(chain) for layer in _layer(search, above))
+            layers = (layer for above in reversed(chain) for layer in _layer(search, above))
+            return (*_layer(search, place, ".git/info/exclude"), *layers)
     return ()  # outside a repository only the files below the folder count
 
 

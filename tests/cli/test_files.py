@@ -72,6 +72,16 @@ def test_gitignore_files_count_with_the_deepest_deciding(tree):
     assert names(".") == ["a.py", "sub/keep_gen.py"]
 
 
+def test_what_git_is_told_for_this_clone_alone_counts_after_gitignore_files(tree):
+    tree("a.py", "b.py", "sub/c.py")
+    Path(".git/info").mkdir(parents=True)
+    Path(".git/info/exclude").write_text("b.py\nc.py\n", encoding="utf-8")
+    assert names(".") == ["a.py"]
+    assert names("sub") == []
+    Path("sub/.gitignore").write_text("!c.py\n", encoding="utf-8")
+    assert names(".") == ["a.py", "sub/c.py"]
+
+
 def test_gitignore_files_above_count_up_to_the_repository(tree):
     root = tree("repo/pkg/a.py", "repo/pkg/a_gen.py", "repo/pkg/b_top.py")
     (root / "repo/.git").mkdir()

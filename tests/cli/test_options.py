@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -227,6 +231,35 @@ def test_a_shell_completes_words(lint, line, words):
     place = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
     ran = lint(_INPLACE_LINT_COMPLETE="bash_complete", **place)
     assert {word.partition(",")[2] for word in ran.out.split()} == words
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (("--sel",), ["--select"]),
+        (("check", "--output-format", "s"), ["sarif"]),
+        (("check", "--device", "c"), ["cpu", "cuda"]),
+        (("rule", "IPL50"), ["IPL501"]),
+        (("check", "--ignore", "IPL1,leaf-w"), ["IPL1,leaf-write"]),
+    ],
+)
+def test_a_bash_that_has_read_its_script_completes(tmp_path, words, completed):
+    program = tmp_path / "inplace-lint"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m inplace_lint "$@"\n')
+    program.chmod(0o755)
+    script = (
+        'source <(inplace-lint completion bash)\nCOMP_WORDS=(inplace-lint "$@")\nCOMP_CWORD=$#\n'
+        '"$(complete -p inplace-lint | sed "s/.*-F \\([^ ]*\\).*/\\1/")" inplace-lint\nprintf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+    }
+    command = ["bash", "--norc", "-c", script, "bash", *words]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == completed
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
