@@ -192,7 +192,7 @@ def check(
     mended = mended_by(run, settings, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
     if outcome.word:
-        click.echo(outcome.word)
+        process.put(sys.stdout, f"{outcome.word}\n")
         return told(outcome, settings.lang, exit_zero=True)
     if proof["confirm"]:
         from inplace_lint.proving import proved
@@ -245,8 +245,7 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
 
     known = known_rules()
     if name is None and not every:
-        for item in known:
-            click.echo(f"{item.code}  {item.name}")
+        process.put(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))
         return CLEAN
     wanted = list(known)
     if name is not None:
@@ -283,19 +282,18 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     explained = read(process.read().decode("utf-8", "replace"))
     if explained is None:
         return _fail("no error of torch or paddle about in-place operations stands in this text", lang)
-    for line in told(explained, sayer(lang)):
-        click.echo(line)
+    process.put(sys.stdout, "".join(f"{line}\n" for line in told(explained, sayer(lang))))
     if not paths:
         return CLEAN
     scope = scope_of(known_rules(), {"color": color, "lang": lang})
     settings = scope.settings_of(Path.cwd())
     outcome, texts = runner(paths, Path("-"), scope, settings, Wishes())({})
     outcome.findings = candidates(explained, outcome.findings)
-    click.echo()
+    process.put(sys.stdout, "\n")
     if outcome.findings:
         write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
-        click.echo(sayer(lang)("No finding in these paths fits."))
+        process.put(sys.stdout, sayer(lang)("No finding in these paths fits.") + "\n")
     return status_of(outcome, lang, exit_zero=True)
 
 
@@ -333,7 +331,7 @@ def completion(shell: str) -> int:
 
     known = get_completion_class(shell)
     assert known is not None, "click knows these three"
-    click.echo(known(program, {}, "inplace-lint", _COMPLETION).source())
+    process.put(sys.stdout, known(program, {}, "inplace-lint", _COMPLETION).source() + "\n")
     return CLEAN
 
 

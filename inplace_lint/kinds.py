@@ -31,6 +31,9 @@ class Count(click.IntRange):
 
     name = "count"
 
+    def __init__(self) -> None:
+        super().__init__(min=1)
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Give the number, or end."""
         try:
@@ -43,6 +46,9 @@ class Positive(click.FloatRange):
     """A number above 0."""
 
     name = "number"
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Give the number, or end."""

@@ -22,7 +22,7 @@ from inplace_lint.span import Span
 SUFFIX = ".ipynb"
 _FORMAT = 4
 _KEEPS_BODY = frozenset({"time", "timeit", "capture", "prun"})
-_MAGIC = re.compile(r"(?P<indent>[ \t]*)(?:[%!?].*|[\w.%!]+\?{1,2}[ \t]*)$")
+_MAGIC = re.compile(r"(?P<indent>[ \t]*)(?:[%!?,;/].*|[\w.%!]+\?{1,2}[ \t]*)$")
 _LEXEME = re.compile(r'''#.*|"""|\'{3}|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[()\[\]{}]|\\$''')
 _ENDS = {quote: re.compile(rf"(?:\\.|(?!{quote})[^\\])*{quote}") for quote in ('"""', "'''")}
 _ASSIGNED = re.compile(r"(?P<target>[ \t]*[\w][\w.\[\], \t]*=)[ \t]*[%!](?!=).*$")

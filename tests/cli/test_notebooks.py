@@ -158,6 +158,7 @@ def test_other_languages_have_no_code():
         ("if x:\n    !ls", "if x:\n    pass"),
         ("torch.relu??", "pass"),
         ("?torch.relu", "pass"),
+        (";ls -l\n,print a b\n/print x\ny = [1\n, 2]", "pass\npass\npass\ny = [1\n, 2]"),
         ("%%html\n<b>x += 1</b>", "\n"),
         ("%%capture out\nx += 1", "pass\nx += 1"),
         ("y = (10\n  % 3)\nz = x != 3", "y = (10\n  % 3)\nz = x != 3"),
