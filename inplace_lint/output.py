@@ -11,6 +11,7 @@ from inplace_lint import process, terminal
 from inplace_lint.config import FOR_PEOPLE, Settings
 from inplace_lint.files import Sources, put_text
 from inplace_lint.finding import Severity
+from inplace_lint.report.cells import width_of, wrapped
 from inplace_lint.report.github import job_summary
 from inplace_lint.report.lang import in_language, language
 from inplace_lint.report.model import Report
@@ -45,7 +46,8 @@ def write(
         fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
         counts = Counts(len(outcome.troubles), sum(outcome.hidden.values()), tuple(fixed))
         line = summary(outcome.findings, counts, report.say, color=color)
-        text += shown + line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
+        ending = line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
+        text += shown + (_broken(ending, width) if stream is not None and stream.isatty() else ending)
     if settings.statistics:
         numbers = statistics(outcome.findings, outcome.counters, outcome.seconds, report.say)
         if is_for_people:
@@ -56,6 +58,12 @@ def write(
         process.put(sys.stdout if mended is None else mended.out, text)
     else:
         put_text(output_file, text)
+
+
+def _broken(text: str, width: int) -> str:
+    """Give a text whose lines end between words where the terminal ends; what fits stays as it is."""
+    lines = [wrapped(line, width, width) if width_of(line) > width else [line] for line in text.splitlines()]
+    return "".join(f"{piece}\n" for pieces in lines for piece in pieces)
 
 
 def told(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:

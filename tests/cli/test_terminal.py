@@ -103,6 +103,16 @@ def test_a_narrow_terminal_breaks_lines_between_words_and_a_wide_one_does_not(mo
 
 
 @needs_tmux
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_last_lines_break_between_words_too(folder, width):
+    (folder / "a.py").write_text("import torch\n\nw = torch.ones(2, requires_grad=True)\nw += 1\n")
+    text, _ = screen(folder, width, "--no-cache", ".")
+    ending = text[text.index("Found") :].split("\n", 1)[1]
+    assert len(ending.splitlines()) > 1
+    assert " ".join(ending.split()).endswith("(1 hidden fix can be enabled with the `--unsafe-fixes` option).")
+
+
+@needs_tmux
 def test_colours_are_those_of_a_terminal_and_go_with_no_color(model):
     text, coloured = screen(model, 80, "--no-cache", ".")
     assert "\x1b[1m\x1b[31merror[IPL101]" in coloured
