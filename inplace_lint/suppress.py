@@ -108,7 +108,7 @@ def unused(
                 idle.append(word)
         if idle:
             what = ", ".join(f"`{word}`" for word in idle if word) or "this comment"
-            message = f"{what} {'silence' if len(idle) > 1 else 'silences'} nothing here"
+            message = f"{what} silence nothing here" if len(idle) > 1 else f"{what} silences nothing here"
             partly = len(idle) < len(comment.selectors)
             found.append(_told(comment, message, f"take {what} out of the list" if partly else "remove it", path))
     return found
