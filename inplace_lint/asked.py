@@ -1,4 +1,4 @@
-"""The options of `--confirm`; it imports nothing else of ours, since every start of the program imports it."""
+"""The options of `--confirm`; it imports little, since every start of the program imports it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+
+from inplace_lint.kinds import Count, OneOf, Positive
 
 KEYS = ("confirm", "device", "confirm_seconds", "confirm_memory", "confirm_output")
 _DEVICES = ("cpu", "cuda")
@@ -15,13 +17,16 @@ def confirm_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `--confirm`."""
     options = (
         click.option("--confirm", is_flag=True, help="Run the flagged code, and say what really happens."),
-        click.option("--device", type=click.Choice(_DEVICES), default="cpu", help="Where --confirm runs it."),
         click.option(
-            "--confirm-seconds", type=click.FloatRange(min=0, min_open=True), default=30.0, metavar="N",
+            "--device", type=OneOf(_DEVICES), metavar="|".join(_DEVICES), default="cpu",
+            help="Where --confirm runs it.",
+        ),
+        click.option(
+            "--confirm-seconds", type=Positive(), default=30.0, metavar="N",
             help="Time that one target of --confirm may take; default 30.",
         ),
         click.option(
-            "--confirm-memory", type=click.IntRange(min=1), default=4096, metavar="MB",
+            "--confirm-memory", type=Count(), default=4096, metavar="MB",
             help="Memory that one target of --confirm may take; default 4096.",
         ),
         click.option("--confirm-output", is_flag=True, help="Show on stderr what --confirm's targets print."),

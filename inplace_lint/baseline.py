@@ -73,7 +73,7 @@ def write(path: Path, entries: Mapping[Key, int]) -> None:
     rows = [{**key._asdict(), "count": count} for key, count in sorted(entries.items()) if count > 0]
     text = json.dumps({"version": _VERSION, "findings": rows}, indent=1, ensure_ascii=False) + "\n"
     try:
-        files.put(path, text.encode())
+        files.put(path, text.encode("utf-8", "backslashreplace"))  # a name that is no Unicode is an escape of JSON
     except UnreadableError as error:
         msg = f"{path}: {error}"
         raise InplaceLintError(msg) from error

@@ -42,7 +42,7 @@ class Cache:
 
     def key(self, path: str, data: bytes) -> str:
         """Give the key of a file with this content at this path."""
-        return hashlib.sha256(f"{self.context}\0{path}\0".encode() + data).hexdigest()
+        return hashlib.sha256(f"{self.context}\0{path}\0".encode("utf-8", "surrogateescape") + data).hexdigest()
 
     def get(self, path: str, key: str) -> Entry | None:
         """Give the entry of a path if it was stored under this very key."""
@@ -69,7 +69,7 @@ class Cache:
             return
 
     def _place(self, path: str) -> Path:
-        name = hashlib.sha256(path.encode()).hexdigest()[:24]
+        name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:24]
         return self.folder / name[:2] / f"{name[2:]}.json"
 
 

@@ -8,7 +8,6 @@ user did wrong is told in one line on stderr. Imports beyond click stand in the 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,32 +18,30 @@ import click
 from inplace_lint import __version__, process, terminal
 from inplace_lint.asked import KEYS as CONFIRM_KEYS
 from inplace_lint.asked import confirm_options
-from inplace_lint.config import COLORS, FOR_PEOPLE, FORMATS, LANGS, nearest
 from inplace_lint.errors import InplaceLintError
+from inplace_lint.keys import COLORS, FORMATS, LANGS, nearest
+from inplace_lint.kinds import Count, OneOf, Output
 from inplace_lint.options import (
-    OneOf,
     Wishes,
     by_pattern,
-    chosen_language,
+    excluded,
     framework_version,
     from_here,
     known_rules,
-    nearest_option,
+    meant,
     rule_names,
     scope_of,
     split,
 )
+from inplace_lint.usage import check_first, chosen_language, words_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from inplace_lint.config import Settings
-    from inplace_lint.mend.command import Mended
     from inplace_lint.scope import Scope
     from inplace_lint.selection import Known
-    from inplace_lint.session import Outcome
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # as in `output`
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
 _OWN_OPTIONS = {"--version", "--help", "-h"}
 
@@ -54,12 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = with_command(sys.argv[1:] if arguments is None else arguments)
     process.prepare()
     try:
+        check_first(words[1:] if words[:1] == ["check"] else words, program.commands)
         status = program.main(words, prog_name="inplace-lint", standalone_mode=False)
         sys.stdout.flush()
-    except click.NoSuchOption as error:
-        return _fail(f"no such option {error.option_name!r}{nearest_option(error)}", chosen_language(words))
     except click.ClickException as error:
-        return _fail(error.format_message(), chosen_language(words))
+        return _fail(words_of(error, program.commands.get(words[0], program)), chosen_language(words))
     except InplaceLintError as error:
         return _fail(str(error), chosen_language(words))
     except (click.Abort, KeyboardInterrupt):
@@ -136,9 +132,10 @@ def program(context: click.Context) -> int | None:
     metavar="PATTERN:CODE[,CODE]",
     help="Rules to leave out in files.",
 )
-@click.option("--exclude", multiple=True, callback=split, help="Files and folders to pass over, as in .gitignore.")
+@click.option("--exclude", multiple=True, callback=excluded, help="Files and folders to pass over, as in .gitignore.")
+@click.option("--force-exclude/--no-force-exclude", default=None, help="Pass over paths that are given, too.")
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
-@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
 @click.option("--fix/--no-fix", default=None, help="Apply fixes that are safe, and report what remains.")
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Count unsafe fixes in as well.")
@@ -148,7 +145,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was understood.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes; default one for each CPU.")
+@click.option("-j", "--jobs", type=Count(), metavar="N", help="Processes; default one for each CPU.")
 @click.option("--torch-version", callback=framework_version, metavar="VERSION", help="Check for this version of torch.")
 @click.option(
     "--paddle-version", callback=framework_version, metavar="VERSION", help="Check for this version of Paddle."
@@ -164,13 +161,15 @@ def program(context: click.Context) -> int | None:
 @click.option("--add-noqa", is_flag=True, help="Write `# noqa: CODE` comments that silence what is found.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
-@click.option("--stdin-filename", metavar="PATH", default="-", help="The name of what is read for the path `-`.")
+@click.option("--stdin-filename", metavar="PATH", help="The name of what is read for the path `-`.")
 @click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 @confirm_options
-def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str, *, diff: bool, **options: Any) -> int:
+def check(
+    paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, diff: bool, **options: Any
+) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
-    paths = paths or (Path(),)
+    paths, stdin = meant(paths, stdin_filename)
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
     no_cache = options.pop("no_cache")
@@ -178,29 +177,30 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
     wishes = Wishes(**{key: options.pop(key) for key in Wishes._fields})
     scope = scope_of(known, options)
     if any(shows.values()):
-        return _show(paths, stdin_filename, scope, known, **shows)
+        return _show(paths, stdin, scope, known, output_file, **shows)
     settings = scope.settings_of(Path.cwd())
     if no_cache:
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
     is_stdin = paths == (Path("-"),)
+    from inplace_lint.output import told, write
     from inplace_lint.runs import compatible, mended_by, runner
 
     compatible(wishes, settings, diff=diff, is_stdin=is_stdin)
-    run = runner(paths, stdin_filename, scope, settings, wishes)
+    run = runner(paths, stdin, scope, settings, wishes)
     mended = mended_by(run, settings, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
     if outcome.word:
-        click.echo(outcome.word)
-        return _told(outcome, settings.lang, exit_zero=True)
+        process.put(sys.stdout, f"{outcome.word}\n")
+        return told(outcome, settings.lang, exit_zero=True)
     if proof["confirm"]:
         from inplace_lint.proving import proved
 
         texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
     if mended is None or not mended.silent:
-        _write(outcome, settings, output_file, texts, mended)
-    status = _told(outcome, settings.lang, exit_zero=settings.exit_zero)
+        write(outcome, settings, output_file, texts, mended)
+    status = told(outcome, settings.lang, exit_zero=settings.exit_zero)
     if mended is not None and mended.silent and not outcome.troubles:
         return FOUND if diff and mended.fixed else CLEAN
     return status
@@ -214,7 +214,7 @@ def check(paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str
 @click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
 @click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
-@click.option("-o", "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write findings here.")
+@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
 @click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
@@ -245,8 +245,7 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
 
     known = known_rules()
     if name is None and not every:
-        for item in known:
-            click.echo(f"{item.code}  {item.name}")
+        process.put(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))
         return CLEAN
     wanted = list(known)
     if name is not None:
@@ -272,6 +271,8 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 
     from inplace_lint.explain import candidates, told
     from inplace_lint.explain import explain as read
+    from inplace_lint.output import told as status_of
+    from inplace_lint.output import write
     from inplace_lint.report.lang import language, sayer
     from inplace_lint.runs import runner
 
@@ -281,44 +282,45 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     explained = read(process.read().decode("utf-8", "replace"))
     if explained is None:
         return _fail("no error of torch or paddle about in-place operations stands in this text", lang)
-    for line in told(explained, sayer(lang)):
-        click.echo(line)
+    process.put(sys.stdout, "".join(f"{line}\n" for line in told(explained, sayer(lang))))
     if not paths:
         return CLEAN
     scope = scope_of(known_rules(), {"color": color, "lang": lang})
     settings = scope.settings_of(Path.cwd())
-    outcome, texts = runner(paths, "-", scope, settings, Wishes())({})
+    outcome, texts = runner(paths, Path("-"), scope, settings, Wishes())({})
     outcome.findings = candidates(explained, outcome.findings)
-    click.echo()
+    process.put(sys.stdout, "\n")
     if outcome.findings:
-        _write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
+        write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
-        click.echo(sayer(lang)("No finding in these paths fits."))
-    return _told(outcome, lang, exit_zero=True)
+        process.put(sys.stdout, sayer(lang)("No finding in these paths fits.") + "\n")
+    return status_of(outcome, lang, exit_zero=True)
 
 
 def _show(
     paths: tuple[Path, ...],
-    stdin_filename: str,
+    stdin: Path,
     scope: Scope,
     known: list[Known],
+    output_file: Path | None,
     *,
     show_files: bool,
     show_settings: bool,
 ) -> int:
-    from inplace_lint import show
+    from inplace_lint import files, show
 
-    given = tuple(Path(stdin_filename) if path == Path("-") else path for path in paths)
-    troubles: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    if show_files:
-        text, troubles, notes = show.file_list(given, scope)
-        click.echo(text, nl=False)
+    text = ""
+    found = show.listed(paths, stdin, scope) if show_files else files.Found((), ())
+    text += "".join(f"{files.shown(path)}\n" for path in found.files)
     if show_settings:
-        click.echo(show.settings_text(given[0], scope, known), nl=False)
-    for line in (*troubles, *notes):
-        process.tell(line)
-    return FAILED if troubles else CLEAN
+        text += show.settings_text(stdin if paths == (Path("-"),) else paths[0], scope, known)
+    if output_file is not None:
+        files.put_text(output_file, text)
+    else:
+        process.put(sys.stdout, text)
+    for line in (*found.troubles, *found.notes):
+        terminal.complain((line,), scope.settings_of(Path.cwd()).lang)
+    return FAILED if found.troubles else CLEAN
 
 
 @program.command(short_help="Print what makes a shell complete our options.")
@@ -329,60 +331,8 @@ def completion(shell: str) -> int:
 
     known = get_completion_class(shell)
     assert known is not None, "click knows these three"
-    click.echo(known(program, {}, "inplace-lint", _COMPLETION).source())
+    process.put(sys.stdout, known(program, {}, "inplace-lint", _COMPLETION).source() + "\n")
     return CLEAN
-
-
-def _write(
-    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
-) -> None:
-    from inplace_lint.files import Sources, put_text
-    from inplace_lint.report.github import job_summary
-    from inplace_lint.report.lang import in_language, language
-    from inplace_lint.report.model import Report
-    from inplace_lint.report.reporters import REPORTERS
-    from inplace_lint.report.summary import Counts, fixable, statistics, summary
-
-    color = terminal.wants_color(settings.color, is_file=output_file is not None)
-    width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
-    for book in outcome.notebooks.values():
-        texts |= book.texts()
-    links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
-    stream = sys.stdout if output_file is None else None
-    is_for_people = settings.output_format in FOR_PEOPLE
-    lang, unsafe = language(settings.lang, for_people=is_for_people, stream=stream), settings.unsafe_fixes
-    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links, unsafe)
-    report = in_language(report, lang)
-    text = REPORTERS[settings.output_format](report)
-    if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
-        put_text(Path(place), job_summary(report), end=True)
-    if is_for_people:
-        fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
-        counts = Counts(len(outcome.troubles), sum(outcome.hidden.values()), tuple(fixed))
-        line = summary(outcome.findings, counts, report.say, color=color)
-        text += shown + line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
-    if settings.statistics:
-        numbers = statistics(outcome.findings, outcome.counters, outcome.seconds, report.say)
-        if is_for_people:
-            text += "\n" + numbers
-        else:
-            process.put(sys.stderr, numbers)  # stdout is for a program
-    if output_file is None:
-        process.put(sys.stdout if mended is None else mended.out, text)
-    else:
-        put_text(output_file, text)
-
-
-def _told(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:
-    """Tell what could not be checked, and give the exit status."""
-    from inplace_lint.finding import Severity
-
-    for line in (*outcome.troubles, *outcome.notes):
-        terminal.complain((line,), lang)
-    if outcome.troubles:
-        return FAILED
-    counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
-    return FOUND if counts and not exit_zero else CLEAN
 
 
 def _fail(message: str, lang: str | None) -> int:

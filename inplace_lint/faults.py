@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import traceback
+import warnings
 from pathlib import Path
 
 from inplace_lint.finding import Certainty, Finding, Severity
@@ -29,16 +31,33 @@ def hides_interrupt(error: BaseException) -> bool:
     return False
 
 
-def syntax_finding(path: str, error: SyntaxError) -> Finding:
-    """Give the finding that a file is no Python, at the place where it stops being any."""
+def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding:
+    """Give the finding that a file is no Python, at the place and in the words of the Python that runs."""
+    error = _of_python(source) or error
     line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
-    span = Span(path, line, column, line, column + 1)
+    end_line, end = error.end_lineno or line, max((error.end_offset or 0) - 1, 0)
+    if (end_line, end) <= (line, column):
+        end_line, end = line, column + 1
+    span = Span(path, line, column, end_line, end)
     return Finding(
         code=SYNTAX_CODE,
         name=SYNTAX_NAME,
         severity=Severity.ERROR,
         certainty=Certainty.ALWAYS,
-        message=(error.msg or "invalid syntax").partition("\n")[0],
+        message=(error.msg or "invalid syntax").partition("\n")[0].removeprefix("parser error: "),
         span=span,
         label="here",
     )
+
+
+def _of_python(source: str) -> SyntaxError | None:
+    """Give what the running Python says of a text; nothing where it reads it, or does not say where it stops to."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        return error if error.lineno else None
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None

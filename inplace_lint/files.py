@@ -15,17 +15,19 @@ import stat
 import tempfile
 import tokenize
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inplace_lint.config import is_there
+from inplace_lint.config import NAMES, is_there
 from inplace_lint.errors import InplaceLintError, UnreadableError
+from inplace_lint.patterns import says, spec_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+Nested = Callable[[Path], Sequence[str]]
 _NEW_MODE = 0o666
 MOST_BYTES = 2_000_000  # trees of a file take up to a thousand times its size in memory
 SKIPPED = frozenset(
@@ -56,8 +58,9 @@ class _Layer:
 class _Search:
     """One discovery: patterns are read once a folder, files are taken once however often they are named."""
 
-    exclude: Mapping[Path, GitIgnoreSpec]
+    exclude: dict[Path, GitIgnoreSpec]
     most: int | None
+    nested: Nested | None
     files: dict[str, Path] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -81,21 +84,32 @@ class Sources:
         return self._lines[path]
 
 
-def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], most: int | None = None) -> Found:
+def find(
+    paths: Sequence[Path],
+    exclude: Mapping[Path, Sequence[str]],
+    most: int | None = None,
+    *,
+    force: bool = False,
+    nested: Nested | None = None,
+) -> Found:
     """
     Give every file that the paths mean, each once, in sorted order.
 
-    Of a folder, the search ends after at least `most` files or in as many folders, the nearest first.
+    Of a folder, the search ends after at least `most` files or in as many folders, the nearest first. `force`: what is
+    excluded is left out also where a path names it.
 
-    `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it. A path that does not
+    `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it; `nested` gives those
+    of a folder with a configuration of its own, that the search comes to. A path that does not
     exist or cannot be searched is a line in `troubles` and ends nothing.
     """
-    search = _Search({folder.absolute(): _spec(lines) for folder, lines in exclude.items() if lines}, most)
+    search = _Search({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, most, nested)
     for path in paths:
         try:
             mode = path.stat().st_mode
         except OSError as error:
             search.troubles.append(f"{shown(path)}: {_reason(error)}")
+            continue
+        if force and _is_excluded(search.exclude, path):
             continue
         if stat.S_ISDIR(mode):
             root = path.absolute()
@@ -105,6 +119,11 @@ def find(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], most: int
         else:
             _take(search, path)
     return Found(tuple(sorted(search.files.values(), key=shown)), tuple(search.troubles), tuple(search.notes))
+
+
+def is_excluded(path: Path, exclude: Mapping[Path, Sequence[str]]) -> bool:
+    """Say whether a file that was named would be passed over by a search of its folder, `.gitignore` left aside."""
+    return _is_excluded({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, path)
 
 
 def shown(path: Path) -> str:
@@ -279,6 +298,9 @@ def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
             search.troubles.append(f"{shown(place)}: {_reason(error)}")
             continue
         here = (*above, *_layer(search, place))
+        if search.nested is not None and not NAMES.isdisjoint(entry.name for entry in entries):
+            lines = search.nested(place)
+            search.exclude |= {place: spec_of(lines)} if lines and place not in search.exclude else {}
         for entry in entries:
             path = place / entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -308,52 +330,54 @@ def _take(search: _Search, path: Path) -> None:
     search.files.setdefault(os.path.realpath(path), path)
 
 
+def _is_excluded(exclude: Mapping[Path, GitIgnoreSpec], path: Path) -> bool:
+    place, cwd = Path(os.path.normpath(path.absolute())), Path.cwd()
+    below = place.relative_to(cwd).parts[:-1] if place.is_relative_to(cwd) else ()
+    return not SKIPPED.isdisjoint(below) or any(
+        place.is_relative_to(folder) and spec.match_file(place.relative_to(folder).as_posix())
+        for folder, spec in exclude.items()
+    )
+
+
 def _is_left_out(search: _Search, path: Path, layers: tuple[_Layer, ...], tail: str) -> bool:
     for folder, spec in search.exclude.items():
         if path.is_relative_to(folder) and spec.match_file(path.relative_to(folder).as_posix() + tail):
             return True
     for layer in reversed(layers):  # the deepest file that says anything about a path decides
-        verdict = spec_says(layer.spec, path.relative_to(layer.folder).as_posix() + tail)
+        verdict = says(layer.spec, path.relative_to(layer.folder).as_posix() + tail)
         if verdict is not None:
             return verdict
     return False
 
 
-def spec_says(spec: GitIgnoreSpec, path: str) -> bool | None:
-    """Say whether patterns leave a path out (True), keep it (`!pattern`, False) or do not speak of it (None)."""
-    return spec.check_file(path).include
-
-
-def _layer(search: _Search, folder: Path) -> Iterator[_Layer]:
-    path = folder / ".gitignore"
+def _layer(search: _Search, folder: Path, name: str = ".gitignore") -> Iterator[_Layer]:
+    path = folder / name
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
         note = f"{shown(path)}: {_reason(error)}: no file is left out for it"
         if note not in search.notes:
             search.notes.append(note)
         return
-    yield _Layer(folder, _spec(text.splitlines()))
+    yield _Layer(folder, spec_of(text.splitlines()))
 
 
 def _layers_above(search: _Search, folder: Path) -> tuple[_Layer, ...]:
-    """Read the `.gitignore` files between the root of the repository and a folder, the folder itself left out."""
+    """
+    Read the `.gitignore` files between the root of the repository and a folder, the folder itself left out.
+
+    Before these comes what git is told for this clone alone.
+    """
     chain: list[Path] = []
     for place in (folder, *folder.parents):
         if place != folder:
             chain.append(place)
         if is_there(place / ".git"):
-            return tuple(layer for above in reversed(chain) for layer in _layer(search, above))
+            layers = (layer for above in reversed(chain) for layer in _layer(search, above))
+            return (*_layer(search, place, ".git/info/exclude"), *layers)
     return ()  # outside a repository only the files below the folder count
-
-
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - a run without patterns does without it
-
-    good = [line for line in lines if not re.fullmatch(r"\s*(#.*)?", line)]
-    return GitIgnoreSpec.from_lines(good)
 
 
 def _reason(error: OSError) -> str:

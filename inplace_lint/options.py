@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from inplace_lint.config import LANGS, nearest, settings_at, settings_of_text, version
+from inplace_lint.config import settings_at, settings_of_text
+from inplace_lint.keys import patterns, version
 
 if TYPE_CHECKING:
     from inplace_lint.config import Settings
@@ -26,25 +26,32 @@ class Wishes(NamedTuple):
     add_noqa: bool = False
 
     @property
-    def writes(self) -> str:
-        """Name the option that writes something; empty for none."""
+    def writes(self) -> tuple[str, ...]:
+        """Name the options that write something."""
         options = {
             "--add-noqa": self.add_noqa,
             "--write-baseline": self.write_baseline,
             "--prune-baseline": self.prune_baseline,
         }
-        return next((name for name, chosen in options.items() if chosen), "")
+        return tuple(name for name, chosen in options.items() if chosen)
 
 
-class OneOf(click.Choice[str]):
-    """A choice whose error names the nearest right word."""
+def meant(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[tuple[Path, ...], Path]:
+    """
+    Give the paths that are meant, and the name of standard input, which is `-` alone.
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Give the word, or end with the nearest right one."""
-        if value not in self.choices:
-            words = f"{', '.join(self.choices)}{nearest(str(value), self.choices)}"
-            self.fail(f"{value!r} is not one of {words}", param, ctx)
-        return str(value)
+    Raises: `click.UsageError` where standard input is named along with a path.
+    """
+    stdin = Path("-")
+    if stdin_filename is not None:
+        paths = paths or (stdin,)
+        if paths != (stdin,):
+            msg = "--stdin-filename goes with `-` alone"
+            raise click.UsageError(msg)
+    if stdin in paths and len(paths) > 1:
+        msg = "`-` is standard input, and goes with no other path"
+        raise click.UsageError(msg)
+    return paths or (Path(),), Path(stdin_filename or stdin)
 
 
 def known_rules() -> list[Known]:
@@ -72,6 +79,18 @@ def from_here(_context: click.Context, _parameter: click.Parameter, value: str |
     return None if value is None else str(Path(value).absolute())
 
 
+def excluded(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Read patterns that commas separate."""
+    return _checked(parameter, split(context, parameter, values))
+
+
+def _checked(parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return patterns(values)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from error
+
+
 def split(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Read words that commas separate, of all uses of an option."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
@@ -88,9 +107,10 @@ def by_pattern(
             before, colon, code = word.rpartition(":")
             pattern = before.strip() if colon else pattern
             if not pattern or not code.strip():
-                msg = f"{value!r} is not PATTERN:CODE[,CODE]"
+                msg = f"must be `PATTERN:CODE[,CODE]`, not {value!r}"
                 raise click.BadParameter(msg, param=parameter)
             found[pattern] = (*found.get(pattern, ()), code.strip())
+    _checked(parameter, tuple(found))
     return found
 
 
@@ -100,19 +120,6 @@ def framework_version(_context: click.Context, parameter: click.Parameter, value
         return value if value is None else version(value)
     except ValueError as error:
         raise click.BadParameter(str(error), param=parameter) from error
-
-
-def chosen_language(words: Sequence[str]) -> str | None:
-    """Give the language that a command line names, right or wrong as the rest of it may be."""
-    named = [after for before, after in pairwise(words) if before == "--lang"]
-    named += [word.partition("=")[2] for word in words if word.startswith("--lang=")]
-    return next((lang for lang in reversed(named) if lang in LANGS), None)
-
-
-def nearest_option(error: click.NoSuchOption) -> str:
-    """Give `, did you mean '--x'?` for the option closest to a wrong one, or nothing when none is close."""
-    parameters = error.ctx.command.params if error.ctx is not None else []
-    return nearest(error.option_name, [name for item in parameters for name in item.opts if name.startswith("--")])
 
 
 def scope_of(known: list[Known], options: dict[str, Any]) -> Scope:
@@ -145,4 +152,4 @@ def scope_of(known: list[Known], options: dict[str, Any]) -> Scope:
 def _plain_settings(values: Mapping[str, Any]) -> Settings:
     from inplace_lint.config import Settings
 
-    return Settings(root=Path.cwd(), origins=dict.fromkeys(values, Path("--config")), **values)
+    return Settings(root=Path.cwd(), origins=dict.fromkeys(values, "--config"), **values)

@@ -25,21 +25,27 @@ def compatible(wishes: Wishes, settings: Settings, *, diff: bool, is_stdin: bool
     """
     Accept options that go together.
 
-    Raises: `click.UsageError` for what writes comments or a baseline on standard input, or along with fixes.
+    Raises: `click.UsageError` for what writes comments or a baseline on standard input, or along with something else.
     """
-    if wishes.writes and is_stdin:
-        msg = f"{wishes.writes} goes by files, and `-` is none"
+    if len(wishes.writes) > 1:
+        msg = f"{wishes.writes[0]} does not go with {wishes.writes[1]}: one after the other"
         raise click.UsageError(msg)
-    if wishes.writes and (diff or settings.fix or settings.fix_only):
-        msg = f"{wishes.writes} does not go with fixes: apply or leave these first"
-        raise click.UsageError(msg)
+    for option in wishes.writes:
+        if is_stdin:
+            msg = f"{option} goes by files, and `-` is none"
+            raise click.UsageError(msg)
+        if diff or settings.fix or settings.fix_only:
+            msg = f"{option} does not go with fixes: apply or leave these first"
+            raise click.UsageError(msg)
 
 
-def runner(paths: tuple[Path, ...], stdin_filename: str, scope: Scope, settings: Settings, wishes: Wishes) -> Run:
+def runner(paths: tuple[Path, ...], stdin: Path, scope: Scope, settings: Settings, wishes: Wishes) -> Run:
     """Give what checks the paths, with texts that stand for files; it may be asked again with others."""
     progress = terminal.progress() if sys.stderr.isatty() else None
-    plan = session.Plan(settings, scope.settings_of, scope.codes_of, progress, scope.opinions_of, memory={})
-    look = _stdin(Path(stdin_filename), plan) if paths == (Path("-"),) else _files(paths, scope, plan)
+    plan = session.Plan(
+        settings, scope.settings_of, scope.codes_of, progress, scope.opinions_of, memory={}, nested=scope.nested
+    )
+    look = _stdin(stdin, scope, plan) if paths == (Path("-"),) else _files(paths, scope, plan)
 
     if not (wishes.writes or settings.baseline or wishes.since):
         return look
@@ -65,13 +71,16 @@ def _files(paths: tuple[Path, ...], scope: Scope, plan: session.Plan) -> Run:
     return lambda texts: (session.run(paths, excluded, plan._replace(texts=texts)), dict(texts))
 
 
-def _stdin(path: Path, plan: session.Plan) -> Run:
+def _stdin(path: Path, scope: Scope, plan: session.Plan) -> Run:
     given = process.read()
+    passed_over = plan.settings.force_exclude and files.is_excluded(path, scope.excludes((path,)))
     name, root = (files.shown(path), sources.root_of(path)) if path != Path("-") else ("-", "")
 
     def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
         data = texts.get(name, given)
         outcome = Outcome(asked={name: data})
+        if passed_over:
+            return outcome, {}
         if path.suffix == notebook.SUFFIX:
             book = outcome.notebooks[name] = notebook.parse(name, data)
             data = book.source.encode("utf-8", "surrogatepass")

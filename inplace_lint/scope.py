@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.config import Settings, overridden, project_root, settings_in
+from inplace_lint.patterns import spec_of
 from inplace_lint.selection import Known, asked_for, codes_of, selected, validated
 
 
@@ -68,6 +69,11 @@ class Scope:
         patterns[here] = (*patterns.get(here, ()), *given)
         return patterns
 
+    def nested(self, folder: Path) -> tuple[str, ...]:
+        """Give the patterns that a configuration in this very folder leaves out, where it is one that counts."""
+        mine = self._nearest(folder)
+        return () if mine is None or mine.root != folder or "exclude" in self.inline else mine.exclude
+
     def _nearest(self, folder: Path) -> Settings | None:
         if self.isolated or self.named is not None:
             return self.named
@@ -82,8 +88,6 @@ class Scope:
 
 
 def _matches(pattern: str, path: Path, root: Path) -> bool:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only who has per-file-ignores needs it
-
     absolute = path.absolute()
     inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.name
-    return GitIgnoreSpec.from_lines([pattern]).match_file(inside)
+    return spec_of([pattern]).match_file(inside)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inplace_lint.config import Settings, nearest
+from inplace_lint.config import Settings
 from inplace_lint.errors import ConfigError
+from inplace_lint.keys import nearest
 
 EXACT = 100
 

@@ -23,7 +23,7 @@ from inplace_lint import cache, files, notebook, pool, sources, suppress
 from inplace_lint.agreement import agreement
 from inplace_lint.config import Settings
 from inplace_lint.errors import UnreadableError
-from inplace_lint.faults import crash, hides_interrupt, syntax_finding
+from inplace_lint.faults import SYNTAX_CODE, SYNTAX_NAME, crash, hides_interrupt, syntax_finding
 from inplace_lint.finding import Finding, Fix, Severity
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.pins import pinned
@@ -97,7 +97,8 @@ class Plan(NamedTuple):
     What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path.
 
     `opinions_of` gives those of them that may tell what is no fault. `texts` stand for files, by the paths that
-    findings carry. `memory` keeps results between runs of one process.
+    findings carry. `memory` keeps results between runs of one process. `nested` gives what a configuration of a
+    folder that is searched leaves out.
     """
 
     settings: Settings
@@ -107,13 +108,14 @@ class Plan(NamedTuple):
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
     texts: Mapping[str, bytes] = MappingProxyType({})
     memory: dict[Hashable, Checked] | None = None
+    nested: Callable[[Path], Sequence[str]] | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
     """Check every file that the paths mean, and give what was found; no file's fault ends the run."""
     outcome = Outcome()
     sources.forget()
-    found = files.find(paths, exclude)
+    found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
     outcome.troubles.extend(found.troubles)
     outcome.notes.extend(found.notes)
     tasks = _tasks(found.files, plan, outcome)
@@ -173,7 +175,7 @@ def _check_one(task: Task) -> Checked:
     except UnreadableError as error:
         return _failed(str(error))
     except SyntaxError as error:
-        return Checked(cache.Entry((syntax_finding(task.path, error),), {}, {}), lasting=False)
+        return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
     except RecursionError:
         return _failed("nested too deeply to be analyzed")
     except MemoryError:
@@ -363,19 +365,21 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
         known = texts.get(path, plan.texts.get(path))
         source = files.decode(files.read(Path(path)) if known is None else known)
         if tells_unused:
-            names, every = _names_of(codes)
-            yield from suppress.unused(chosen, source, outcome.statements, path, names, every=every)
+            names, words, every = _names_of(codes)
+            yield from suppress.unused(chosen, source, outcome.statements, path, names, known=words, every=every)
         left = suppress.unsuppressed(chosen, source, outcome.statements)
         outcome.counters["findings_suppressed"] += len(chosen) - len(left)
         yield from left
 
 
-def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], bool]:
-    """Give the codes of the rules that apply by their names, and whether these are all that apply unasked."""
+def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bool]:
+    """Give the codes of the rules that apply by their names, all words for rules, and if all that apply unasked do."""
     from inplace_lint.rules import RULES  # noqa: PLC0415 - rarely needed
 
     names = {rule.name: rule.code for rule in RULES if rule.code in codes}
-    return names, all(rule.code in codes for rule in RULES if rule.default)
+    words = {word for rule in RULES for word in (rule.code.lower(), rule.name)}
+    words |= {word.lower() for word in (SYNTAX_CODE, SYNTAX_NAME, suppress.UNUSED_CODE, suppress.UNUSED_NAME)}
+    return names, frozenset(words), all(rule.code in codes for rule in RULES if rule.default)
 
 
 def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:

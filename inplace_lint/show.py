@@ -14,10 +14,13 @@ _NO_KEYS = frozenset({"root", "source", "origins"})
 _UNCHOSEN = frozenset({"jobs", "lang"})  # nobody chose: no value of the key says that
 
 
-def file_list(paths: Sequence[Path], scope: Scope) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Give the files that would be checked, one a line; a line for each path that could not be searched; and notes."""
-    found = files.find(paths, scope.excludes(paths))
-    return "".join(f"{files.shown(path)}\n" for path in found.files), found.troubles, found.notes
+def listed(paths: Sequence[Path], stdin: Path, scope: Scope) -> files.Found:
+    """Give the files that would be checked; for standard input the name that was given to it."""
+    force = scope.settings_of(Path.cwd()).force_exclude
+    if paths == (Path("-"),):
+        out = force and files.is_excluded(stdin, scope.excludes((stdin,)))
+        return files.Found(() if out else (stdin,), ())
+    return files.find(paths, scope.excludes(paths), force=force, nested=scope.nested)
 
 
 def settings_text(path: Path, scope: Scope, known: Sequence[Known]) -> str:

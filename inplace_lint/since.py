@@ -107,6 +107,6 @@ def _git(*words: str, allowed: tuple[int, ...] = (0,)) -> str:
         raise SinceError(msg) from error
     if ran.returncode not in allowed:
         reason = ran.stderr.decode("utf-8", "replace").strip().partition("\n")[0] or f"git {words[0]} failed"
-        msg = f"--since: {reason}"
+        msg = f"--since: {reason.removeprefix('fatal: ')}"
         raise SinceError(msg)
     return ran.stdout.decode("utf-8", "surrogateescape")

@@ -139,7 +139,7 @@ class Graph:
         known = self._users.get(package)
         if known is None:
             known = self._users[package] = {}
-            word = posixpath.basename(package).encode()
+            word = posixpath.basename(package).encode("utf-8", "surrogateescape")
             for user in self._files(package):
                 if user.startswith(f"{package}/") or word in self.text(user):
                     for target, name in self._meant(user, package):
@@ -175,7 +175,7 @@ class Graph:
         for name in sorted(self.below(path)):
             if name not in self._digests:
                 self._digests[name] = hashlib.sha256(self.text(name)).digest()
-            total.update(name.encode() + self._digests[name])
+            total.update(name.encode("utf-8", "surrogateescape") + self._digests[name])
         return total.digest()
 
     def _imports(self, path: str) -> frozenset[str]:

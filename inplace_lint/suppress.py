@@ -10,15 +10,15 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from inplace_lint.finding import Certainty, Finding, Severity
 from inplace_lint.span import Span
 
 _NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<list>[A-Za-z][\w-]*(?:[\s,]+[A-Za-z][\w-]*)*))?", re.IGNORECASE)
-_IGNORE = re.compile(r"#\s*inplace-lint:\s*ignore(?:\[(?P<list>[^\]]*)\])?", re.IGNORECASE)
-_CODE = re.compile(r"[A-Z]+[0-9]+$")
+_IGNORE = re.compile(r"#\s*inplace-lint:\s*ignore(?![\w-])(?:\s*\[(?:(?P<list>[^\]]*)\]|(?P<open>.*)))?", re.IGNORECASE)
+_CODE = re.compile(r"[A-Z]+[0-9]+$|IPL[0-9]")  # whatever begins as one of ours was meant as one
 
 
 UNUSED_CODE = "IPL901"
@@ -33,11 +33,16 @@ def may_name_us(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """A comment that silences; no selectors silence every rule. `ours`: it names us, and no other tool reads it."""
+    """
+    A comment that silences; no selectors silence every rule.
+
+    `ours`: it names us, and no other tool reads it. `broken`: its list has no end, and it silences nothing.
+    """
 
     line: int
     selectors: tuple[str, ...]
     ours: bool = field(default=False, compare=False)
+    broken: bool = field(default=False, compare=False)
     column: int = field(default=0, compare=False)
     end_column: int = field(default=0, compare=False)
 
@@ -74,15 +79,25 @@ def unused(
     path: str,
     codes: Mapping[str, str],
     *,
+    known: Collection[str],
     every: bool,
 ) -> list[Finding]:
     """
     Give a finding for each comment that names rules that apply, but silences nothing; `codes` are theirs by name.
 
-    A comment of ours that names none is told only where `every` rule applies.
+    A comment of ours that names none is told only where `every` rule applies; one with a word that is no rule always:
+    `known` are the codes and names of all there are.
     """
     found = []
     for comment in suppressions(source):
+        if comment.broken:
+            found.append(_told(comment, "this comment has no `]`, and silences nothing", "close the list", path))
+            continue
+        found.extend(
+            _told(comment, f"`{word}` names no rule, and silences nothing", "write a whole code or name", path)
+            for word in comment.selectors
+            if word.lower() not in known and (comment.ours or word.upper().startswith("IPL"))
+        )
         words = [word for word in comment.selectors if word.upper() in codes.values() or word.lower() in codes]
         if not words and not (every and comment.ours and not comment.selectors):
             continue
@@ -92,21 +107,23 @@ def unused(
             if not any(_is_silenced(finding, (alone,), statements) for finding in findings):
                 idle.append(word)
         if idle:
-            found.append(_unused_finding(comment, idle, path))
+            what = ", ".join(f"`{word}`" for word in idle if word) or "this comment"
+            message = f"{what} silence nothing here" if len(idle) > 1 else f"{what} silences nothing here"
+            partly = len(idle) < len(comment.selectors)
+            found.append(_told(comment, message, f"take {what} out of the list" if partly else "remove it", path))
     return found
 
 
-def _unused_finding(comment: Suppression, idle: Sequence[str], path: str) -> Finding:
-    what = ", ".join(f"`{word}`" for word in idle if word) or "this comment"
+def _told(comment: Suppression, message: str, cure: str, path: str) -> Finding:
     return Finding(
         code=UNUSED_CODE,
         name=UNUSED_NAME,
         severity=Severity.WARNING,
         certainty=Certainty.ALWAYS,
-        message=f"{what} {'silence' if len(idle) > 1 else 'silences'} nothing here",
+        message=message,
         span=Span(path, comment.line, comment.column, comment.line, comment.end_column),
         label="unused",
-        help="remove it",
+        help=cure,
     )
 
 
@@ -115,11 +132,12 @@ def _of_comment(comment: str, line: int, column: int) -> list[Suppression]:
     if (match := _NOQA.search(comment)) is not None:
         codes = _codes(re.split(r"[\s,]+", match["list"] or ""))
         if codes or not match["list"]:  # a list of anything else silences nothing
-            found.append(Suppression(line, codes, False, column + match.start(), column + match.end()))
+            found.append(Suppression(line, codes, False, False, column + match.start(), column + match.end()))
     if (match := _IGNORE.search(comment)) is not None:
         words = re.split(r"[\s,]+", (match["list"] or "").strip())
         selectors = tuple(word for word in words if word)
-        found.append(Suppression(line, selectors, True, column + match.start(), column + match.end()))
+        is_broken = match["open"] is not None
+        found.append(Suppression(line, selectors, True, is_broken, column + match.start(), column + match.end()))
     return found
 
 
@@ -131,8 +149,10 @@ def _codes(words: Sequence[str]) -> tuple[str, ...]:
 def _is_silenced(finding: Finding, comments: Sequence[Suppression], statements: Mapping[Span, tuple[int, int]]) -> bool:
     lines = statements.get(finding.span, (finding.span.line, finding.span.end_line))
     for comment in comments:
-        if lines[0] <= comment.line <= lines[1] and (
-            not comment.selectors or any(_names(selector, finding) for selector in comment.selectors)
+        if (
+            not comment.broken
+            and lines[0] <= comment.line <= lines[1]
+            and (not comment.selectors or any(_names(selector, finding) for selector in comment.selectors))
         ):
             return True
     return False

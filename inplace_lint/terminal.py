@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import IO
 
 from inplace_lint import process
 
@@ -15,17 +16,26 @@ _PATIENCE_SECONDS = 1.0
 _LINKING_PROGRAMS = frozenset({"Hyper", "iTerm.app", "terminology", "WezTerm", "vscode", "ghostty", "rio", "Tabby"})
 _LINKING_MARKS = ("DOMTERM", "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID")
 _FIRST_VTE = 5000
+_NO = frozenset({"", "0", "false"})
 
 
-def wants_color(choice: str, *, is_file: bool) -> bool:
-    """Say whether output is coloured, for a choice of auto, always or never."""
+def wants_color(choice: str, *, is_file: bool, stream: IO[str] | None = None) -> bool:
+    """
+    Say whether what goes to a stream, stdout for none, is coloured, for a choice of auto, always or never.
+
+    Source: no-color.org; bixense.com/clicolors; FORCE_COLOR as Node reads it, where 0 is no.
+    """
     if choice != "auto":
         return choice == "always"
-    if is_file or os.environ.get("NO_COLOR"):
+    get = os.environ.get
+    if is_file or get("NO_COLOR"):
         return False
-    if os.environ.get("FORCE_COLOR"):
+    if forced := get("FORCE_COLOR"):
+        return forced not in _NO
+    if get("CLICOLOR_FORCE", "0") not in _NO:
         return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    is_terminal = (sys.stdout if stream is None else stream).isatty()
+    return is_terminal and get("TERM") != "dumb" and get("CLICOLOR", "1") != "0"
 
 
 def shows_links(environment: Mapping[str, str] = os.environ) -> bool:
@@ -91,8 +101,16 @@ def show_pages(texts: Sequence[str], color: str) -> None:
 
 
 def complain(parts: Sequence[str], lang: str | None) -> None:
-    """Write a line on stderr, each part of it in a language; None for that of the environment."""
+    """
+    Write a line on stderr, each part of it in a language; None for that of the environment.
+
+    Of several parts the first says what kind of line this is, in colour where there are colours.
+    """
     from inplace_lint.report.lang import language, sayer  # noqa: PLC0415 - most runs have nothing to say there
+    from inplace_lint.report.paint import Ink, paint  # noqa: PLC0415
+    from inplace_lint.report.rows import visible  # noqa: PLC0415
 
     say = sayer(language(lang, stream=sys.stderr))
-    process.tell("".join(map(say, parts)))
+    first, *rest = (visible(say(part)) for part in parts)
+    color = bool(rest) and wants_color("auto", is_file=False, stream=sys.stderr)
+    process.tell("".join((paint(first, Ink.ERROR, color=color), *rest)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -190,6 +191,59 @@ def test_only_changed_lines_are_annotated(check, tmp_path):
     assert "old.py" not in ran.log
 
 
+def ran_through(workspace: Path, github: dict[str, str], **inputs: str) -> tuple[list[int], str, str]:
+    """Run the steps that are scripts as a runner would; give their statuses, the log and the summary."""
+    temp = workspace.parent / "temp"
+    temp.mkdir()
+    files = {"GITHUB_OUTPUT": temp / "outputs", "GITHUB_STEP_SUMMARY": temp / "summary"}
+    values = {f"inputs.{name}": value["default"] for name, value in ACTION["inputs"].items()}
+    values |= {f"inputs.{name.replace('_', '-')}": value for name, value in inputs.items()}
+    values |= {"github.action_path": str(ROOT), "runner.temp": str(temp)}
+    values |= {f"github.{name}": value for name, value in github.items()}
+    inherited = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    inherited |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{inherited['PATH']}"}
+    statuses, log = [], ""
+
+    def filled(text: str) -> str:
+        return re.sub(r"\$\{\{ (\S+) \}\}", lambda hole: values.get(hole[1], ""), text)
+
+    for one in (one for one in ACTION["runs"]["steps"] if "run" in one):
+        files["GITHUB_OUTPUT"].write_text("", encoding="utf-8")
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", one["run"]],
+            cwd=workspace / filled(one.get("working-directory", ".")),
+            env={
+                **inherited,
+                "GITHUB_WORKSPACE": str(workspace),
+                **{name: str(path) for name, path in files.items()},
+                **{name: filled(value) for name, value in one["env"].items()},
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        statuses.append(done.returncode)
+        log += done.stdout + done.stderr
+        for line in files["GITHUB_OUTPUT"].read_text(encoding="utf-8").splitlines():
+            name, _, value = line.partition("=")
+            values[f"steps.{one['id']}.outputs.{name}"] = value
+    told = files["GITHUB_STEP_SUMMARY"]
+    return statuses, log, told.read_text(encoding="utf-8") if told.exists() else ""
+
+
+def test_all_steps_after_one_another_install_the_tool_and_annotate_what_a_pull_request_adds(clone):
+    package = clone.folder / "a package"
+    package.mkdir()
+    (package / "deep.py").write_text(BUGGY, encoding="utf-8")
+    statuses, log, summary = ran_through(
+        clone.folder, {"base_ref": "main", "event_name": "pull_request"}, working_directory="a package"
+    )
+    assert statuses == [0, 0, 1], log
+    annotations = [line for line in log.splitlines() if line.startswith("::error")]
+    assert [line.split(",")[1:3] for line in annotations] == [["file=a package/deep.py", "line=4"]], log
+    assert "| `deep.py:4` | error | IPL201 |" in summary
+
+
 def test_no_input_is_pasted_into_a_script():
     for one in ACTION["runs"]["steps"]:
         assert "${{" not in one.get("run", "")
@@ -197,8 +251,8 @@ def test_no_input_is_pasted_into_a_script():
 
 def test_the_hooks_run_the_command_that_the_package_installs():
     finds, fixes = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert finds["entry"].split() == ["inplace-lint", "check"]
-    assert fixes["entry"].split() == ["inplace-lint", "check", "--fix"]
+    assert finds["entry"].split() == ["inplace-lint", "check", "--force-exclude"]
+    assert fixes["entry"].split() == ["inplace-lint", "check", "--force-exclude", "--fix"]
     assert {finds["language"], fixes["language"]} == {"python"}
     assert "inplace-lint = " in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 

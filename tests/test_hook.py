@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -54,6 +55,19 @@ def test_the_hook_stops_a_bug_and_lets_clean_code_pass(tmp_path: Path) -> None:
     (user / "net.py").write_text(BUGGY.replace("w += 1", "w = w + 1"), encoding="utf-8")
     ran = hook(user, tmp_path / "home")
     assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr
+
+
+def test_what_is_excluded_is_passed_over_and_notebooks_are_not(tmp_path: Path) -> None:
+    user = used(tmp_path, "inplace-lint", BUGGY)
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": BUGGY}
+    book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (user / "train.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    (user / "inplace-lint.toml").write_text('exclude = ["net.py"]\noutput-format = "concise"\n', encoding="utf-8")
+    git(user, "add", "-A")
+    ran = hook(user, tmp_path / "home")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "train.ipynb:cell 1:4:1: error[IPL201]" in ran.stdout
+    assert "net.py" not in ran.stdout
 
 
 def test_the_second_hook_mends_what_is_safe(tmp_path: Path) -> None:

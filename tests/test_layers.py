@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("show", "proving"),
+    ("show", "proving", "output"),
     ("runs",),
     ("terminal",),
     ("adopt",),
@@ -29,6 +29,9 @@ LAYERS = (
     ("notebook", "agreement", "pins"),
     ("selection",),
     ("config", "asked"),
+    ("kinds", "usage"),
+    ("keys",),
+    ("patterns",),
     ("rules",),
     ("interp",),
     ("lower", "outline", "domain", "knowledge"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -45,7 +46,7 @@ def model(tmp_path):
 def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
     roots, ours = imported(model, "--version")
     assert roots & {"libcst", "rich", "pathspec", "torch", "paddle", "numpy", "multiprocessing"} == set()
-    names = {"asked", "cli", "config", "errors", "options", "process", "terminal"}
+    names = {"asked", "cli", "config", "errors", "keys", "kinds", "options", "patterns", "usage", "process", "terminal"}
     assert ours <= {f"inplace_lint.{name}" for name in names}
 
 
@@ -83,26 +84,94 @@ def test_libcst_matchers_are_never_imported():
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
-def test_a_second_run_parses_nothing(model):
-    program = """\
-import sys
-parsed = []
-def hook(event, arguments):
-    if event == "compile" and isinstance(arguments[0], str | bytes):
-        parsed.append(arguments[0])
-from inplace_lint.cli import main
-sys.addaudithook(hook)
-main(["check", "."])
-text = [one if isinstance(one, str) else one.decode() for one in parsed]
-print("PARSED", sum("import torch" in one for one in text))
+MODEL = """\
+from torch import nn
+
+from .layers import Act, make
+
+
+class Net{number}(nn.Module):
+    def __init__(self, width=8, act=Act):
+        super().__init__()
+        self.conv, self.act = nn.Conv2d(width, width, 3), make(act)
+
+    def forward(self, x):
+        out = self.act(self.conv(x))
+        out {write}= x
+        return out
 """
-    command = [sys.executable, "-c", program]
+LAYERS = """\
+import torch
+from torch import nn
+
+
+class Act(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+def make(act):
+    return act()
+"""
+WATCHED = """\
+import sys
+
+parsed, imported = [], set()
+
+
+def hook(event, arguments):
+    if event == "compile" and isinstance(arguments[0], (str, bytes)):
+        parsed.append(arguments[0])
+
+
+from inplace_lint.cli import main
+
+sys.addaudithook(hook)
+status = main(["check", "."])
+texts = [one if isinstance(one, str) else one.decode() for one in parsed]
+names = {name.partition(".")[0] for name in sys.modules}
+count = sum("import nn" in one or "ones(2)" in one for one in texts)
+print(status, count, *sorted(names & {"libcst", "rich", "torch"}))
+"""
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Make a package as timm is one: models, with faults in some, over shared layers; tests, a script, a notebook."""
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\nname = 'zoo'\ndependencies = ['torch>=2']\n[tool.inplace-lint]\noutput-format = 'concise'\n"
+        "[tool.inplace-lint.per-file-ignores]\n'tests/*' = ['IPL3']\n"
+    )
+    (tmp_path / ".gitignore").write_text("*.bak.py\n")
+    files = {"zoo/__init__.py": "", "zoo/models/__init__.py": "", "zoo/models/layers.py": LAYERS, "setup.py": "x = 1\n"}
+    for number in range(12):
+        write = "+" if number % 3 == 0 else "= out +"
+        text = MODEL.format(number=number, write=write).replace("= out += x", "= out + x")
+        files[f"zoo/models/net{number}.py"] = text
+    files["tests/test_nets.py"] = (
+        "import torch\nfrom zoo.models.net0 import Net0\n\n\ndef test():\n    Net0()  # noqa: IPL201\n"
+    )
+    files["train.ipynb"] = json.dumps(
+        {"cells": [{"cell_type": "code", "source": "%time\nimport torch\nw = torch.ones(2)\nw += 1"}], "nbformat": 4}
+    )
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_a_second_run_on_an_unchanged_tree_imports_no_libcst_and_parses_no_file(tree):
+    command = [sys.executable, "-c", WATCHED]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    counts = [
-        subprocess.run(command, cwd=model, env=environment, capture_output=True, text=True, check=True)
-        .stdout.splitlines()[-1]
-        .split()[1]
+    runs = [
+        subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     ]
-    assert counts[0] != "0"
-    assert counts[1] == "0"
+    found, seen = zip(*(run.rstrip().rpartition("\n")[::2] for run in runs), strict=True)
+    assert found[0] == found[1]
+    assert found[0].count("error[IPL101]") == 4
+    assert found[0].count("warning[IPL901]") == 1
+    status, parsed, *modules = seen[0].split()
+    assert (status, modules) == ("1", ["libcst"])
+    assert int(parsed) > 12
+    assert seen[1] == "1 0"

@@ -47,6 +47,7 @@ class Located:
         )
         self.starts = _line_starts(source)
         self.lines = split_lines(source)
+        self.shifts = _shifts(cutout.text, module) if "\f" in cutout.text else {}
 
     def span(self, at: int) -> Span:
         """
@@ -65,14 +66,15 @@ class Located:
     def stretch(self, start: tuple[int, int], end: tuple[int, int]) -> Span:
         """Give the span between two places of the cutout, each a line from 1 and a column from 0."""
         line, end_line = self._line(start[0]), self._line(end[0])
+        column, end_column = start[1] + self.shifts.get(start[0], 0), end[1] + self.shifts.get(end[0], 0)
         return Span(
             path=self.slice.path,
             line=line,
-            column=start[1],
+            column=column,
             end_line=end_line,
-            end_column=end[1],
-            start_byte=self._byte(line, start[1]),
-            end_byte=self._byte(end_line, end[1]),
+            end_column=end_column,
+            start_byte=self._byte(line, column),
+            end_byte=self._byte(end_line, end_column),
         )
 
     def _line(self, line: int) -> int:
@@ -111,6 +113,12 @@ class Located:
 def _holds(outer: CodeRange, inner: CodeRange) -> bool:
     start = (outer.start.line, outer.start.column) <= (inner.start.line, inner.start.column)
     return start and (inner.end.line, inner.end.column) <= (outer.end.line, outer.end.column)
+
+
+def _shifts(text: str, module: cst.Module) -> dict[int, int]:
+    """Give how many columns of a line LibCST does not count: it drops form feeds that stand before a statement."""
+    pairs = enumerate(zip(split_lines(text), split_lines(module.code), strict=False), 1)
+    return {number: len(line) - len(kept) for number, (line, kept) in pairs if line.startswith("\f")}
 
 
 @lru_cache(maxsize=2)

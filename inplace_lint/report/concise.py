@@ -5,6 +5,7 @@ from __future__ import annotations
 from inplace_lint.finding import Finding
 from inplace_lint.report.model import Report
 from inplace_lint.report.paint import Ink, level, paint
+from inplace_lint.report.rows import visible
 
 
 def render(report: Report) -> str:
@@ -15,6 +16,6 @@ def render(report: Report) -> str:
 def _line(finding: Finding, report: Report) -> str:
     span, color = finding.span, report.color
     colon = paint(":", Ink.FRAME, color=color)
-    place = f"{paint(span.path, Ink.BOLD, color=color)}{colon}{span.line}{colon}{span.column + 1}{colon}"
+    place = f"{paint(visible(span.path), Ink.BOLD, color=color)}{colon}{span.line}{colon}{span.column + 1}{colon}"
     painted = level(finding, color=color, address=report.page_of(finding))
     return f"{place} {painted} {report.mark(finding)}{finding.sentence}"

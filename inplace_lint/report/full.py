@@ -9,6 +9,7 @@ from inplace_lint.report.cells import width_of, wrapped
 from inplace_lint.report.frame import Mark, snippet
 from inplace_lint.report.model import Report
 from inplace_lint.report.paint import SEVERITY, Ink, level, paint
+from inplace_lint.report.rows import visible
 from inplace_lint.span import Span
 
 
@@ -24,7 +25,7 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
     for at, (path, marks) in enumerate(_blocks(finding).items()):
         first = next((mark for mark in marks if mark.primary), marks[0])
         arrow = paint(":::" if at else "-->", Ink.FRAME, color=color)
-        yield f"{'':{gutter}}{arrow} {path}:{first.line}:{first.column + 1}"
+        yield f"{'':{gutter}}{arrow} {visible(path)}:{first.line}:{first.column + 1}"
         yield from snippet(report.lines_of(path), marks, gutter, report.width, color=color)
     notes = list(_notes(finding, report.say))
     if notes:

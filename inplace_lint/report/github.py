@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from inplace_lint.finding import Finding, Severity
 from inplace_lint.notebook import file_of
 from inplace_lint.report.model import Report
+from inplace_lint.report.rows import GITHUB, relative, visible
 
 SHOWN = 10
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -38,12 +39,16 @@ def job_summary(report: Report) -> str:
     if not report.findings:
         return report.say("inplace-lint: all checks passed") + "\n"
     rows = [
-        f"| `{finding.span.path}:{finding.span.line}` | {finding.severity.value} | {finding.code} "
-        f"| {finding.sentence.replace('|', '&#124;')} |"
+        f"| `{_cell(finding.span.path)}:{finding.span.line}` | {finding.severity.value} | {finding.code} "
+        f"| {_cell(finding.sentence)} |"
         for finding in _by_severity(report.findings)
     ]
     head = ["### inplace-lint", "", report.say("| where | severity | rule | what |"), "|---|---|---|---|"]
     return "\n".join([*head, *rows, ""])
+
+
+def _cell(text: str) -> str:
+    return visible(text).replace("|", "&#124;")
 
 
 def _by_severity(findings: Sequence[Finding]) -> list[Finding]:
@@ -54,13 +59,13 @@ def _command(finding: Finding) -> str:
     span = finding.span
     properties = {
         "title": f"inplace-lint ({finding.code})",
-        "file": file_of(span),
+        "file": relative(file_of(span), GITHUB),
         "line": str(span.line),
         "col": str(span.column + 1),
         "endLine": str(span.end_line),
         "endColumn": str(span.end_column + 1),
     }
-    text = f"{span.path}:{span.line}:{span.column + 1}: {finding.code} {finding.name}: {finding.sentence}"
+    text = f"{visible(span.path)}:{span.line}:{span.column + 1}: {finding.code} {finding.name}: {finding.sentence}"
     inside = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{_COMMANDS[finding.severity]} {inside}::{_data(text)}"
 

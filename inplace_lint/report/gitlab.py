@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from inplace_lint.finding import Severity
-from inplace_lint.notebook import file_of
+from inplace_lint.notebook import file_of, within
 from inplace_lint.report.model import Report
-from inplace_lint.report.rows import fingerprints, relative
+from inplace_lint.report.rows import GITLAB, fingerprints, relative
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
@@ -16,12 +16,12 @@ def render(report: Report) -> str:
     """Give a list of objects, `[]` when nothing was found."""
     rows = [
         {
-            "description": finding.sentence,
+            "description": within(finding.span) + finding.sentence,
             "check_name": finding.name,
             "fingerprint": key,
             "severity": _SEVERITIES[finding.severity],
             "location": {
-                "path": relative(file_of(finding.span)),
+                "path": relative(file_of(finding.span), GITLAB),
                 "positions": {
                     "begin": {"line": finding.span.line, "column": finding.span.column + 1},
                     "end": {"line": finding.span.end_line, "column": finding.span.end_column + 1},

@@ -72,9 +72,11 @@ def _fix(finding: Finding) -> dict[str, Any] | None:
 
 
 def _edit(edit: Edit, finding: Finding) -> dict[str, Any]:
-    """Give an edit; one that stands in another file than the finding says in which."""
+    """Give an edit; one that stands in another file or cell than the finding says in which."""
     span = edit.span
-    elsewhere = {"filename": _filename(span)} if file_of(span) != file_of(finding.span) else {}
+    elsewhere: dict[str, Any] = {"filename": _filename(span)} if file_of(span) != file_of(finding.span) else {}
+    if span.cell != finding.span.cell:
+        elsewhere["cell"] = span.cell
     return {
         "content": edit.content,
         "location": {"row": span.line, "column": span.column + 1},
@@ -88,6 +90,7 @@ def _related(item: Related) -> dict[str, Any]:
     return {
         "role": item.role.value,
         "message": item.message,
+        "cell": span.cell,
         "filename": _filename(span),
         "location": {"row": span.line, "column": span.column + 1},
         "end_location": {"row": span.end_line, "column": span.end_column + 1},

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 from inplace_lint.finding import Severity
+from inplace_lint.notebook import file_of, within
 from inplace_lint.report.model import Report
-from inplace_lint.report.rows import relative
+from inplace_lint.report.rows import relative, visible
 
 
 def grouped(report: Report) -> str:
@@ -24,14 +25,14 @@ def grouped(report: Report) -> str:
         ]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         lines = [f"  {a:>{widths[0]}} {b:<{widths[1]}} {c:<{widths[2]}} {text}" for a, b, c, text in rows]
-        blocks.append("\n".join([f"{path}:", *lines]) + "\n")
-    return "\n".join(blocks)
+        blocks.append("\n".join([f"{visible(path)}:", *lines]) + "\n\n")
+    return "".join(blocks)
 
 
 def pylint(report: Report) -> str:
     """Give the lines that pylint would, which many editors read."""
     return "".join(
-        f"{relative(one.span.path)}:{one.span.line}: [{one.code}] {one.sentence}\n" for one in report.findings
+        f"{visible(relative(one.span.path))}:{one.span.line}: [{one.code}] {one.sentence}\n" for one in report.findings
     )
 
 
@@ -40,8 +41,10 @@ def azure(report: Report) -> str:
     lines = []
     for one in report.findings:
         kind = "error" if one.severity is Severity.ERROR else "warning"
-        place = f"sourcepath={_escaped(one.span.path)};linenumber={one.span.line};columnnumber={one.span.column + 1}"
-        lines.append(f"##vso[task.logissue type={kind};{place};code={one.code};]{_escaped(one.sentence)}\n")
+        span = one.span
+        place = f"sourcepath={_escaped(file_of(span))};linenumber={span.line};columnnumber={span.column + 1}"
+        text = _escaped(within(span) + one.sentence)
+        lines.append(f"##vso[task.logissue type={kind};{place};code={one.code};]{text}\n")
     return "".join(lines)
 
 

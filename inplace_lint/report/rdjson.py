@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inplace_lint.finding import Finding, Severity
-from inplace_lint.notebook import file_of
+from inplace_lint.finding import Finding, Related, Severity
+from inplace_lint.notebook import file_of, within
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import relative
 from inplace_lint.span import Span
@@ -18,11 +18,11 @@ def render(report: Report) -> str:
     """Give one object with all diagnostics."""
     diagnostics = [
         {
-            "message": one.sentence,
+            "message": within(one.span) + one.sentence,
             "location": _location(one.span),
             "severity": _SEVERITIES[one.severity],
             "code": {"value": one.code},
-            "related_locations": [{"message": item.message, "location": _location(item.span)} for item in one.related],
+            "related_locations": [_related(item) for item in one.related],
             **_suggestions(one),
         }
         for one in report.findings
@@ -32,11 +32,15 @@ def render(report: Report) -> str:
 
 
 def _suggestions(finding: Finding) -> dict[str, Any]:
-    """Give the edits of a fix; a suggestion stands in the file of its diagnostic."""
-    fix = finding.fix
-    if fix is None or any(edit.span.path != finding.span.path for edit in fix.edits):
+    """Give the edits of a fix; a suggestion stands in the file of its diagnostic, and counts lines as that file has."""
+    fix, span = finding.fix, finding.span
+    if fix is None or span.cell is not None or any(edit.span.path != span.path for edit in fix.edits):
         return {}
     return {"suggestions": [{"range": _location(edit.span)["range"], "text": edit.content} for edit in fix.edits]}
+
+
+def _related(item: Related) -> dict[str, Any]:
+    return {"message": within(item.span) + item.message, "location": _location(item.span)}
 
 
 def _location(span: Span) -> dict[str, Any]:

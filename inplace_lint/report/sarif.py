@@ -15,7 +15,7 @@ from typing import Any
 from inplace_lint import __version__
 from inplace_lint.finding import Finding, Fix, Role, Severity
 from inplace_lint.knowledge.locate import rule_page
-from inplace_lint.notebook import file_of
+from inplace_lint.notebook import file_of, within
 from inplace_lint.report.json_list import confirmed
 from inplace_lint.report.model import Report
 from inplace_lint.report.rows import fingerprints, uri
@@ -77,7 +77,7 @@ def _result(finding: Finding, fingerprint: str, index: int, stop: str) -> dict[s
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": f"{_plain(finding.message)}{stop}{links}"},
+        "message": {"text": f"{within(finding.span)}{_plain(finding.message)}{stop}{links}"},
         "locations": [_location(finding.span)],
         "partialFingerprints": {"inplaceLint/v1": fingerprint},
         "properties": _properties(finding),
@@ -85,7 +85,7 @@ def _result(finding: Finding, fingerprint: str, index: int, stop: str) -> dict[s
     if related:
         result["relatedLocations"] = related
         result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding)}]}]
-    if finding.fix is not None:
+    if finding.fix is not None and all(edit.span.cell is None for edit in finding.fix.edits):
         result["fixes"] = [_fix(finding.fix)]
     return result
 
@@ -132,7 +132,9 @@ def _location(span: Span, message: str = "") -> dict[str, Any]:
             },
         }
     }
-    return {**location, "message": {"text": message}} if message else location
+    if span.cell is not None:  # lines and columns are those of the cell
+        location["logicalLocations"] = [{"name": within(span)[:-2], "fullyQualifiedName": span.path}]
+    return {**location, "message": {"text": within(span) + message}} if message else location
 
 
 def _plain(text: str) -> str:

@@ -56,9 +56,8 @@ def test_version_and_help(lint):
         (
             ("--output-format", "jsn", "."),
             (
-                "error: Invalid value for '--output-format': "
-                "'jsn' is not one of full, concise, grouped, json, json-lines, sarif, github, gitlab, junit, azure, "
-                "rdjson, pylint, did you mean 'json'?"
+                "error: --output-format must be one of full, concise, grouped, json, json-lines, sarif, github, "
+                "gitlab, junit, azure, rdjson, pylint, not 'jsn', did you mean 'json'?"
             ),
         ),
         (
@@ -66,11 +65,22 @@ def test_version_and_help(lint):
             "error: --select: unknown rule 'leef-write', did you mean 'leaf-write'?",
         ),
         (("--ignore", "IPL1O1", "."), "error: --ignore: unknown rule 'IPL1O1', did you mean 'IPL101'?"),
-        (("--color", "yes", "."), "error: Invalid value for '--color': 'yes' is not one of auto, always, never"),
-        (("-j", "0", "."), "error: Invalid value for '-j' / '--jobs': 0 is not in the range x>=1."),
+        (("--color", "yes", "."), "error: --color must be one of auto, always, never, not 'yes'"),
+        (("-j", "0", "."), "error: --jobs must be a whole number from 1, not 0"),
+        (("--jobs=two", "."), "error: --jobs must be a whole number from 1, not 'two'"),
+        (("--confirm-memory=0.5", "."), "error: --confirm-memory must be a whole number from 1, not '0.5'"),
+        (("--confirm-seconds=-1", "."), "error: --confirm-seconds must be a number above 0, not '-1'"),
+        (("--device", "tpu", "."), "error: --device must be one of cpu, cuda, not 'tpu', did you mean 'cpu'?"),
+        (("--output-file", "."), "error: --output-file must be a file, and '.' is a directory"),
+        (("--config",), "error: --config needs a value"),
+        (("--fix=yes", "."), "error: --fix takes no value"),
+        (("--exclude", "a,\\", "."), "error: --exclude has '\\\\', which is no pattern of files"),
+        (("completion",), "error: missing argument bash|zsh|fish"),
+        (("chek", "."), "error: no such command or file 'chek', did you mean 'check'?"),
+        (("rul",), "error: no such command or file 'rul', did you mean 'rule'?"),
         (
             ("--torch-version", "newest", "."),
-            "error: Invalid value for '--torch-version': must be a version such as '2.13.0', not 'newest'",
+            "error: --torch-version must be a version such as '2.13.0', not 'newest'",
         ),
         (("rule", "IPL1O1"), "error: unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         (("rule", "leafwrite"), "error: unknown rule 'leafwrite', did you mean 'leaf-write'?"),
@@ -78,6 +88,16 @@ def test_version_and_help(lint):
 )
 def test_a_wrong_option_is_one_line_and_status_2(lint, words, message):
     assert lint(*words) == (2, "", message + "\n")
+
+
+def test_a_file_may_be_called_nearly_as_a_command(lint, folder, clean):
+    (folder / "chek").write_text(clean)
+    assert lint("chek").status == 0
+    assert lint("nothing") == (
+        2,
+        "Found nothing, but 1 file could not be checked.\n",
+        "nothing: no such file or directory\n",
+    )
 
 
 def test_a_wrong_key_of_the_configuration_is_one_line_and_status_2(lint, folder, buggy):

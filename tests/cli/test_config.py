@@ -67,7 +67,15 @@ paddle-version = "3.3"
         ("output_format = 'full'", "{file}:3: unknown key 'output_format', did you mean 'output-format'?"),
         ("zzz = 1", "{file}:3: unknown key 'zzz'"),
         ('select = "IPL1"', "{file}:3: 'select' must be a list of strings, not a string"),
-        ("ignore = [1]", "{file}:3: 'ignore' must be a list of strings, not a list"),
+        ("ignore = [1]", "{file}:3: 'ignore' must be a list of strings, and holds a number"),
+        (
+            "per-file-ignores = {'a.py' = 'IPL1'}",
+            ("{file}:3: 'per-file-ignores' must have a list of rules for 'a.py', not a string"),
+        ),
+        ("exclude = ['ok/', '!']", "{file}:3: 'exclude' has '!', which is no pattern of files"),
+        ("per-file-ignores = {'!' = ['IPL1']}", "{file}:3: 'per-file-ignores' has '!', which is no pattern of files"),
+        ("lint = 1", "{file}:3: unknown key 'lint'"),
+        ("lang = 'de'", "{file}:3: 'lang' must be one of en, zh, not 'de'"),
         ("cache = 1", "{file}:3: 'cache' must be true or false, not a number"),
         ("jobs = 0", "{file}:3: 'jobs' must be a whole number from 1, not 0"),
         (
@@ -78,8 +86,8 @@ paddle-version = "3.3"
             ),
         ),
         ('torch-version = "new"', "{file}:3: 'torch-version' must be a version such as '2.13.0', not 'new'"),
-        ('select = ["IPL1O1"]', "{file}: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
-        ('ignore = ["leaf-writes"]', "{file}: 'ignore': unknown rule 'leaf-writes', did you mean 'leaf-write'?"),
+        ('select = ["IPL1O1"]', "{file}:3: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
+        ('ignore = ["leaf-writes"]', "{file}:3: 'ignore': unknown rule 'leaf-writes', did you mean 'leaf-write'?"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place_and_the_nearest_right_word(tmp_path, text, message):
@@ -87,6 +95,28 @@ def test_what_is_wrong_is_named_with_its_place_and_the_nearest_right_word(tmp_pa
     with pytest.raises(ConfigError) as caught:
         scope().settings_of(tmp_path)
     assert str(caught.value) == message.format(file=tmp_path / "pyproject.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("inplace-lint.toml", "[tool.inplace-lint]\njobs = 1\n", "{file}:1: keys stand at the top of this file, "),
+        ("pyproject.toml", "[tool.inplace_lint]\njobs = 1\n", "{file}:1: the table is called `[tool.inplace-lint]`, "),
+        ("pyproject.toml", "tool.inplacelint.jobs = 1\n", "{file}: the table is called `[tool.inplace-lint]`, "),
+    ],
+)
+def test_a_table_under_another_name_is_no_table_that_is_silently_passed_over(tmp_path, name, text, message):
+    write(tmp_path / name, text)
+    with pytest.raises(ConfigError) as caught:
+        settings_in(tmp_path)
+    assert str(caught.value).startswith(message.format(file=tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["inplace-lint.toml", "pyproject.toml"])
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, name):
+    head = "[tool.inplace-lint]\n" if name == "pyproject.toml" else ""
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + f"{head}jobs = 3\n".encode())
+    assert scope().settings_of(tmp_path).jobs == 3
 
 
 def test_a_file_that_is_not_toml_is_an_error_when_it_speaks_of_us(tmp_path):

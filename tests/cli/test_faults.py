@@ -69,7 +69,14 @@ def test_a_stream_or_folder_that_is_not_there_is_named_in_one_line(folder, buggy
 @posix
 @pytest.mark.parametrize(
     ("words", "status"),
-    [("a.py", 1), ("--exit-zero a.py", 0), ("--diff a.py", 1), ("clean.py missing.py", 2), ("rule --all", 0)],
+    [
+        ("a.py", 1),
+        ("--exit-zero a.py", 0),
+        ("--diff a.py", 1),
+        ("clean.py missing.py", 2),
+        ("rule --all", 0),
+        ("rule", 0),
+    ],
 )
 def test_who_reads_our_output_may_close_it_and_the_status_stays(folder, buggy, clean, words, status):
     padding = "".join(f"def f{number}(x):\n    y = x.exp()\n    y += 1\n    return y\n" for number in range(100))

@@ -72,12 +72,29 @@ def test_gitignore_files_count_with_the_deepest_deciding(tree):
     assert names(".") == ["a.py", "sub/keep_gen.py"]
 
 
+def test_what_git_is_told_for_this_clone_alone_counts_after_gitignore_files(tree):
+    tree("a.py", "b.py", "sub/c.py")
+    Path(".git/info").mkdir(parents=True)
+    Path(".git/info/exclude").write_text("b.py\nc.py\n", encoding="utf-8")
+    assert names(".") == ["a.py"]
+    assert names("sub") == []
+    Path("sub/.gitignore").write_text("!c.py\n", encoding="utf-8")
+    assert names(".") == ["a.py", "sub/c.py"]
+
+
 def test_gitignore_files_above_count_up_to_the_repository(tree):
     root = tree("repo/pkg/a.py", "repo/pkg/a_gen.py", "repo/pkg/b_top.py")
     (root / "repo/.git").mkdir()
     (root / "repo/.gitignore").write_text("*_gen.py\n")
     (root / ".gitignore").write_text("*_top.py\n")
     assert names("repo/pkg") == ["repo/pkg/a.py", "repo/pkg/b_top.py"]
+
+
+@pytest.mark.parametrize("line", ["!", "\\", "/", "[", "!/"])
+def test_a_line_of_a_gitignore_that_can_be_no_pattern_says_nothing_as_in_git(tree, line):
+    tree("a.py", "b.py", **{".gitignore": ""})
+    Path(".gitignore").write_text(f"{line}\nb.py\n", encoding="utf-8")
+    assert names(".") == ["a.py"]
 
 
 @pytest.mark.parametrize("kind", ["loop", "folder", pytest.param("locked", marks=UNPRIVILEGED)])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -7,8 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
 
 import pytest
+
+from inplace_lint.report.reporters import REPORTERS
 
 
 def test_what_cannot_be_read_is_one_line_each_and_the_rest_is_checked(lint, folder, buggy):
@@ -169,3 +174,71 @@ def test_an_interrupt_ends_with_130_and_leaves_no_process(folder, buggy):
     assert (process.returncode, err.decode().strip()) == (130, "interrupted")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+def test_a_syntax_error_is_told_in_the_words_of_python_at_the_place_that_it_names(lint, folder):
+    (folder / "a.py").write_text("import torch\nx = (\n\ndef f(): pass\n")
+    assert lint("--output-format=concise", ".").out.startswith("a.py:2:5: error[IPL902] '(' was never closed\n")
+
+
+@pytest.mark.parametrize("feeds", ["\f", "\f\f"])
+def test_form_feeds_before_a_statement_shift_no_column_and_no_fix(lint, folder, buggy, feeds):
+    text = buggy.replace("y.add_", f"{feeds}y.add_")
+    (folder / "a.py").write_text(text)
+    assert lint("--output-format=concise", ".").out.startswith(f"a.py:5:{1 + len(feeds)}: error[IPL101]")
+    assert lint("--fix", ".").status == 0
+    assert (folder / "a.py").read_text() == text.replace("y.add_(1)", "y = y.add(1)")
+
+
+ODD = ("with space.py", "co:lon.py", "com,ma;.py", "per%cent.py", "br]acket.py", "#hash?.py", "<a>&'b'.py", "网.py")
+CONTROL = "new\nline\x1b[31m.py"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+@pytest.mark.parametrize("form", REPORTERS)
+def test_odd_names_of_files_come_through_in_every_format(lint, folder, buggy, form):
+    for name in (*ODD, CONTROL):
+        (folder / name).write_text(buggy)
+    ran = lint("--output-format", form, ".")
+    assert (ran.status, ran.err) == (1, "")
+    assert set(named_in(form, ran.out)) >= {*ODD}
+    if form in {"full", "concise", "grouped", "pylint"}:
+        assert "\x1b" not in ran.out
+        assert ran.out.count("new\\nline\\x1b[31m.py:") == 1
+
+
+def named_in(form: str, out: str) -> list[str]:
+    """Give the file of each finding as a reader of the format has it."""
+    match form:
+        case "json":
+            return [Path(row["filename"]).name for row in json.loads(out)]
+        case "json-lines":
+            return [Path(json.loads(line)["filename"]).name for line in out.splitlines()]
+        case "sarif":
+            places = [one["locations"][0]["physicalLocation"] for one in json.loads(out)["runs"][0]["results"]]
+            return [unquote(place["artifactLocation"]["uri"]) for place in places]
+        case "gitlab":
+            return [row["location"]["path"] for row in json.loads(out)]
+        case "rdjson":
+            return [row["location"]["path"] for row in json.loads(out)["diagnostics"]]
+        case "junit":
+            return [suite.get("name", "") for suite in ET.fromstring(out)]
+        case "github":
+            found = re.findall(r"file=([^,]*),", out)
+            return [name.replace("%2C", ",").replace("%3A", ":").replace("%25", "%") for name in found]
+        case "azure":
+            found = re.findall(r"sourcepath=([^;]*);", out)
+            return [name.replace("%3B", ";").replace("%5D", "]").replace("%AZP25", "%") for name in found]
+        case _:
+            return [line.strip().removeprefix("--> ").partition(".py:")[0] + ".py" for line in out.splitlines()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_no_unicode_ends_nothing(lint, folder, buggy):
+    Path(os.fsdecode(os.fsencode(folder) + b"/bad\xff.py")).write_text(buggy)
+    for form in REPORTERS:
+        ran = lint("--output-format", form, ".")
+        assert (ran.status, ran.err, "IPL101" in ran.out or form == "gitlab") == (1, "", True), form
+    for words in (("--write-baseline", "known.json"), ("--baseline", "known.json"), ("--fix",)):
+        ran = lint(*words, ".")
+        assert (ran.status, ran.err) == (0, ""), words

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,7 +50,14 @@ def test_rules_are_ignored_in_files_by_pattern(lint, tree, value, files):
 def test_a_pattern_without_a_rule_is_refused(lint, tree, value):
     ran = lint("--per-file-ignores", value, ".")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.endswith(f"{value!r} is not PATTERN:CODE[,CODE]\n")
+    assert ran.err.endswith(f"--per-file-ignores must be `PATTERN:CODE[,CODE]`, not {value!r}\n")
+
+
+@pytest.mark.parametrize("words", [("--exclude", "ok,!"), ("--per-file-ignores", "!:IPL1")])
+def test_what_can_be_no_pattern_is_refused(lint, tree, words):
+    ran = lint(*words, ".")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.endswith(f"{words[0]} has '!', which is no pattern of files\n")
 
 
 def test_a_wrong_rule_in_it_is_named(lint, tree):
@@ -84,8 +95,8 @@ def test_a_key_of_the_configuration_counts_before_files_and_after_options(lint, 
         (("--config", "select='IPL1'"), "--config: 'select' must be a list of strings, not a string"),
         (("--config", "select=['IPL1O1']"), "--config: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         (("--config", "extend='a.toml'"), "--config: 'extend' counts in a file only"),
-        (("--config", "none.toml"), "none.toml: No such file or directory"),
-        (("--config", "pyproject.toml"), "pyproject.toml: has no table [tool.inplace-lint]"),
+        (("--config", "none.toml"), "none.toml: no such file or directory"),
+        (("--config", "pyproject.toml"), "pyproject.toml: has no table `[tool.inplace-lint]`"),
         (("--isolated", "--config", "pyproject.toml"), "--config pyproject.toml: --isolated reads no file"),
         (("--config", "ok.toml", "--config", "ok.toml"), "--config ok.toml: one file can be named"),
     ],
@@ -98,7 +109,7 @@ def test_a_wrong_configuration_on_the_command_line_is_named(lint, tree, words, m
 def test_text_that_is_neither_a_file_nor_a_key_says_so(lint, tree):
     ran = lint("--config", "jobs=", ".")
     assert ran.status == 2
-    assert ran.err.startswith("error: --config: 'jobs=' is neither a file nor KEY=VALUE")
+    assert ran.err.startswith("error: --config: 'jobs=' is neither a file nor `KEY=VALUE`")
 
 
 def test_a_configuration_extends_another(lint, tree):
@@ -114,7 +125,7 @@ def test_a_configuration_extends_another(lint, tree):
     [
         (None, "inplace-lint.toml:1: 'extend' names {folder}/base.toml, which is no file"),
         ('extend = "inplace-lint.toml"', "base.toml:1: 'extend' leads back to {folder}/inplace-lint.toml"),
-        ('select = ["IPL1O1"]', "base.toml: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
+        ('select = ["IPL1O1"]', "base.toml:1: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         ("jbs = 1", "base.toml:1: unknown key 'jbs', did you mean 'jobs'?"),
     ],
 )
@@ -134,6 +145,61 @@ def test_show_files_lists_what_would_be_checked(lint, tree):
         "a.py\n",
         "none.py: no such file or directory\n",
     )
+
+
+def test_what_a_configuration_below_excludes_is_passed_over_from_above_too(lint, tree):
+    (tree / "tests/inplace-lint.toml").write_text('exclude = ["/b.py"]\n')
+    assert lint("--show-files", ".") == lint("--show-files") == (0, "a.py\nc.py\n", "")
+    assert found(lint("--output-format=concise", ".")) == ["a.py"]
+    assert lint("--isolated", "--show-files", ".").out == "a.py\nc.py\ntests/b.py\n"
+
+
+def test_what_is_excluded_is_passed_over_where_it_is_named_if_that_is_forced(lint, tree):
+    (tree / "build").mkdir()
+    (tree / "build/d.py").write_text((tree / "a.py").read_text())
+    (tree / "inplace-lint.toml").write_text('exclude = ["tests/"]\noutput-format = "concise"\n')
+    paths = ("a.py", "tests/b.py", "build/d.py")
+    assert found(lint(*paths)) == ["a.py", "build/d.py", "tests/b.py"]
+    assert found(lint("--force-exclude", *paths)) == ["a.py"]
+    assert lint("--force-exclude", "--show-files", *paths).out == "a.py\n"
+    (tree / "inplace-lint.toml").write_text('exclude = ["tests/"]\noutput-format = "concise"\nforce-exclude = true\n')
+    assert found(lint(*paths)) == ["a.py"]
+    assert len(found(lint("--no-force-exclude", *paths))) == 3
+
+
+def test_standard_input_under_an_excluded_name_is_passed_over_if_that_is_forced(lint, tree, buggy):
+    (tree / "inplace-lint.toml").write_text('exclude = ["tests/"]\noutput-format = "concise"\n')
+    words = ("-", "--stdin-filename", "tests/b.py")
+    assert found(lint(*words, stdin=buggy.encode())) == ["tests/b.py"]
+    assert lint("--force-exclude", *words, stdin=buggy.encode()) == (0, "All checks passed!\n", "")
+    assert lint("--force-exclude", "--fix", *words, stdin=buggy.encode())[:2] == (0, buggy)
+    assert lint("--force-exclude", "--show-files", *words) == (0, "", "")
+    assert lint("--show-files", *words) == (0, "tests/b.py\n", "")
+
+
+def test_a_name_for_standard_input_is_enough_to_read_it(lint, tree, buggy):
+    assert found(lint("--output-format=concise", "--stdin-filename", "x.py", stdin=buggy.encode())) == ["x.py"]
+
+
+def test_what_is_shown_goes_into_the_file_that_is_asked_for(lint, tree):
+    assert lint("--show-files", "-o", "list.txt", "tests") == (0, "", "")
+    assert (tree / "list.txt").read_text() == "tests/b.py\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-", "a.py"), "`-` is standard input, and goes with no other path"),
+        (("--stdin-filename", "x.py", "a.py"), "--stdin-filename goes with `-` alone"),
+        (
+            ("--add-noqa", "--write-baseline", "b.json"),
+            "--add-noqa does not go with --write-baseline: one after the other",
+        ),
+        (("--prune-baseline", "--add-noqa"), "--add-noqa does not go with --prune-baseline: one after the other"),
+    ],
+)
+def test_options_that_do_not_go_together_are_named(lint, tree, words, message):
+    assert lint(*words) == (2, "", f"error: {message}\n")
 
 
 def test_show_settings_is_toml_that_gives_the_same_settings(lint, tree):
@@ -165,6 +231,35 @@ def test_a_shell_completes_words(lint, line, words):
     place = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
     ran = lint(_INPLACE_LINT_COMPLETE="bash_complete", **place)
     assert {word.partition(",")[2] for word in ran.out.split()} == words
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (("--sel",), ["--select"]),
+        (("check", "--output-format", "s"), ["sarif"]),
+        (("check", "--device", "c"), ["cpu", "cuda"]),
+        (("rule", "IPL50"), ["IPL501"]),
+        (("check", "--ignore", "IPL1,leaf-w"), ["IPL1,leaf-write"]),
+    ],
+)
+def test_a_bash_that_has_read_its_script_completes(tmp_path, words, completed):
+    program = tmp_path / "inplace-lint"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m inplace_lint "$@"\n')
+    program.chmod(0o755)
+    script = (
+        'source <(inplace-lint completion bash)\nCOMP_WORDS=(inplace-lint "$@")\nCOMP_CWORD=$#\n'
+        '"$(complete -p inplace-lint | sed "s/.*-F \\([^ ]*\\).*/\\1/")" inplace-lint\nprintf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+    }
+    command = ["bash", "--norc", "-c", script, "bash", *words]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == completed
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -231,3 +326,27 @@ def test_opinions_are_told_to_who_asks_and_never_fail_a_run(lint, folder, words,
         ran = lint(*words, "--output-format=concise", ".")
         assert ran.status == 0
         assert {line.split("[")[1][:6] for line in ran.out.splitlines() if "info[" in line} == codes
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_terminal", "colours"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"TERM": "dumb"}, True, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+        ({"NO_COLOR": ""}, True, True),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"FORCE_COLOR": "0"}, True, False),
+        ({"CLICOLOR_FORCE": "1"}, False, True),
+        ({"CLICOLOR_FORCE": "0"}, False, False),
+        ({"CLICOLOR": "0"}, True, False),
+        ({"CLICOLOR": "1"}, False, False),
+    ],
+)
+def test_colours_follow_the_variables_that_other_tools_follow(monkeypatch, environment, is_terminal, colours):
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    assert terminal.wants_color("auto", is_file=False) is colours

@@ -80,6 +80,37 @@ text = "# noqa: IPL201"
 v = torch.ones(2, requires_grad=True)
 v *= 2  # inplace-lint: ignore[leaf-write, IPL101] reason
 """
+WRONG = """\
+import torch
+
+
+w = torch.ones(2, requires_grad=True); w += 1  # noqa: IPL2O1
+w = torch.ones(2, requires_grad=True); w += 1  # inplace-lint: ignore[IPL2]
+w = torch.ones(2, requires_grad=True); w += 1  # inplace-lint: ignore[leaf-write, IPL201x
+w = torch.ones(2, requires_grad=True); w += 1  # inplace-lint: ignore-file
+w = torch.ones(2, requires_grad=True); w += 1  # noqa: E501, leaf-like
+w = torch.ones(2, requires_grad=True); w += 1  # inplace-lint: ignore[leaf-write, nope]
+"""
+
+
+def test_a_comment_that_cannot_mean_a_rule_silences_nothing_and_is_told(lint, folder):
+    (folder / "a.py").write_text(WRONG)
+    rows = [line.split(": ", 1) for line in lint("--output-format=pylint", "a.py").out.splitlines()]
+    told = [(int(place.split(":")[1]), text) for place, text in rows if "[IPL901]" in text]
+    assert told == [
+        (4, "[IPL901] `IPL2O1` names no rule, and silences nothing"),
+        (5, "[IPL901] `IPL2` names no rule, and silences nothing"),
+        (6, "[IPL901] this comment has no `]`, and silences nothing"),
+        (9, "[IPL901] `nope` names no rule, and silences nothing"),
+    ]
+    assert {int(place.split(":")[1]) for place, text in rows if "[IPL201]" in text} == {4, 5, 6, 7, 8}
+
+
+def test_of_a_list_only_what_silences_nothing_is_to_go(lint, folder):
+    (folder / "a.py").write_text(UNUSED)
+    out = lint("a.py").out
+    assert "= help: take `IPL101` out of the list" in out
+    assert "= help: remove it" in out
 
 
 @pytest.mark.parametrize(

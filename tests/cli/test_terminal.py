@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -34,20 +35,28 @@ class 残差(torch.nn.Module):
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 
 
-def screen(folder: Path, width: int, *words: str, **environment: str) -> tuple[str, str]:
-    """Run the command in a terminal of that width; give what it shows, as text and with its colours."""
+def screen(
+    folder: Path, width: int, *words: str, seen: list[str] | None = None, after: str = "", **environment: str
+) -> tuple[str, str]:
+    """
+    Run the command in a terminal of that width; give what it shows, as text and with its colours.
+
+    `seen` gets every screen on the way there; `after` stands behind the words as the shell has it.
+    """
     name = f"lint{uuid.uuid4().hex}"
     tmux = ["tmux", "-L", name, "-u", "-f", os.devnull]
     given = {"PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", **environment}
     settings = " ".join(f"{key}={shlex.quote(value)}" for key, value in given.items())
     unset = "env -u NO_COLOR -u FORCE_COLOR -u COLUMNS -u LINES"
-    command = f"{unset} {settings} {sys.executable} -m inplace_lint {shlex.join(words)}"
+    command = f"{unset} {settings} {sys.executable} -m inplace_lint {shlex.join(words)} {after}"
     start = [*tmux, "new-session", "-d", "-x", str(width), "-y", "60", f"{command}; echo END; sleep 60"]
     subprocess.run(start, cwd=folder, check=True)
     try:
         deadline = time.monotonic() + 60
         while True:
             text = captured(tmux)
+            if seen is not None:
+                seen.append(text)
             if "END" in text:
                 return text.partition("END")[0], captured(tmux, "-e").partition("END")[0]
             assert time.monotonic() < deadline, text
@@ -68,11 +77,11 @@ def model(folder):
 
 
 @needs_tmux
-@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("width", [40, 80, 200])
 def test_marks_stand_under_what_they_mark(model, width):
     text, _ = screen(model, width, "--no-cache", ".")
     lines = text.splitlines()
-    assert lines[0].startswith("error[IPL101] [*] modified-after-save: `特征` is overwritten")
+    assert lines[0].startswith("error[IPL101] [*] modified-after-save:")
     for source, mark in (("F.relu(", "saved here"), ("特征 += ", "written here")):
         at = next(number for number, line in enumerate(lines) if source in line)
         before = lines[at].partition(source)[0]
@@ -94,12 +103,57 @@ def test_a_narrow_terminal_breaks_lines_between_words_and_a_wide_one_does_not(mo
 
 
 @needs_tmux
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_last_lines_break_between_words_too(folder, width):
+    (folder / "a.py").write_text("import torch\n\nw = torch.ones(2, requires_grad=True)\nw += 1\n")
+    text, _ = screen(folder, width, "--no-cache", ".")
+    ending = text[text.index("Found") :].split("\n", 1)[1]
+    assert len(ending.splitlines()) > 1
+    assert " ".join(ending.split()).endswith("(1 hidden fix can be enabled with the `--unsafe-fixes` option).")
+
+
+@needs_tmux
 def test_colours_are_those_of_a_terminal_and_go_with_no_color(model):
     text, coloured = screen(model, 80, "--no-cache", ".")
     assert "\x1b[1m\x1b[31merror[IPL101]" in coloured
     plain, uncoloured = screen(model, 80, "--no-cache", ".", NO_COLOR="1")
     assert plain == text
     assert "\x1b[" not in uncoloured
+
+
+@needs_tmux
+def test_an_error_of_the_command_line_is_red_where_there_are_colours(model):
+    text, coloured = screen(model, 80, "--slect", "x")
+    assert text.rstrip() == "error: no such option '--slect', did you mean '--select'?"
+    assert coloured.startswith("\x1b[1m\x1b[31merror: \x1b[0m")
+    assert "\x1b[" not in screen(model, 80, "--slect", "x", NO_COLOR="1")[1]
+
+
+@needs_tmux
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_chinese_keeps_to_the_width_and_its_marks_to_their_places(model, width):
+    lines = screen(model, width, "--no-cache", "--lang", "zh", ".")[0].splitlines()
+    at = next(number for number, line in enumerate(lines) if "F.relu(" in line)
+    assert width_of(lines[at].partition("F.relu(")[0]) == width_of(lines[at + 1].partition("-")[0])
+    assert any("在此保存" in line for line in lines[at + 1 : at + 4])
+    assert "在 1 个文件中发现 1 个错误。" in lines
+    assert max(map(width_of, lines)) <= width
+
+
+@needs_tmux
+def test_progress_is_shown_while_a_long_run_lasts_and_on_a_terminal_only(model):
+    for number in range(15):
+        text = PROGRAM.replace("残差", f"残差{number}") + "".join(
+            PROGRAM.partition("\n\n\n")[2].replace("残差", f"残{number}_{copy}") for copy in range(15)
+        )
+        (model / f"m{number}.py").write_text(text, encoding="utf-8")
+    words = ("--no-cache", "-j", "1", "--output-format=concise", "-o", "found.txt", ".")
+    seen: list[str] = []
+    text, _ = screen(model, 80, *words, seen=seen)
+    assert any(re.search(r"^checked \d+ of 16 files", shown, re.MULTILINE) for shown in seen)
+    assert text.strip() == ""
+    redirected = screen(model, 80, *words, after="2> errors.txt")[0]
+    assert (redirected.strip(), (model / "errors.txt").read_text()) == ("", "")
 
 
 @needs_tmux

@@ -12,6 +12,12 @@ from tests.cli.conftest import BUGGY
     [
         (("--selct", "X"), "没有选项 '--selct'，是不是想用 '--select'？"),
         (("--select", "IPL10X"), "--select：没有规则 'IPL10X'，是不是想用 'IPL103'？"),
+        (("--device", "tpu"), "--device 必须是 cpu, cuda 之一，而不是 'tpu'，是不是想用 'cpu'？"),
+        (("-j", "x"), "--jobs 必须是从 1 开始的整数，而不是 'x'"),
+        (("--fix=3",), "--fix 不接受值"),
+        (("--config", "ignore='IPL1'"), "--config: 'ignore' 必须是字符串列表，而不是字符串"),
+        (("--config", "fix=3"), "--config: 'fix' 必须是布尔值，而不是数字"),
+        (("--config", "extend='a'"), "--config：'extend' 只在文件中有效"),
         (("--prune-baseline",), "--prune-baseline：没有基线；请用 --baseline 指定"),
         (("--add-noqa", "--fix"), "--add-noqa 不能与修复同时使用：请先应用或放弃修复"),
     ],

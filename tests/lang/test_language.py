@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from inplace_lint.config import LANGS
 from inplace_lint.finding import Applicability, Fix, Severity
+from inplace_lint.keys import LANGS
 from inplace_lint.report.cells import wrapped
 from inplace_lint.report.lang import catalogue, language
 from inplace_lint.report.summary import Counts, fixable, statistics, summary

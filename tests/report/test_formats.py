@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from inplace_lint.config import FORMATS
 from inplace_lint.finding import Severity
+from inplace_lint.keys import FORMATS
 from inplace_lint.report import concise, github, json_list
 from inplace_lint.report.reporters import REPORTERS
 from inplace_lint.report.summary import Counts, statistics, summary
@@ -45,6 +45,7 @@ def test_json_has_the_keys_of_ruff_then_ours(resnet, report, resnet_source):
             {
                 "role": "save",
                 "message": "saved here: relu keeps its output for backward",
+                "cell": None,
                 "filename": str(Path.cwd() / "model.py"),
                 "location": {"row": 6, "column": 13},
                 "end_location": {"row": 6, "column": 34},

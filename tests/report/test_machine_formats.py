@@ -24,6 +24,7 @@ def test_grouped_puts_the_file_first(render, resnet):
     assert render("grouped", resnet).splitlines() == [
         "model.py:",
         "  9:9 error IPL101 `x` is overwritten, but backward of `relu` needs its old value",
+        "",
     ]
 
 
