@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Sym, Value
@@ -23,8 +24,8 @@ from inplace_lint.outline.words import may_write
 _Guards = tuple[tuple[ir.Expr, bool], ...]
 _CONSTRUCTOR = "__init__"
 _OPEN = ir.Name(0, "")  # no constant: whatever it is, the branch may be taken
-_OPPOSITE = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_MIRRORED = {"==": "==", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,8 @@ class _Wishes:
                 for value in values if (op == "and") == side else values[:1]:
                     self.want(value, side, in_constructor=in_constructor)
             case ir.Compare(_, left, (op,), (right,)):
+                if op in {"!=", "is not", "not in"}:
+                    op, side = {"!": "==", "i": "is", "n": "in"}[op[0]], not side
                 if isinstance(left, ir.Const) and op in _MIRRORED:
                     left, op, right = right, _MIRRORED[op], left
                 self._settle(left, _meeting(op, right, side), in_constructor=in_constructor)
@@ -221,18 +224,19 @@ def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
 
 def _meeting(op: str, right: ir.Expr, side: bool) -> object:
     """Give what is on the left of a comparison with a constant for it to come out this way."""
-    if op in {"in", "not in"}:
+    if op == "in":
         items = right.items if isinstance(right, ir.Sequence) else ()
-        found = (op == "in") == side
-        return Const(items[0].value) if found and items and isinstance(items[0], ir.Const) else None
+        return Const(items[0].value) if side and items and isinstance(items[0], ir.Const) else None
     if not isinstance(right, ir.Const):
         return None
-    op = op if side else _OPPOSITE.get(op, "")
     value = right.value
-    if op in {"==", "is"} or (op in {">=", "<="} and isinstance(value, int | float)):
-        return Const(value)
-    if isinstance(value, bool):
-        return Const(not value)
-    if isinstance(value, int | float):
-        return Const(value + (-1 if op == "<" else 1)) if op in {"!=", "<", ">"} else None
-    return _OPEN if op in {"!=", "is not"} else None
+    if op in {"==", "is"} and not side:
+        return Const(not value) if isinstance(value, bool) else Const(value + 1) if _is_number(value) else _OPEN
+    op = op if side else _OPPOSITE[op]
+    if op in {">", "<"}:
+        return Const(value + (-1 if op == "<" else 1)) if _is_number(value) else None
+    return Const(value)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float)
