@@ -239,7 +239,7 @@ def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View,
         made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
         return (made_so if kind is not View.MAYBE else kind), False
     # A view of one of several views is still one of several.
-    is_part = source.view in _TRACKED and kind is View.SINGLE
+    is_part = source.view in _TRACKED if kind is View.SINGLE else source.view is View.MULTI and kind is View.MAYBE
     return (source.view if is_part and source.view is not None else kind), rg
 
 
