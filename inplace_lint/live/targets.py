@@ -135,21 +135,21 @@ def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:
 
 
 def _made_up(outline: Outline, reaching: Sequence[str], owner: str, method: str) -> Iterator[Target]:
-    """Give the class or function that holds the line, then those that lead to it."""
-    given = 0
-    for name in reaching:
-        node = outline.parts.get(name)
-        if given >= _MOST_AROUND:
-            return
-        if isinstance(node, ast.ClassDef):
-            given += 1
-            yield Target(outline.path, Way.MADE_UP, "class", name)
-            plain = method not in {"", "forward", "__call__"} and not method.startswith("__")
-            if name == owner and plain:
-                yield Target(outline.path, Way.MADE_UP, "class", name, method)
-        elif isinstance(node, ast.FunctionDef) and not _is_free(node):
-            given += 1
+    """Give the class or function that holds the line, then those that lead to it; of many the last leads to all."""
+    made = [name for name in reaching if _is_made_up(outline.parts.get(name))]
+    chosen = made if len(made) <= _MOST_AROUND else [*made[: _MOST_AROUND - 1], made[-1]]
+    for name in chosen:
+        if isinstance(outline.parts[name], ast.FunctionDef):
             yield Target(outline.path, Way.MADE_UP, "function", name)
+            continue
+        yield Target(outline.path, Way.MADE_UP, "class", name)
+        plain = method not in {"", "forward", "__call__"} and not method.startswith("__")
+        if name == owner and plain:
+            yield Target(outline.path, Way.MADE_UP, "class", name, method)
+
+
+def _is_made_up(node: ast.stmt | None) -> bool:
+    return isinstance(node, ast.ClassDef) or (isinstance(node, ast.FunctionDef) and not _is_free(node))
 
 
 def probe_for(path: str, root: str, probes: Mapping[str, str]) -> str | None:

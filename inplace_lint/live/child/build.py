@@ -8,6 +8,7 @@ other on purpose: everything that counts channels or features is the same small 
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import re
 import textwrap
@@ -15,14 +16,17 @@ import typing
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 WIDTH = 8
-_MOST = 24
+_MOST = 32
+_COUNTS = re.compile(r"layers|depth|blocks|^num|^n_|count|steps|repeat")
 _WIDER = {WIDTH: 4 * WIDTH, WIDTH // 2: 2 * WIDTH}  # groups of 32 are a usual default
 _DEEPEST = 2
 
 _NUMBERS = (
     (r"spatial_dims|^ndims?$|^n_?dims?$|^num_dims?$|dimensions$", (2, 3, 1)),
     (r"rates$|dilations$|bins$|scales$", ((1, 2, 3), [1, 2, 3])),
-    (r"kernel|ksize|^k$|window", (3, (3, 3))),
+    (r"window", (4, (4, 4), 2)),
+    (r"shift", (1, 0)),
+    (r"kernel|ksize|^k$", (3, (3, 3))),
     (r"stride|dilation|scale_factor|expansion|ratio|multiplier|cardinality", (1, 2)),
     (r"padding|^pad$", (1,)),
     (r"drop|^p$|prob|momentum|rate|alpha|beta|gamma|slope|weight|lambda|temperature|sigma|std", (0.1, 0.5)),
@@ -95,7 +99,8 @@ def constructions(kit: Any, make: Callable[..., Any]) -> Iterator[Dict[str, Any]
     """
     every = parameters(make)
     required = [item for item in every if item.default is inspect.Parameter.empty]
-    choices = {item.name: values_for(kit, item.name, annotation(make, item), 0) for item in required}
+    compared = _compared(make)
+    choices = {item.name: _choices(kit, make, item, sorted(compared.get(item.name, ()))) for item in required}
     if any(not values for values in choices.values()):
         return
     first = {name: values[0] for name, values in choices.items()}
@@ -103,12 +108,48 @@ def constructions(kit: Any, make: Callable[..., Any]) -> Iterator[Dict[str, Any]
     lists = {name: [WIDTH] * 4 for name in first if _LISTS.search(name)}
     others = [{**first, name: value} for name, values in choices.items() for value in values[1:]]
     options = [{**first, name: value} for name, value in _options(make, every)]
-    found = [first, *([wide] if wide != first else []), *([{**first, **lists}] if lists else []), *options, *others]
+    lengths = [_of_length(first, length) for length in (3, 2, 1)]
+    given = {item.name: value for item in every for value in _instead_of_none(make, item)}
+    found = [first, *_unlike(first, [wide, {**first, **lists}, *lengths, {**first, **given}]), *options, *others]
     yield from found[:_MOST]
 
 
+def _choices(kit: Any, make: Callable[..., Any], item: inspect.Parameter, compared: List[str]) -> List[Any]:
+    """Give what may stand for a parameter: what the code compares it with first, where it may be a string."""
+    declared = annotation(make, item)
+    found = values_for(kit, item.name, declared, 0)
+    return [*compared, *found] if declared in (inspect.Parameter.empty, str, "str") else [*found, *compared]
+
+
+def _unlike(first: Dict[str, Any], others: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    return [other for other in others if other != first]
+
+
+def _of_length(chosen: Dict[str, Any], length: int) -> Dict[str, Any]:
+    """Give the same arguments with all sequences of one length: those of one module often have one item an axis."""
+    return {
+        name: type(value)(value[:1] * length) if type(value) in (list, tuple) and value else value
+        for name, value in chosen.items()
+    }
+
+
+def _instead_of_none(make: Callable[..., Any], item: inspect.Parameter) -> List[Any]:
+    """Give a number for a parameter that has none by default, where its name or its type says that it takes one."""
+    if item.default is not None:
+        return []
+    declared = str(annotation(make, item))
+    named = [value for value in _by_name(item.name.lower()) if isinstance(value, (int, float))]
+    is_number = bool(re.search(r"\b(int|float)\b", declared)) or (item.annotation is inspect.Parameter.empty and named)
+    return (named or [WIDTH])[:1] if is_number else []
+
+
 def _options(make: Callable[..., Any], every: List[inspect.Parameter]) -> Iterator[Tuple[str, Any]]:
-    """Give other values of parameters: strings that the code compares them with, and the other truth."""
+    """
+    Give other values of parameters that choose branches.
+
+    They are strings that the code compares them with, the other truth, a number where there is none, and two of what
+    there is one of, so that loops take a second turn.
+    """
     compared = _compared(make)
     for item in every:
         for value in sorted(compared.get(item.name, ())):
@@ -117,6 +158,11 @@ def _options(make: Callable[..., Any], every: List[inspect.Parameter]) -> Iterat
     for item in every:
         if isinstance(item.default, bool):
             yield item.name, not item.default
+    for item in every:
+        if item.default == 1 and type(item.default) is int and _COUNTS.search(item.name.lower()):
+            yield item.name, 2
+        for value in _instead_of_none(make, item):
+            yield item.name, value
 
 
 def _compared(make: Callable[..., Any]) -> Dict[str, Set[str]]:
@@ -218,7 +264,12 @@ def _by_type(kit: Any, low: str, declared: Any, depth: int) -> List[Any]:
     found = re.match(r"(typing\.)?(list|List|Sequence|Iterable|tuple|Tuple)\b", str(declared))
     if found:
         kind = tuple if found.group(2).lower() == "tuple" else list
-        return [kind([WIDTH] * 4), kind([WIDTH] * 2), kind([2, 2, 2, 2]), kind([WIDTH])]
+        number = next((value for value in _by_name(low) if isinstance(value, int)), WIDTH)
+        return [*(kind([value] * 4) for value in dict.fromkeys((number, WIDTH, 2))), kind([number] * 2), kind([number])]
+    if inspect.isclass(declared) and issubclass(declared, enum.Enum):
+        return list(declared)
+    if getattr(declared, "__origin__", None) is typing.Literal:
+        return list(declared.__args__)
     if _is_project_class(declared) and depth < _DEEPEST:
         made = instance(kit, declared, depth + 1)
         return [] if made is None else [made]

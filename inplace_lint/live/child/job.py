@@ -145,11 +145,11 @@ class Target:
         trials = Trials(Stage(self.kit, self._ended, self.order["seconds"] * _SHARE))
         self.witness.begin()
         if kind == "made":
-            trials.of_instance(value, "")
+            trials.of_call(value)
         elif kind == "class":
             trials.of_class(value, self.order["entry"].get("method", ""))
         else:
-            trials.of_call(value, value)
+            trials.of_call(value)
         self.emit({"kind": "done", "error": "" if trials.succeeded else trials.problem})
 
     def _ended(self, answer: Answer) -> Reached:

@@ -8,12 +8,15 @@ text, guesses go out.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
 
 Shape = Tuple[int, ...]
 _MOST_AXES = 5
 _MOST_ELEMENTS = 1_000_000
+_SIDES = (64, 224)
+_SMALLEST_PART, _LARGEST_PART = 3, 64  # of what divides an axis
 
 
 class Spec(NamedTuple):
@@ -41,17 +44,18 @@ def first_guesses(names: List[str], kind: str, width: int) -> Iterator[Guess]:
 
 def _families(kind: str, width: int) -> List[Tuple[Shape, str]]:
     image, sequence, vector = (2, width, 16, 16), (2, 5, width), (2, width)
-    signal, volume = (2, width, 16), (2, width, 8, 16, 16)
+    signal, volume, cube = (2, width, 16), (2, width, 8, 16, 16), (2, width, 16, 16, 16)
     if kind == "embedding":
         return [((2, 5), "long"), ((2,), "long"), (sequence, "float")]
     first = [image, sequence, vector, signal]
     if kind.endswith("1d") or "1d" in kind:
         first = [signal, vector, sequence]
     elif "3d" in kind:
-        first = [volume, image]
+        first = [volume, cube, image]
     elif kind.startswith(("linear", "layernorm", "multihead", "lstm", "gru", "rnn", "transformer")):
         first = [sequence, vector, (2, 4, 4, width), image]
     rest = [image, sequence, vector, signal, (width,), (width, width), (2, 4, 4, width), volume, (2, 3, 32, 32)]
+    rest += [(2, width, side, side) for side in (8, *_SIDES) if width * side * side * 2 <= _MOST_ELEMENTS // 2]
     shapes = [*first, *(shape for shape in rest if shape not in first)]
     return [*((shape, "float") for shape in shapes), ((2, 5), "long"), ((2,), "long")]
 
@@ -69,6 +73,22 @@ def _spec(name: str, shape: Shape, number: str) -> Spec:
     return Spec(number, shape)
 
 
+def grown(guess: Guess) -> Iterator[Guess]:
+    """Give larger inputs of the same kinds: images of four times the side, and of the side that models are made for."""
+    for side in _SIDES:
+        made = tuple(_of_side(spec, side) or spec for spec in guess)
+        if made != guess and _is_small(made):
+            yield made
+
+
+def _of_side(spec: Spec, side: int) -> Optional[Spec]:
+    """Give an image of this side, or a volume: a quarter of it deep."""
+    if spec.kind not in {"float", "list"} or len(spec.shape) not in {4, 5} or max(spec.shape[2:]) >= side:
+        return None
+    depth = (max(side // 4, spec.shape[2]),) if len(spec.shape) == 5 else ()  # noqa: PLR2004 - a volume
+    return Spec(spec.kind, (*spec.shape[:2], *depth, side, side))
+
+
 def mended(guess: Guess, error: str) -> Iterator[Guess]:
     """Give guesses that an error asks for, the surest first."""
     for change, *patterns in _ANSWERS:
@@ -79,7 +99,7 @@ def mended(guess: Guess, error: str) -> Iterator[Guess]:
 
 
 def _is_small(guess: Guess) -> bool:
-    return all(functools.reduce(lambda one, other: one * other, spec.shape, 1) <= _MOST_ELEMENTS for spec in guess)
+    return all(_size(spec) <= _MOST_ELEMENTS for spec in guess)
 
 
 def _each(guess: Guess, change: Callable[[Spec], Optional[Spec]]) -> List[Guess]:
@@ -197,6 +217,80 @@ def _larger(guess: Guess, _found: re.Match[str]) -> List[Guess]:
     return _each(guess, change)
 
 
+def _multiples(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `height and width must be divisible by 32`."""
+    return _in_multiples(guess, int(found.group("want")))
+
+
+def _in_multiples(guess: Guess, part: int) -> List[Guess]:
+    def change(spec: Spec) -> Optional[Spec]:
+        inner = _inner_axes(spec)
+        if not part or not inner:
+            return None
+        return Spec(spec.kind, tuple(-(-n // part) * part if at in inner else n for at, n in enumerate(spec.shape)))
+
+    return _each(guess, change)
+
+
+def _inner_axes(spec: Spec) -> range:
+    """Give the axes that are neither the batch nor channels, which come first in images and last in sequences."""
+    rank = len(spec.shape)
+    if spec.kind == "long" or rank < 3:  # noqa: PLR2004 - a vector
+        return range(0)
+    return range(2, rank) if rank > 3 else range(1, 2)  # noqa: PLR2004 - a sequence
+
+
+def _sized(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """Answer `Input image size (16*16) does not match the model (224*224)`: that many in each spatial axis."""
+    wanted = int(found.group("want"))
+
+    def change(spec: Spec) -> Optional[Spec]:
+        inner = _inner_axes(spec) if len(spec.shape) > 3 else ()  # noqa: PLR2004 - a sequence
+        return (
+            Spec(spec.kind, tuple(wanted if at in inner else n for at, n in enumerate(spec.shape))) if inner else None
+        )
+
+    return _each(guess, change)
+
+
+def _divided(guess: Guess, found: re.Match[str]) -> List[Guess]:
+    """
+    Answer `shape '[2, 3, 2, 7, 2, 7]' is invalid for input of size 1536`.
+
+    What is divided into parts has axes that are multiples of a part; what is cut, has enough elements.
+    """
+    parts = [int(word) for word in re.findall(r"-?\d+", found.group("want"))]
+    given, known = int(found.group("got")), functools.reduce(lambda one, n: one * n, (n for n in parts if n > 0), 1)
+    wanted = _common(given, known) if -1 in parts else known
+    whole = [
+        tuple(_times(one, wanted, given) if at == which else one for at, one in enumerate(guess))
+        for which in sorted(range(len(guess)), key=lambda at: _size(guess[at]) != given)
+    ]
+    windows = sorted({n for n in parts[1:] if _SMALLEST_PART <= n <= _LARGEST_PART}, reverse=True)
+    return [*whole, *(made for part in windows for made in _in_multiples(guess, part))]
+
+
+def _times(spec: Spec, more: int, less: int) -> Spec:
+    """Change the last axis in this ratio, those of an image together, if that gives whole numbers."""
+    if spec.kind != "float" or not less or not more:
+        return spec
+    side = spec.shape[-1] * math.sqrt(more / less)
+    if len(spec.shape) == 4 and spec.shape[2] == spec.shape[3] and side == int(side):  # noqa: PLR2004 - an image
+        return Spec(spec.kind, (*spec.shape[:2], int(side), int(side)))
+    if spec.shape[-1] * more % less:
+        return spec
+    return Spec(spec.kind, (*spec.shape[:-1], spec.shape[-1] * more // less))
+
+
+def _common(one: int, other: int) -> int:
+    """Give the least number that both divide; 0 where one of them is 0."""
+    return one * other // math.gcd(one, other) if one and other else 0
+
+
+def _size(spec: Spec) -> int:
+    return functools.reduce(lambda one, other: one * other, spec.shape, 1)
+
+
 def _as_kind(kind: str) -> Callable[[Guess, re.Match[str]], List[Guess]]:
     def change(guess: Guess, _found: re.Match[str]) -> List[Guess]:
         shape = {"long": (2, 5)}
@@ -214,6 +308,7 @@ _ANSWERS = (
         r"to have (?P<want>\d+) channels, but got (?P<got>\d+) channels",
         r"Received: the input's channels is (?P<got>\d+),.*?groups is \d+.*?\[\d+, (?P<want>\d+)",
         r"input channel.{0,200}?= (?P<got>\d+).{0,200}?= (?P<want>\d+)",
+        r"channels in input, but got weight of shape \[(?P<want>\d+)\] and input of shape \[\d+, (?P<got>\d+)",
         r"(?:running_mean|weight) should contain (?P<got>\d+) elements not (?P<want>\d+)",
     ),
     (
@@ -228,6 +323,12 @@ _ANSWERS = (
         r"input\.size\(-1\) must be equal to input_size\. Expected (?P<want>\d+)",
         r"expecting embedding dimension of (?P<want>\d+)",
         r"embed(?:ding)?.{0,20}dim.{0,40}(?P<want>\d+)",
+    ),
+    (_multiples, r"(?:divisible by|multiples? of)\D{0,30}?(?P<want>\d+)"),
+    (_divided, r"shape '\[(?P<want>[-\d, ]+)\]' is invalid for input of size (?P<got>\d+)"),
+    (
+        _sized,
+        r"(?:image|input|height|width|resolution)\b.{0,60}?(?:match|expect|(?:should|must) be)\D{0,40}(?P<want>\d{2,3})\b",
     ),
     (_unpacked, r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)(?:, got (?P<got>\d+))?"),
     (

@@ -1,27 +1,27 @@
 """
 Running code that is made up around a flagged class or function: construct it, call it, go back, by trial.
 
-The number of trials is bounded, and so is the time. A trial that fails says what to try next; one that ends is told
-with what the witness saw, and a few more follow with other choices, since a branch may not have been taken.
+The number of trials is bounded, and so is the time; every construction gets a few before one gets more. A trial that
+fails says what to try next; one that ends is told with what the witness saw, and a few more follow with other
+choices, since a branch may not have been taken.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
-import re
 import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 from . import build, shapes
 from .attempt import Answer, attempt, in_words
+from .search import Maker, Search, Way, missed, ways
 
-_MOST_TRIALS = 80
-_MOST_WITH_ONE = 40
-_MORE = 12  # trials after one that ended
+_MOST_TRIALS = 300
+_MOST_AT_ONCE = 8  # trials with one search before the next has its turn
+_MORE = 16  # trials after one that ended
 _FEW = 3  # trials after all flagged lines ran, and something broke
-_MORE_ONCE_RUN = 2  # trials after one that ran a flagged line
-_TENSOR = re.compile(r"Tensor")
+_MORE_ONCE_RUN = 6  # trials after one that ran a flagged line
+_FULL_WAYS = 2  # ways to call each construction; the first one is called in all ways
 
 
 class Reached(NamedTuple):
@@ -65,76 +65,98 @@ class Trials:
             self._of_class(kind, method)
 
     def _of_class(self, kind: Any, method: str) -> None:
-        built = failed = 0
+        waiting: List[Search] = []
+        is_built = False
         for options in build.constructions(self.kit, kind):
             if self._is_over():
                 return
-            self.kit.seed()
-            made = attempt(lambda options=options: self.kit.made(lambda: kind(**options)))  # type: ignore[misc]
+            make = functools.partial(self._constructed, kind, options, method)
+            made = attempt(make)
             if made.error is not None:
-                if not built and not failed:
+                if not is_built and not waiting:
                     self.problem = "constructing it: " + in_words(made.error)
-                failed += 1
                 self._ended(made)
                 continue
-            built += 1
-            self.of_instance(made.value, method)
+            if not callable(made.value):
+                self.problem = "it cannot be called"
+                return
+            waiting += self._begun(make, made.value, None if not is_built else _FULL_WAYS)
+            is_built = True
+        self._rounds(waiting)
 
-    def of_instance(self, instance: Any, method: str) -> None:
-        """Call an instance with made-up inputs."""
-        kind, width = "", build.WIDTH
+    def _constructed(self, kind: Any, options: Dict[str, Any], method: str) -> Any:
+        """Construct a class anew, and give what is to be called."""
+        self.kit.seed()
+        instance = self.kit.made(lambda: kind(**options))
         if isinstance(instance, self.kit.layer):
             instance.train()
-            kind, width = build.width_of(self.kit, instance)
-        call = instance if method in {"", "forward", "__call__"} else getattr(instance, method)
-        if not callable(call):
-            self.problem = "it cannot be called"
-            return
-        shown = instance.forward if call is instance and hasattr(instance, "forward") else call
-        self.of_call(call, shown, kind, width)
+        return instance if method in {"", "forward", "__call__"} else getattr(instance, method)
 
-    def of_call(self, call: Callable[..., Any], shown: Callable[..., Any], kind: str = "", width: int = 0) -> None:
-        """Call something with inputs by trial; `shown` is where its parameters are declared."""
-        for names, options in _ways(self.kit, shown):
-            self._search(call, names, options, kind, width or build.WIDTH)
+    def of_call(self, call: Callable[..., Any]) -> None:
+        """Call something, a layer or a function, with inputs by trial."""
+        if isinstance(call, self.kit.layer):
+            call.train()
+        self._rounds(self._begun(lambda: call, call, None))
+
+    def _begun(self, make: Maker, call: Callable[..., Any], most: Any) -> List[Search]:
+        """Give each way to call something its first turn; give the searches that are not at their end."""
+        owner = call if isinstance(call, self.kit.layer) else getattr(call, "__self__", None)
+        layer, width = build.width_of(self.kit, owner) if isinstance(owner, self.kit.layer) else ("", build.WIDTH)
+        searches = [
+            Search(make, way, layer, width or build.WIDTH) for way in list(ways(self.kit, self._shown(call)))[:most]
+        ]
+        waiting: List[Search] = []
+        for search in searches:
             if self._is_over():
-                return
+                break
+            waiting += self._turn(search, call)
+        return waiting
 
-    def _search(
-        self, call: Callable[..., Any], names: List[str], options: Dict[str, Any], kind: str, width: int
-    ) -> None:
-        waiting = list(shapes.first_guesses(names, kind, width)) if names else [()]
-        seen = set()
-        left = _MOST_WITH_ONE
-        while waiting and left and not self._is_over():
-            guess = waiting.pop(0)
-            if guess in seen:
-                continue
-            seen.add(guess)
-            left -= 1
-            answer, reached = self._run(call, names, guess, options)
-            if reached.every and reached.broke:
+    def _shown(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Give where the parameters of a call are declared."""
+        return call.forward if isinstance(call, self.kit.layer) and hasattr(call, "forward") else call
+
+    def _rounds(self, waiting: List[Search]) -> None:
+        """Give each search one turn after the other, until all are at their end."""
+        while waiting and not self._is_over():
+            search = waiting.pop(0)
+            made = attempt(search.make)
+            if made.error is None:
+                waiting += self._turn(search, made.value)
+
+    def _turn(self, search: Search, call: Callable[..., Any]) -> List[Search]:
+        """Try some guesses of a search; give what is to have another, itself or one that an error asks for."""
+        for _ in range(_MOST_AT_ONCE):
+            guess = search.next()
+            if guess is None or self._is_over():
+                return []
+            answer, reached = self._run(call, search.way, guess)
+            is_enough = reached.every and reached.broke
+            if is_enough:
                 self._left = min(self._left, _FEW)
             if answer.error is None:
+                if not search.has_ended:
+                    self._more = min(self._more - 1, _MORE_ONCE_RUN if reached.some else self._more)
                 self.succeeded = True
-                self._more = min(self._more - 1, _MORE_ONCE_RUN if reached.some else self._more)
-                return
+                search.ended(guess, is_enough=is_enough)
+                continue
             self.problem = in_words(answer.error)
-            better = list(shapes.mended(guess, str(answer.error)))
-            waiting = [*better, *waiting]
+            search.failed(guess, str(answer.error))
+            way = missed(search.way, self._shown(call), answer.error)
+            if way is not None:
+                return self._turn(Search(search.make, way, search.layer, search.width), call)
+        return [search]
 
-    def _run(
-        self, call: Callable[..., Any], names: List[str], guess: shapes.Guess, options: Dict[str, Any]
-    ) -> Tuple[Answer, Reached]:
+    def _run(self, call: Callable[..., Any], way: Way, guess: shapes.Guess) -> Tuple[Answer, Reached]:
         self._left -= 1
         self.kit.seed()
         self.kit.numbers.clear()
-        answer = attempt(functools.partial(self._step, call, names, guess, options))
+        answer = attempt(functools.partial(self._step, call, way, guess))
         return answer, self._ended(answer)
 
-    def _step(self, call: Callable[..., Any], names: List[str], guess: shapes.Guess, options: Dict[str, Any]) -> None:
-        inputs = {name: self._input(spec) for name, spec in zip(names, guess)}  # noqa: B905 - Python 3.8
-        result = call(**inputs, **{name: make() for name, make in options.items()})
+    def _step(self, call: Callable[..., Any], way: Way, guess: shapes.Guess) -> None:
+        inputs = {name: self._input(spec) for name, spec in zip(way.names, guess)}  # noqa: B905 - Python 3.8
+        result = call(**inputs, **{name: make() for name, make in way.options.items()})
         self.kit.note(result, "the result")
         held = result if self.kit.tensors(result) else list(inputs.values())
         if not self.kit.backward(held):
@@ -157,51 +179,3 @@ class NoBackwardError(Exception):
 
     def __str__(self) -> str:
         return "it ran, but gave nothing that requires a gradient"
-
-
-def _ways(kit: Any, shown: Callable[..., Any]) -> Iterator[Tuple[List[str], Dict[str, Callable[[], Any]]]]:
-    """Give ways to call: which parameters get tensors, and what the others get; first the required ones alone."""
-    every = [item for item in build.parameters(shown) if item.name != "self"]
-    required = [item for item in every if item.default is inspect.Parameter.empty]
-    optional = [item for item in every if item.default is None and _takes_tensor(shown, item)]
-    for chosen in [required, [*required, *optional]] if optional else [required]:
-        names, options = [], {}  # type: List[str], Dict[str, Callable[[], Any]]
-        for item in chosen:
-            make = _maker(kit, shown, item)
-            if make is None:
-                names.append(item.name)
-            else:
-                options[item.name] = make
-        yield names, options
-
-
-def _takes_tensor(call: Callable[..., Any], item: inspect.Parameter) -> bool:
-    declared = build.annotation(call, item)
-    return declared is inspect.Parameter.empty or bool(_TENSOR.search(str(declared)))
-
-
-def _maker(kit: Any, call: Callable[..., Any], item: inspect.Parameter) -> Optional[Callable[[], Any]]:
-    """Give what makes a value for a parameter; None for one that wants a tensor."""
-    declared = build.annotation(call, item)
-    low = item.name.lower()
-    text = str(declared)
-    if declared is not inspect.Parameter.empty and not _TENSOR.search(text) and text not in {"typing.Any", "Any"}:
-        return lambda: next(iter(build.values_for(kit, item.name, declared, 0)), None)
-    if declared is inspect.Parameter.empty and re.search(r"^(model|net|module|network|layer|encoder|decoder)$", low):
-        return lambda: kit.named("Linear")(build.WIDTH, build.WIDTH)
-    if declared is inspect.Parameter.empty and re.search(r"optim", low):
-        return functools.partial(_optimizer, kit)
-    if declared is inspect.Parameter.empty and re.search(
-        r"^(n|num|dim|axis|eps|p|alpha|beta|gamma|lr|momentum|inplace|training|kernel_size|stride|padding|scale|steps?|"
-        r"epochs?|height|width|size|heads|groups)$|_(dim|size|heads|groups|rate|prob)$|^(num|is|use|return)_",
-        low,
-    ):
-        return lambda: next(iter(build.values_for(kit, item.name, declared, 0)), None)
-    return None
-
-
-def _optimizer(kit: Any) -> Any:
-    linear = kit.named("Linear")(build.WIDTH, build.WIDTH)
-    if kit.is_torch:
-        return kit.framework.optim.SGD(linear.parameters(), lr=0.1)
-    return kit.framework.optimizer.SGD(learning_rate=0.1, parameters=linear.parameters())
