@@ -49,6 +49,27 @@ PROGRAMS = {
         "        if x.shape[2] % 24 or x.shape[3] % 24:\n"
         "            raise ValueError('height and width should be divisible by 24')\n        x = self.conv(x)\n",
     ),
+    "a power that divides": module(
+        "width",
+        CONV,
+        "        if x.shape[2] % 32 or x.shape[3] % 32:\n"
+        "            raise ValueError('spatial dimensions must be divisible by 2**5')\n        x = self.conv(x)\n",
+    ),
+    "half as many outputs": module(
+        "in_channels: int, out_channels: int",
+        "        self.conv = nn.Conv2d(in_channels, out_channels, 1)\n",
+        "        x = self.conv(x) + x.reshape(x.shape[0], x.shape[1] // 2, 2, *x.shape[2:]).sum(2)\n",
+    ),
+    "a volume for a layer in a layer": HEAD
+    + (
+        "class Convolution(nn.Module):\n    def __init__(self, table):\n        super().__init__()\n"
+        "        self.inner = nn.Conv3d(table, 1, 1)\n\n    def forward(self, x):\n        return self.inner(x)\n\n\n"
+    )
+    + module(
+        "sizes: Sequence[int]",
+        "        self.convolution = Convolution(1)\n        self.count = sizes[2]\n",
+        "        x = self.convolution(x)\n        if x.dim() != 5 or x.shape[0] != 2:\n            raise ValueError('no')\n",
+    ).removeprefix(HEAD),
     "a size that an error names": module(
         "width",
         CONV,

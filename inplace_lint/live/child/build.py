@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 WIDTH = 8
 _MOST = 32
+_OUTER = re.compile(r"^out|_out$|^oup|out_?(channels?|planes|dims?|features?|size|ch|c)$")
 _COUNTS = re.compile(r"layers|depth|blocks|^num|^n_|count|steps|repeat")
 _WIDER = {WIDTH: 4 * WIDTH, WIDTH // 2: 2 * WIDTH}  # groups of 32 are a usual default
 _DEEPEST = 2
@@ -105,12 +106,17 @@ def constructions(kit: Any, make: Callable[..., Any]) -> Iterator[Dict[str, Any]
         return
     first = {name: values[0] for name, values in choices.items()}
     wide = {name: _WIDER.get(value, value) if isinstance(value, int) else value for name, value in first.items()}
-    lists = {name: [WIDTH] * 4 for name in first if _LISTS.search(name)}
+    lists = {item.name: [WIDTH] * 4 for item in required if _may_be_list(make, item)}
     others = [{**first, name: value} for name, values in choices.items() for value in values[1:]]
     options = [{**first, name: value} for name, value in _options(make, every)]
     lengths = [_of_length(first, length) for length in (3, 2, 1)]
     given = {item.name: value for item in every for value in _instead_of_none(make, item)}
-    found = [first, *_unlike(first, [wide, {**first, **lists}, *lengths, {**first, **given}]), *options, *others]
+    outer = [
+        {name: size if value == WIDTH and _OUTER.search(name) else value for name, value in first.items()}
+        for size in (WIDTH // 2, 2 * WIDTH)
+    ]
+    likely = [wide, {**first, **lists}, *lengths, {**first, **given}, *outer]
+    found = [first, *_unlike(first, likely), *options, *others]
     yield from found[:_MOST]
 
 
@@ -119,6 +125,10 @@ def _choices(kit: Any, make: Callable[..., Any], item: inspect.Parameter, compar
     declared = annotation(make, item)
     found = values_for(kit, item.name, declared, 0)
     return [*compared, *found] if declared in (inspect.Parameter.empty, str, "str") else [*found, *compared]
+
+
+def _may_be_list(make: Callable[..., Any], item: inspect.Parameter) -> bool:
+    return bool(_LISTS.search(item.name)) and annotation(make, item) not in (int, "int")
 
 
 def _unlike(first: Dict[str, Any], others: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
@@ -261,7 +271,7 @@ def _by_type(kit: Any, low: str, declared: Any, depth: int) -> List[Any]:
         return [value for value in _by_name(low) if isinstance(value, float)] or [0.1, 1.0]
     if text == "str":
         return ["relu", "mean", "same", "none"]
-    found = re.match(r"(typing\.)?(list|List|Sequence|Iterable|tuple|Tuple)\b", str(declared))
+    found = re.match(r"(typing\.|collections\.abc\.)?(list|List|Sequence|Iterable|tuple|Tuple)\b", str(declared))
     if found:
         kind = tuple if found.group(2).lower() == "tuple" else list
         number = next((value for value in _by_name(low) if isinstance(value, int)), WIDTH)
@@ -299,7 +309,10 @@ def width_of(kit: Any, module: Any) -> Tuple[str, int]:
 
     Source: the attributes under which torch and Paddle layers keep their numbers.
     """
-    for kind, layer in kit.layers_of(module):
+    layers = kit.layers_of(module)
+    own = kit.layer.__module__.partition(".")[0]
+    simple = [one for one in layers if type(one[1]).__module__.partition(".")[0] == own]
+    for kind, layer in [*simple, *layers]:
         if kind == "embedding":
             return kind, 0
         if kind.startswith(_WEIGHTED):

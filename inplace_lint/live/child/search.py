@@ -40,6 +40,7 @@ class Search:
         self._seen: Set[shapes.Guess] = set()
         self._errors: Set[str] = set()
         self._left = _MOST
+        self.has_news = False  # whether its last turn gave an error that nothing gave before
         self.has_ended = False  # whether one of the guesses ended well
 
     def next(self) -> Optional[shapes.Guess]:

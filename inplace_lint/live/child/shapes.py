@@ -122,7 +122,9 @@ def _channels(guess: Guess, found: re.Match[str]) -> List[Guess]:
     wanted, got = int(found.group("want")), int(found.group("got"))
     exact = _each(guess, lambda spec: _resized(spec, 1, wanted) if spec.shape[1:2] == (got,) else None)
     scaled = _each(guess, lambda spec: _resized(spec, 1, max(spec.shape[1] * wanted // max(got, 1), 1)))
-    return [*exact, *scaled, *_each(guess, lambda spec: _resized(spec, -1, wanted))]
+    alone = [len(spec.shape) + 1 for spec in guess if spec.shape[:1] == (got,) and spec.shape[1:2] != (got,)]
+    batched = [made for rank in alone[:1] for made in _of_rank(guess, rank)]  # it took the batch for channels
+    return [*exact, *batched, *scaled, *_each(guess, lambda spec: _resized(spec, -1, wanted))]
 
 
 def _inner(guess: Guess, found: re.Match[str]) -> List[Guess]:
@@ -218,14 +220,14 @@ def _larger(guess: Guess, _found: re.Match[str]) -> List[Guess]:
 
 
 def _multiples(guess: Guess, found: re.Match[str]) -> List[Guess]:
-    """Answer `height and width must be divisible by 32`."""
-    return _in_multiples(guess, int(found.group("want")))
+    """Answer `height and width must be divisible by 32`, or by `2**5`."""
+    return _in_multiples(guess, int(found.group("want")) ** int(found.group("power") or 1))
 
 
 def _in_multiples(guess: Guess, part: int) -> List[Guess]:
     def change(spec: Spec) -> Optional[Spec]:
         inner = _inner_axes(spec)
-        if not part or not inner:
+        if not 0 < part <= _MOST_ELEMENTS or not inner:
             return None
         return Spec(spec.kind, tuple(-(-n // part) * part if at in inner else n for at, n in enumerate(spec.shape)))
 
@@ -324,11 +326,11 @@ _ANSWERS = (
         r"expecting embedding dimension of (?P<want>\d+)",
         r"embed(?:ding)?.{0,20}dim.{0,40}(?P<want>\d+)",
     ),
-    (_multiples, r"(?:divisible by|multiples? of)\D{0,30}?(?P<want>\d+)"),
+    (_multiples, r"(?:divisible by|multiples? of)\D{0,30}?(?P<want>\d+)(?: ?\*\* ?(?P<power>\d))?"),
     (_divided, r"shape '\[(?P<want>[-\d, ]+)\]' is invalid for input of size (?P<got>\d+)"),
     (
         _sized,
-        r"(?:image|input|height|width|resolution)\b.{0,60}?(?:match|expect|(?:should|must) be)\D{0,40}(?P<want>\d{2,3})\b",
+        r"(?:image|input|height|width|size)\b.{0,60}?(?:match|expect|(?:should|must) be)\D{0,40}(?P<want>\d{2,3})\b",
     ),
     (_unpacked, r"(?:not enough|too many) values to unpack \(expected (?P<want>\d+)(?:, got (?P<got>\d+))?"),
     (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from . import build, shapes
 from .attempt import Answer, attempt, in_words
@@ -55,6 +55,7 @@ class Trials:
         self._more = _MORE
         self.problem = "no way of constructing it was found"
         self.succeeded = False
+        self._problems: Set[str] = set()  # all that any guess told
 
     def of_class(self, kind: Any, method: str) -> None:
         """Construct a class in several ways, and call a method, or the instance, with made-up inputs."""
@@ -117,15 +118,17 @@ class Trials:
         return call.forward if isinstance(call, self.kit.layer) and hasattr(call, "forward") else call
 
     def _rounds(self, waiting: List[Search]) -> None:
-        """Give each search one turn after the other, until all are at their end."""
+        """Give each search one turn after the other, until all are at their end; first where the last told news."""
         while waiting and not self._is_over():
-            search = waiting.pop(0)
+            search = next((one for one in waiting if one.has_news), waiting[0])
+            waiting.remove(search)
             made = attempt(search.make)
             if made.error is None:
                 waiting += self._turn(search, made.value)
 
     def _turn(self, search: Search, call: Callable[..., Any]) -> List[Search]:
         """Try some guesses of a search; give what is to have another, itself or one that an error asks for."""
+        search.has_news = False
         for _ in range(_MOST_AT_ONCE):
             guess = search.next()
             if guess is None or self._is_over():
@@ -141,6 +144,8 @@ class Trials:
                 search.ended(guess, is_enough=is_enough)
                 continue
             self.problem = in_words(answer.error)
+            search.has_news |= self.problem not in self._problems
+            self._problems.add(self.problem)
             search.failed(guess, str(answer.error))
             way = missed(search.way, self._shown(call), answer.error)
             if way is not None:
