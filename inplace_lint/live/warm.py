@@ -89,12 +89,17 @@ class Warm:
         hello = self._answer(_START_SECONDS)
         if hello is None or "version" not in hello:
             self.stop()
-            said = "" if hello is None else str(hello["trouble"])
-            told = said or f"{self.framework} could not be imported"
-            self.trouble = f"{told} in {self.python}" if told.startswith("no ") else f"{self.python}: {told}"
+            self.trouble = self._absence(hello or {})
             return
         self.version = str(hello["version"]).partition("+")[0]
         self._forks = bool(hello["forks"])
+
+    def _absence(self, hello: Mapping[str, Any]) -> str:
+        """Say why there is no framework."""
+        if hello.get("absent"):
+            return f"{self.framework} is not installed in {self.python}"
+        trouble = f"{self.framework} could not be imported in {self.python}"
+        return f"{trouble}: {hello['trouble']}" if hello else trouble
 
     def run(self, order: Mapping[str, Any]) -> Ran:
         """Run one job, whatever it does."""

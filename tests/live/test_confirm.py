@@ -179,7 +179,7 @@ def test_an_interpreter_without_torch_is_told(prover):
     python = prover.folder / "python"
     python.write_text('#!/bin/sh\nexec python3 -I -S "$@"\n')
     python.chmod(0o755)
-    assert one(prover, BLOCK, "--python", str(python)) == ("could not run", f"no torch in {python}")
+    assert one(prover, BLOCK, "--python", str(python)) == ("could not run", f"torch is not installed in {python}")
 
 
 def test_paddle_is_proved_as_torch_is(prover):

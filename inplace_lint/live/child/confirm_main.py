@@ -29,7 +29,7 @@ def main() -> None:
     found = attempt.attempt(lambda: importlib.import_module(name))
     if found.error is not None:
         is_absent = isinstance(found.error, ModuleNotFoundError) and found.error.name == name
-        _say(answers, {"trouble": "no %s" % name if is_absent else attempt.in_words(found.error)})
+        _say(answers, {"absent": is_absent, "trouble": attempt.in_words(found.error)})
         return
     forks = hasattr(os, "fork")
     _say(answers, {"version": str(getattr(found.value, "__version__", "")), "forks": forks})

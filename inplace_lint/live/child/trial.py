@@ -143,7 +143,8 @@ class Trials:
                 self.succeeded = True
                 search.ended(guess, is_enough=is_enough)
                 continue
-            self.problem = in_words(answer.error)
+            is_ours = isinstance(answer.error, NoBackwardError)
+            self.problem = str(answer.error) if is_ours else in_words(answer.error)
             search.has_news |= self.problem not in self._problems
             self._problems.add(self.problem)
             search.failed(guess, str(answer.error))
