@@ -11,7 +11,8 @@ HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\
 LOOKS_UP = HEAD + "def pool(x, table):\n    y = torch.exp(x)\n    y += table.lookup('bias').value\n    return y\n"
 NEEDS_A_TABLE = HEAD + (
     "class Net(nn.Module):\n    def __init__(self, table):\n        super().__init__()\n"
-    "        self.width = table['width']\n\n    def forward(self, x):\n        y = torch.exp(x)\n        y += 1\n        return y\n"
+    "        self.width = table['width']\n\n    def forward(self, x):\n"
+    "        y = torch.exp(x)\n        y += 1\n        return y\n"
 )
 
 

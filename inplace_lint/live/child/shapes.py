@@ -121,7 +121,7 @@ def _channels(guess: Guess, found: re.Match[str]) -> List[Guess]:
     """Answer `expected input[2, 3, 16, 16] to have 8 channels, but got 3 channels`."""
     wanted, got = int(found.group("want")), int(found.group("got"))
     exact = _each(guess, lambda spec: _resized(spec, 1, wanted) if spec.shape[1:2] == (got,) else None)
-    scaled = _each(guess, lambda spec: _resized(spec, 1, max(spec.shape[1] * wanted // max(got, 1), 1)))
+    scaled = _each(guess, lambda spec: _resized(spec, 1, max(sum(spec.shape[1:2]) * wanted // max(got, 1), 1)))
     alone = [len(spec.shape) + 1 for spec in guess if spec.shape[:1] == (got,) and spec.shape[1:2] != (got,)]
     batched = [made for rank in alone[:1] for made in _of_rank(guess, rank)]  # it took the batch for channels
     return [*exact, *batched, *scaled, *_each(guess, lambda spec: _resized(spec, -1, wanted))]
@@ -162,7 +162,7 @@ def _rank(guess: Guess, found: re.Match[str]) -> List[Guess]:
 
 def _of_rank(guess: Guess, rank: int) -> List[Guess]:
     def change(spec: Spec) -> Optional[Spec]:
-        if not 1 <= rank <= _MOST_AXES or spec.kind == "bool":
+        if not 1 <= rank <= _MOST_AXES or spec.kind == "bool" or not spec.shape:
             return None
         width = spec.shape[1] if len(spec.shape) > 3 else spec.shape[-1]  # noqa: PLR2004 - an image has channels first
         shapes = {1: (width,), 2: (2, width), 3: (2, 5, width), 4: (2, width, 16, 16), 5: (2, width, 8, 16, 16)}
@@ -189,7 +189,8 @@ def _unpacked(guess: Guess, found: re.Match[str]) -> List[Guess]:
 
 def _deeper(guess: Guess, _found: re.Match[str]) -> List[Guess]:
     """Answer `Dimension out of range`: one axis more."""
-    return [made for rank in (len(guess[0].shape) + 1, len(guess[0].shape) + 2) for made in _of_rank(guess, rank)]
+    rank = max((len(spec.shape) for spec in guess[:1]), default=0)
+    return [made for more in (1, 2) for made in _of_rank(guess, rank + more)]
 
 
 def _alike(guess: Guess, found: re.Match[str]) -> List[Guess]:
@@ -274,7 +275,7 @@ def _divided(guess: Guess, found: re.Match[str]) -> List[Guess]:
 
 def _times(spec: Spec, more: int, less: int) -> Spec:
     """Change the last axis in this ratio, those of an image together, if that gives whole numbers."""
-    if spec.kind != "float" or not less or not more:
+    if spec.kind != "float" or not less or not more or not spec.shape:
         return spec
     side = spec.shape[-1] * math.sqrt(more / less)
     if len(spec.shape) == 4 and spec.shape[2] == spec.shape[3] and side == int(side):  # noqa: PLR2004 - an image
