@@ -149,7 +149,7 @@ y = recompute(lambda t: F.sigmoid(t), h)
 h.add_(ones)
 y.sum().backward()
 """,
-        [("IPL302", 8)],
+        [("IPL402", 8)],
     ),
     "set_value": (
         """\

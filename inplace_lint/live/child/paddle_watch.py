@@ -14,10 +14,11 @@ import functools
 import os
 import re
 import sys
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Callable, Iterable, List, Optional, Tuple
 
 from .ledger import Ledger, Memory, Save, Write, constructing
+from .paddle_recompute import Recomputes
 from .places import Places, Spot, described, returning
 
 _STALE = (
@@ -49,6 +50,9 @@ class PaddleWatch:
         self._refused = ("", _NOWHERE)
         self._custom = paddle.autograd.PyLayerContext.save_for_backward.__code__
         self.snapshots = False
+        self.recomputes = Recomputes(self)
+        self._hooks = paddle.autograd.saved_tensors_hooks(self.pack, self.unpack)
+        self._others = 0  # hooks of the program that are in place
         self._undo = contextlib.ExitStack()
 
     @staticmethod
@@ -65,27 +69,68 @@ class PaddleWatch:
             original = getattr(calls, name)
             if not name.startswith("_") and callable(original):
                 writes = name.endswith("_") and not _OTHERS.search(name)
-                self._replace(calls, name, self._wrapped(original, name, writes=writes))
+                self._replace(calls, name, self.wrapped(original, name, writes=writes))
         for name in _METHODS:
-            self._replace(tensor, name, self._wrapped(getattr(tensor, name), name, writes=True))
+            self._replace(tensor, name, self.wrapped(getattr(tensor, name), name, writes=True))
         atexit.register(self.stop)  # the framework hangs when it is torn down with hooks in place
         self._undo.callback(atexit.unregister, self.stop)
         custom = self.paddle.autograd.PyLayer
         if "apply" not in vars(custom):  # it is inherited: without ours the framework's own is back
             custom.apply = self._applying(custom)
             self._undo.callback(delattr, custom, "apply")
-        self._undo.enter_context(self.paddle.autograd.saved_tensors_hooks(self.pack, self.unpack))
+        self._hook()
+        self._undo.enter_context(self.recomputes.watched())
 
     def stop(self) -> None:
         """Leave the framework as it was; saves made before go on to be checked as the framework checks them."""
         self.ledger.close()
         self._undo.close()
 
+    def _hook(self) -> None:
+        """Put our hooks in place, and step aside for those of the program: only one pair is allowed at a time."""
+        kind = self.paddle.autograd.saved_tensors_hooks
+        enter, leave = kind.__enter__, kind.__exit__
+
+        @functools.wraps(enter)
+        def entered(hooks: Any) -> None:
+            if not self._others:
+                leave(self._hooks)
+            own, hooks.pack_hook = hooks.pack_hook, self._also_told(hooks.pack_hook)
+            try:
+                enter(hooks)
+                self._others += 1
+            finally:
+                hooks.pack_hook = own
+                if not self._others:
+                    enter(self._hooks)
+
+        @functools.wraps(leave)
+        def left(hooks: Any, *error: Any) -> None:
+            leave(hooks, *error)
+            self._others -= 1
+            if not self._others:
+                enter(self._hooks)
+
+        enter(self._hooks)
+        self._undo.callback(lambda: None if self._others else leave(self._hooks))
+        self._replace(kind, "__enter__", entered)
+        self._replace(kind, "__exit__", left)
+
+    def _also_told(self, pack: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def hook(tensor: Any) -> Any:
+            if self.recomputes.running:
+                self.recomputes.saved(tensor)
+            return pack(tensor)
+
+        return hook
+
     def _replace(self, owner: Any, name: str, value: Any) -> None:
         self._undo.callback(setattr, owner, name, getattr(owner, name))
         setattr(owner, name, value)
 
-    def _wrapped(self, original: Callable[..., Any], name: str, *, writes: bool) -> Callable[..., Any]:
+    def wrapped(self, original: Callable[..., Any], name: str, *, writes: bool) -> Callable[..., Any]:
+        """Give a call of the framework again, with its writes booked and its refusals noted."""
+
         @functools.wraps(original)
         def call(*args: Any, **options: Any) -> Any:
             if not self.ledger.active:
@@ -93,6 +138,8 @@ class PaddleWatch:
             target = options.get("out")
             if writes and args:
                 target = args[1] if name == _OUTPUT_SECOND and len(args) > 1 else args[0]
+            if self.recomputes.running:
+                self.recomputes.reads(name, args, options, target)
             before, now = self.ledger.next(), self.ledger.next()
             if target is not None and self.ledger.memories:
                 self._book(name, target, now, self.ledger.memories.values())
@@ -105,6 +152,8 @@ class PaddleWatch:
                 raise
             finally:
                 saves = self._running.pop()[1]
+            if self.recomputes.running:
+                self.recomputes.made(result, target)
             _name_outputs(saves, result)
             if target is not None and saves:
                 self._settle(name, target, saves, (before, now))
@@ -131,8 +180,12 @@ class PaddleWatch:
             copy = tensor.detach().clone()
             return Save(copy, copy.inplace_version, 0, _NOWHERE, None)
         address = _address(tensor) if self.ledger.active else 0
-        if not address:
-            return Save(tensor, tensor.inplace_version, 0, _NOWHERE, None)
+        if address and self.recomputes.running:
+            self.recomputes.saved(tensor)
+        if not address or self._is_recomputed(sys._getframe(1)):
+            save = Save(tensor, tensor.inplace_version, 0, _NOWHERE, None)
+            save.checked = not address
+            return save
         memory = self.ledger.memory(address)
         spot = self.places.spot(sys._getframe(1))
         save = Save(tensor, tensor.inplace_version, self.ledger.next(), spot, memory)
@@ -142,6 +195,36 @@ class PaddleWatch:
             save.op = self._running[-1][0]
             self._running[-1][1].append(save)
         return save
+
+    def _is_recomputed(self, caller: FrameType) -> bool:
+        """Say whether an argument of a function is kept that will run again: what changes then is told of its calls."""
+        return caller.f_code is self._custom and getattr(caller.f_back, "f_code", None) is self.recomputes.keeps
+
+    def identity(self, value: Any) -> Optional[int]:
+        """Identify the memory of a tensor; None for anything else."""
+        return (_address(value) or None) if isinstance(value, self.tensor) else None
+
+    def is_whole(self, tensor: Any) -> bool:
+        """Say whether a tensor is no view; what starts where its memory starts counts as whole."""
+        return self.identity(tensor) is not None
+
+    def held(self, tensor: Any) -> Save:
+        """Book a tensor as if a node had saved it."""
+        memory = self.ledger.memory(_address(tensor))
+        spot = self.places.spot(sys._getframe(1))
+        save = Save(tensor, tensor.inplace_version, self.ledger.next(), spot, memory)
+        memory.keep(save)
+        return save
+
+    def say_recomputed(self, save: Save, op: str, write: Write) -> None:
+        """Tell that a function read something which was written before backward ran the function again."""
+        fields = {
+            "framework": "paddle",
+            "save": self.ledger.touch(op, save.spot, writes=False),
+            "write": self.ledger.touch(write.op, write.spot, writes=True, parameter=write.parameter),
+            "backward": None,
+        }
+        self.ledger.say("recomputed", (write.spot.where, save.spot.where), fields)
 
     def unpack(self, save: Save) -> Any:
         """

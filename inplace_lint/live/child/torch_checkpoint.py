@@ -120,7 +120,10 @@ class Checkpoints:
                 stale[memory] = save, op, write
         if not stale or not self._watch.ledger.active:
             return call()
-        again = Again(stale)
+        return self._followed(Again(stale), call)
+
+    def _followed(self, again: Again, call: Callable[[], Any]) -> Any:
+        """Run a function again, and tell where something changed is kept."""
         top = self._watch.torch._C._autograd._top_saved_tensors_default_hooks(True)
         pack, unpack = top if top is not None else (self._watch.pack, self._watch.unpack)
 
@@ -144,9 +147,12 @@ class Checkpoints:
             tensors = [one for one in _several(value) if self._watch.identity(one) is not None]
             is_set = at in places and (item.name == "out" or _name(func) in _SETTERS or item.name in _STATISTICS)
             (set_anew if is_set else read).extend(tensors)
+        self._begin(read, set_anew, _name(func))
+
+    def _begin(self, read: List[Any], set_anew: List[Any], op: str) -> None:
         for run in self.running:
             if isinstance(run, First):
-                self._note(run, read, set_anew, _name(func))
+                self._note(run, read, set_anew, op)
             else:
                 origins = [run.stale.get(self._watch.identity(one)) for one in read]
                 run.origin = next((one for one in origins if one is not None), None)
@@ -159,12 +165,14 @@ class Checkpoints:
                 around = [other.stale[memory] for other in self.running if other is not run and memory in other.stale]
                 if around:
                     run.stale[memory] = around[0]
-        run.own |= {self._watch.identity(one) for one in set_anew if one._base is None} - run.reads.keys()
+        run.own |= {self._watch.identity(one) for one in set_anew if self._watch.is_whole(one)} - run.reads.keys()
 
     def gave(self, result: Any, args: Sequence[Any], written: Any) -> None:
         """Note what a call made and wrote."""
-        made = [one for one in _several(result) if self._watch.identity(one) is not None]
-        wrote = [one for at, _ in written if at < len(args) for one in _several(args[at])]
+        self._end(_several(result), [one for at, _ in written if at < len(args) for one in _several(args[at])])
+
+    def _end(self, result: Sequence[Any], wrote: Sequence[Any]) -> None:
+        made = [one for one in result if self._watch.identity(one) is not None]
         for run in self.running:
             if isinstance(run, First):
                 run.own |= {self._watch.identity(one) for one in made} - run.reads.keys()
@@ -172,7 +180,7 @@ class Checkpoints:
             self._follow(run, made, wrote)
             run.origin = None
 
-    def _follow(self, run: Again, made: List[Any], wrote: List[Any]) -> None:
+    def _follow(self, run: Again, made: Sequence[Any], wrote: Sequence[Any]) -> None:
         """Mark what a call on a changed value made and wrote; what one on others wrote as a whole is good again."""
         for tensor in (*made, *wrote):
             memory = self._watch.identity(tensor)
@@ -180,7 +188,7 @@ class Checkpoints:
                 run.stale.setdefault(memory, run.origin)
                 run.held.append(tensor)
         for tensor in wrote if run.origin is None else ():
-            if self._watch.identity(tensor) is not None and tensor._base is None:
+            if self._watch.identity(tensor) is not None and self._watch.is_whole(tensor):
                 run.stale.pop(self._watch.identity(tensor), None)
 
     def _memory_of(self, values: Sequence[Any]) -> Set[int]:

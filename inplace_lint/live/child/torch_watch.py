@@ -67,9 +67,7 @@ class TorchWatch:
         self._pending: List[Save] = []
         self._local = threading.local()
         self._recent: Deque[Tuple[int, Spot]] = collections.deque(maxlen=_RECENT)
-        self._given: Deque[Tuple[weakref.ref[Any], Spot]] = collections.deque(
-            maxlen=_RECENT
-        )  # tensors that got other memory
+        self._given: Deque[Tuple[weakref.ref[Any], Spot]] = collections.deque(maxlen=_RECENT)
         self._written: Dict[Any, Tuple[Tuple[int, str], ...]] = {}
         self._forgets = False
         self.snapshots = False
@@ -215,6 +213,10 @@ class TorchWatch:
         """Identify the memory of a tensor; None for anything else."""
         return _storage(value) if isinstance(value, self.torch.Tensor) else None
 
+    def is_whole(self, tensor: Any) -> bool:
+        """Say whether a tensor is no view."""
+        return tensor._base is None
+
     def held(self, tensor: Any) -> Save:
         """Book a tensor as if a node had saved it."""
         memory = self.ledger.memory(int(tensor.untyped_storage()._cdata))
@@ -277,9 +279,8 @@ class TorchWatch:
         newest = memory.newest() if memory is not None else None
         if memory is None or newest is None:
             return
-        for save in self._pending:
-            if save.memory is memory and save.spot.where == spot.where:
-                save.own = True  # the op that saves it writes it as well: it is kept for its version alone
+        for save in self._pending:  # what the op that saves it writes as well is kept for its version alone
+            save.own |= save.memory is memory and save.spot.where == spot.where
         owner = tensor if tensor._base is None else tensor._base
         is_parameter = bool(spot.step) or isinstance(owner, self.torch.nn.Parameter)
         shape = (tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
