@@ -74,7 +74,7 @@ class Prover:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=500,
+            timeout=1500,
             check=False,
             env=self.environment,
         )

@@ -141,7 +141,7 @@ def test_an_interpreter_without_the_framework_is_told(tmp_path):
     empty.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
     empty.chmod(0o755)
     process = Warm(str(empty), "torch")
-    assert process.run({}).problem == f"no torch in {empty}"
+    assert process.run({}).problem == f"torch is not installed in {empty}"
 
 
 def without_fork(folder: Path) -> Warm:
