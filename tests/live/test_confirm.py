@@ -193,6 +193,30 @@ def test_paddle_is_proved_as_torch_is(prover):
     assert one(prover, source) == ("confirmed", "raised in backward, by `Block()`")
 
 
+PART = (
+    "import paddle\n\n\ndef step(at=0):\n    x = paddle.ones([3, 3])\n    x.stop_gradient = False\n    h = x * 3.0\n"
+    "    row = {bound}\n    row.zero_()\n    h.sum().backward()\n"
+)
+
+
+@pytest.mark.parametrize("bound", ["h[0]", "h[at]", "h[:, 1]"])
+def test_a_write_to_a_named_part_is_compared_with_one_of_its_whole(prover, bound):
+    pytest.importorskip("paddle")
+    verdict, reason = one(prover, PART.format(bound=bound))
+    assert verdict == "confirmed"
+    assert reason == "the sum of a gradient of shape [3, 3] is 27 and should be 18, by `step()`"
+
+
+def test_a_part_that_cannot_be_named_again_has_no_form(prover):
+    pytest.importorskip("paddle")
+    source = PART.format(bound="h[0]").replace("row = h[0]", "row = h[1]\n    row = h[0]")
+    verdict, reason = one(prover, source)
+    assert (verdict, reason) == (
+        "not reached",
+        "the line ran by `step()`, but it has no fixed form to compare with",
+    )
+
+
 def test_a_device_that_is_not_there_ends_with_two(prover):
     prover.write(BLOCK)
     python = prover.folder / "python"

@@ -57,8 +57,8 @@ def test_the_summary_counts_verdicts(proved, resnet):
 
 
 def test_without_a_framework_it_names_none(resnet):
-    verdict = Verdict(Proof.COULD_NOT_RUN, "torch", "", "cpu", "no torch in /usr/bin/python")
-    assert "= could not run: no torch in /usr/bin/python" in rendered("full", replace(resnet, verdict=verdict))
+    verdict = Verdict(Proof.COULD_NOT_RUN, "torch", "", "cpu", "torch is not installed in /usr/bin/python")
+    assert f"= could not run: {verdict.reason}" in rendered("full", replace(resnet, verdict=verdict))
 
 
 @pytest.mark.parametrize("name", sorted(set(REPORTERS) - {"json", "json-lines"}))

@@ -25,6 +25,7 @@ _SETTERS = ("copy_", "set_", "set_value")
 _Name = Union[ast.Name, ast.Attribute, ast.Subscript]
 _NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_MADE = (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)  # what may give something else when it runs again
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -271,11 +272,31 @@ def _rebound(chain: Sequence[ast.AST]) -> bool:
     if method in _SETTERS and node.args:
         block[at] = ast.Assign([_as(target, ast.Store())], _asked("value", node.args[0]), lineno=1)
         return True
+    if isinstance(target, ast.Name):
+        whole = _part_of(chain, target)
+        if whole is None:
+            return False  # it may be a part of a larger tensor, whose own name gets nothing
+        own = ast.Assign([_as(target, ast.Store())], _asked("value", _as(target, ast.Load())), lineno=1)
+        block[at : at + 1] = [own, block[at], ast.Assign([_as(whole, ast.Store())], _as(target, ast.Load()), lineno=1)]
+        return True
     if not isinstance(target, ast.Subscript):
-        return False  # it may be a part of a larger tensor, whose own name gets nothing
+        return False
     node.func.value = _asked("value", _as(target, ast.Load()))
     block[at] = ast.Assign([_as(target, ast.Store())], node, lineno=1)
     return True
+
+
+def _part_of(chain: Sequence[ast.AST], name: ast.Name) -> Optional[ast.Subscript]:
+    """Give the item of a tensor that a name was bound to, where that is its one binding and can be named again."""
+    scope = next((node for node in reversed(chain) if isinstance(node, _SCOPES)), chain[0])
+    if _bound_in(scope).count(name.id) != 1:
+        return None
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and [getattr(target, "id", "") for target in node.targets] == [name.id]:
+            value = node.value
+            is_plain = isinstance(value, ast.Subscript) and not any(isinstance(part, _MADE) for part in ast.walk(value))
+            return value if is_plain and node.lineno < name.lineno else None  # type: ignore[return-value]
+    return None
 
 
 def _alias(chain: Sequence[ast.AST]) -> bool:

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import functools
 import random
+import sys
 import weakref
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Sequence, Tuple
@@ -20,6 +21,7 @@ from .attempt import attempt
 _DEEPEST = 4
 _LARGE = 4_000_000  # elements of a module
 _SEED = 7
+_MOST_FRAMES = 12  # that are asked for the tensors that they hold
 
 
 class Kit:
@@ -86,9 +88,14 @@ class Kit:
         return run
 
     def _leaves(self, roots: Any) -> List[Any]:
-        """Give the tensors that a backward from here gives gradients to; of Paddle those of layers alone."""
+        """
+        Give the tensors that a backward from here gives gradients to.
+
+        Paddle's nodes do not lead to them: there they are the parameters of layers, and what functions at work hold.
+        """
         if not self.is_torch:
-            return [item for layer in list(self._layers) for item in layer.parameters(include_sublayers=False)]
+            owned = [item for layer in list(self._layers) for item in layer.parameters(include_sublayers=False)]
+            return [*owned, *self._held_by_callers()]
         nodes = [tensor.grad_fn for tensor in self.tensors(roots) if tensor.grad_fn is not None]
         seen = set(nodes)
         for node in nodes:
@@ -96,6 +103,18 @@ class Kit:
             seen.update(inner)
             nodes.extend(dict.fromkeys(inner))
         return [node.variable for node in nodes if hasattr(node, "variable")]
+
+    def _held_by_callers(self) -> List[Any]:
+        found: Dict[int, Any] = {}
+        frame = sys._getframe(1)
+        for _ in range(_MOST_FRAMES):
+            if frame.f_back is None:
+                break
+            frame = frame.f_back
+            values = list(frame.f_locals.values())
+            tensors = [value for value in values if isinstance(value, self.tensor) and value.is_leaf]
+            found.update((id(tensor), tensor) for tensor in tensors if self.requires_grad(tensor))
+        return list(found.values())
 
     def note_variables(self, names: Dict[str, Any]) -> None:
         """Keep the numbers of what the names of a module hold, with the gradients of leaves and the state of layers."""
