@@ -63,7 +63,7 @@ def confirmed(findings: Sequence[Finding], asked: Asked) -> tuple[Finding, ...]:
     warm: dict[str, Warm] = {}
     try:
         for (framework, path), numbers in groups.items():
-            process = warm.setdefault(framework, Warm(asked.python, framework))
+            process = warm.setdefault(framework, Warm(asked.python, framework, asked.device))
             verdicts |= File(path, {number: findings[number] for number in numbers}, process, asked).verdicts()
     finally:
         for process in warm.values():

@@ -61,13 +61,18 @@ class Ran:
 class Warm:
     """A warm process; `version` is that of its framework, `trouble` why there is none."""
 
-    def __init__(self, python: str, framework: str) -> None:
-        self.python, self.framework = python, framework
+    def __init__(self, python: str, framework: str, device: str = "cpu") -> None:
+        self.python, self.framework, self.device = python, framework, device
         self.version = self.trouble = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._reader: threading.Thread | None = None
         self._forks = True
+
+    @property
+    def pid(self) -> int:
+        """Give the number of the process; 0 where it does not run."""
+        return self._process.pid if self._process is not None else 0
 
     def start(self) -> None:
         """Have the process import its framework, if it does not run yet."""
@@ -75,7 +80,7 @@ class Warm:
             return
         quiet = {"GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(  # noqa: S603 - what the user asked to run
-            [self.python, str(_CHILD), "confirm_main", self.framework],
+            [self.python, str(_CHILD), "confirm_main", self.framework, self.device],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -32,7 +32,9 @@ def run(warm, tmp_path):
     return of
 
 
-def execute(process: Warm, folder: Path, source: str, *, seconds: float = 20, memory: int = 2048) -> Ran:
+def execute(
+    process: Warm, folder: Path, source: str, *, seconds: float = 20, memory: int = 2048, device: str = "cpu"
+) -> Ran:
     path = folder / "program.py"
     path.write_text(source, encoding="utf-8")
     return process.run(
@@ -42,7 +44,7 @@ def execute(process: Warm, folder: Path, source: str, *, seconds: float = 20, me
             "paths": [],
             "entry": {"kind": "module", "name": ""},
             "marks": [],
-            "device": "cpu",
+            "device": device,
             "seconds": seconds,
             "memory": memory,
         }

@@ -1,5 +1,5 @@
 """
-The warm process of one framework: it imports the framework once, then answers jobs; the command line names it.
+The warm process of one framework: it imports that once, then answers jobs. The command line names it, and the device.
 
 Each line on its input is a job, each line on its output an answer. A job runs in a guarded copy of this process where
 the system has `fork`, or in one of a copy that has imported the job's module already (`hosts.py`); elsewhere this
@@ -20,20 +20,41 @@ from .hosts import Hosts
 from .lines import in_text, line_of, records
 from .lines import say as _say
 
+_IMPORT_SECONDS = 100.0
+
 
 def main() -> None:
     """Say what framework there is, then answer until the input ends."""
     answers = os.dup(1)
     os.dup2(2, 1)
-    name = sys.argv[1]
-    found = attempt.attempt(lambda: importlib.import_module(name))
-    if found.error is not None:
-        is_absent = isinstance(found.error, ModuleNotFoundError) and found.error.name == name
-        _say(answers, {"absent": is_absent, "trouble": attempt.in_words(found.error)})
-        return
+    name, device = sys.argv[1:3]
     forks = hasattr(os, "fork")
-    _say(answers, {"version": str(getattr(found.value, "__version__", "")), "forks": forks})
+    # Importing Paddle starts the driver of a GPU, and no copy of a process that did can use it: each job imports it.
+    is_late = forks and name == "paddle" and device == "cuda"
+    hello = _hello_of_a_copy(name, answers) if is_late else _hello(name)
+    _say(answers, {**hello, "forks": forks})
+    if "version" in hello:
+        _serve(answers, forks=forks)
 
+
+def _hello(name: str) -> Dict[str, Any]:
+    """Import a framework; give its version, or why there is none."""
+    found = attempt.attempt(lambda: importlib.import_module(name))
+    if found.error is None:
+        return {"version": str(getattr(found.value, "__version__", ""))}
+    is_absent = isinstance(found.error, ModuleNotFoundError) and found.error.name == name
+    return {"absent": is_absent, "trouble": attempt.in_words(found.error)}
+
+
+def _hello_of_a_copy(name: str, answers: int) -> Dict[str, Any]:
+    """Import a framework in a process that ends."""
+    limits = guard.Limits(_IMPORT_SECONDS, 0)
+    ending = guard.guarded(lambda file: _say(file, _hello(name)), limits, 0, [answers])
+    told = records(ending.told)
+    return told[0] if told else {"absent": False, "trouble": ending.trouble}
+
+
+def _serve(answers: int, *, forks: bool) -> None:
     guard.adopt_orphans()
     hosts = Hosts([answers])
     while True:
@@ -50,7 +71,7 @@ def main() -> None:
 
 
 def _guarded(order: Dict[str, Any], private: Sequence[int], spared: Container[int]) -> Dict[str, Any]:
-    limits = guard.Limits(order["seconds"], order["memory"])
+    limits = guard.limits_of(order)
     ending = guard.guarded(_work(order), limits, 0, private, spared)
     return {"trouble": ending.trouble, "told": records(ending.told), "printed": in_text(ending.printed)}
 

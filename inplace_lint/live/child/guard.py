@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 import traceback
-from typing import Callable, Container, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Container, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .attempt import attempt
 
@@ -29,10 +29,20 @@ _MEBIBYTE = 1024 * 1024
 
 
 class Limits(NamedTuple):
-    """What a job may use: wall-clock seconds, and memory beyond that of the warm process, in MiB."""
+    """
+    What a job may use: wall-clock seconds, and memory beyond that of the warm process, in MiB.
+
+    `reserves`: it may ask for addresses without memory, as drivers of GPUs do, which take those of all memory there is.
+    """
 
     seconds: float
     memory: int
+    reserves: bool = False
+
+
+def limits_of(order: Dict[str, Any]) -> Limits:
+    """Give the limits of an order."""
+    return Limits(order["seconds"], order["memory"], order["device"] == "cuda")
 
 
 class Ending(NamedTuple):
@@ -184,7 +194,7 @@ def _limit(limits: Limits) -> None:
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     used = _virtual()
-    if used and limits.memory:
+    if used and limits.memory and not limits.reserves:
         most = used + limits.memory * _MEBIBYTE
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)

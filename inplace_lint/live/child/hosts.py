@@ -3,8 +3,8 @@ Processes that have imported a module, and run several targets of it: each targe
 
 A host is a guarded copy of the warm process, as a job is. It imports the module of the first order, tells that it has,
 and answers orders until its input ends. An import that fails, hangs or crashes is tried once: its answer holds for all
-targets of that module. What importing leaves running (threads, processes) does not survive a copy: such a module is
-imported anew for each target.
+targets of that module. What importing leaves running (threads, processes, a GPU) does not survive a copy: such a module
+is imported anew for each target.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Hosts:
         while len(self._running) >= _MOST:
             self._end(next(iter(self._running)))
         reading, writing = os.pipe()
-        limits = guard.Limits(order["seconds"], order["memory"])
+        limits = guard.limits_of(order)
         watch = guard.begun(_served(order, reading), limits, [*self._private, *self.pipes, writing], _MOST_TOLD)
         os.close(reading)
         trouble = watch.wait(limits, owner, _has_line)
@@ -109,13 +109,14 @@ def _served(order: Dict[str, Any], orders: int) -> Callable[[int], None]:
         guard.adopt_orphans()
         target = job.prepared(order)
         target.load()
-        say(answers, {"shares": threading.active_count() == 1 and not guard.children()})
+        is_alone = threading.active_count() == 1 and not guard.children()
+        say(answers, {"shares": is_alone and not target.kit.holds_gpu()})
         while True:
             line = line_of(orders)
             if not line:
                 return
             asked = json.loads(line)
-            limits = guard.Limits(asked["seconds"], asked["memory"])
+            limits = guard.limits_of(asked)
             ending = guard.guarded(_continued(target, asked), limits, orders, [answers, orders])
             said = {"trouble": ending.trouble, "told": records(ending.told), "printed": in_text(ending.printed)}
             say(answers, said)

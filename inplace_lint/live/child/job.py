@@ -40,7 +40,7 @@ SHARING = {"call", "class", "function"}  # kinds of targets that first import th
 
 def prepared(order: Dict[str, Any]) -> Target:
     """Make this process one that watches, in which the file of an order is loaded in the form that is asked for."""
-    framework = sys.modules[order["framework"]]
+    framework = importlib.import_module(order["framework"])
     sys.path[:0] = order["paths"]
     sys.argv = [order["path"]]
     kit = Kit(framework, order["device"])

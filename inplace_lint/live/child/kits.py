@@ -54,6 +54,10 @@ class Kit:
         else:
             self.framework.set_device("gpu" if self.device == "cuda" else "cpu")
 
+    def holds_gpu(self) -> bool:
+        """Say whether this process has begun to use a GPU: no copy of it can."""
+        return bool(self.framework.cuda.is_initialized()) if self.is_torch else self.device == "cuda"
+
     def count(self) -> None:
         """Count backwards from here on, and keep the numbers they start from and give."""
         framework = self.framework

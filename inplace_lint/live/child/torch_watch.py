@@ -98,7 +98,7 @@ class TorchWatch:
         for context in (*self._contexts(), watched(self.torch, self.ledger), self.checkpoints.watched()):
             self._undo.enter_context(context)
         # Under a mode some releases do not count what calls on lists of tensors write; whether this one does is tried.
-        probe = self.torch.zeros(1)
+        probe = self.torch.zeros(1, device="cpu")
         self.torch._foreach_add_([probe], 1)
         self._forgets = probe._version == 0
 
