@@ -117,6 +117,9 @@ z.add_(ones)
 """,
         [("IPL207", 7)],
     ),
+    "a layer that takes no `inplace`": ("act = nn.LeakyReLU(0.1, inplace=True)", [("IPL212", 6)]),
+    "a function that takes no `inplace`": ("F.selu(h, inplace=True)", [("IPL212", 6)]),
+    "a number that is no tensor": ("h.subtract_(1.0)", [("IPL212", 6)]),
     "a shape": (
         """\
 z = paddle.zeros([3])
@@ -180,6 +183,20 @@ y.backward()
     ),
 }
 CLEAN = {
+    "errors of its own": """\
+class LeakyReLU:
+    def __init__(self, slope):
+        self.slope = slope
+
+def subtract_(number):
+    return number.shape
+
+for wrong in (lambda: LeakyReLU(0.1, other=True), lambda: subtract_(1.0), lambda: h.missing):
+    try:
+        wrong()
+    except (TypeError, AttributeError):
+        pass
+""",
     "not saved": """\
 y = F.gelu(h)
 y.add_(ones)

@@ -30,6 +30,8 @@ _REFUSALS = (
     ("parameter", r"assignment to parameter '.*' should be of type Parameter or None"),
     ("shape", r"is different from that of inplace tensor"),
 )
+_KEYWORD = re.compile(r"(\w+?)(?:\.__init__)?\(\) got an unexpected keyword argument 'inplace'")
+_NO_TENSOR = re.compile(r"'(?:float|int|bool)' object has no attribute")
 _MIXED = "Type promotion only support"  # said of any call on two kinds of numbers, also of those that write nothing
 # Calls whose names end like those of writers, but whose first argument is not written.
 _OTHERS = re.compile(r"batch_norm_$|^fake_|^moving_average|^(share_data|nop|sync_calc_stream|coalesce_tensor)_$")
@@ -299,10 +301,25 @@ class PaddleWatch:
         """
         # The last call that failed was a write, or else its check is not this one.
         check = "mixed" if _MIXED in str(error) and self._refused[0] == "mixed" else check_of(error)
+        check = check or self._misused(error, trace)
         if check and trace is not None:
             spot = self._refused[1] if self._refused[0] == check else self.places.raised_at(trace)
             write = self.ledger.touch("", spot, writes=True, parameter=False)
             self.ledger.say("refused", (check, spot.where), {"framework": "paddle", "check": check, "write": write})
+
+    def _misused(self, error: BaseException, trace: Optional[TracebackType]) -> str:
+        """Name what a call of the framework does not take: `inplace`, or a plain number to write with."""
+        unknown = _KEYWORD.search(str(error)) if isinstance(error, TypeError) else None
+        if unknown is not None:
+            owners = (self.paddle.nn, self.paddle.nn.functional, self.paddle)
+            return "keyword" if any(hasattr(owner, unknown.group(1)) for owner in owners) else ""
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is None or not isinstance(error, AttributeError) or not _NO_TENSOR.search(str(error)):
+            return ""
+        code = trace.tb_frame.f_code
+        is_theirs = code.co_filename.startswith(os.path.dirname(os.path.abspath(self.paddle.__file__)))
+        return "operand" if is_theirs and code.co_name.endswith("_") else ""
 
 
 def check_of(error: BaseException) -> str:
