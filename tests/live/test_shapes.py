@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from inplace_lint.live.child.shapes import Spec, first_guesses, grown, mended
+from inplace_lint.live.child.likely import first_guesses, grown
+from inplace_lint.live.child.shapes import Spec, mended
 
 ERRORS = (
     "Given groups=1, weight of size [4, 3, 3, 3], expected input[2, 8, 16, 16] to have 3 channels, but got 8 channels",
@@ -67,6 +68,12 @@ def test_every_answer_can_be_made(error):
 )
 def test_an_error_is_answered(shape, error, wanted):
     assert (Spec("float", wanted),) in list(mended((Spec("float", shape),), error))
+
+
+def test_one_of_two_images_gets_the_size_of_the_other():
+    image, larger = Spec("float", (2, 8, 16, 16)), Spec("float", (2, 8, 32, 32))
+    error = "Sizes of tensors must match except in dimension 1. Expected size 32 but got size 16 for tensor number 1"
+    assert list(mended((image, image), error))[:2] == [(image, larger), (larger, image)]
 
 
 @pytest.mark.parametrize("kind", ["conv2d", "conv3d", "conv1d", "linear", "embedding", ""])

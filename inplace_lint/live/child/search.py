@@ -13,7 +13,7 @@ import linecache
 import re
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set
 
-from . import build, shapes
+from . import build, likely, shapes
 
 _MOST = 60  # trials with one way to call one construction
 _MOST_ALONE = 6  # optional parameters that are given alone
@@ -35,7 +35,7 @@ class Search:
 
     def __init__(self, make: Maker, way: Way, layer: str, width: int) -> None:
         self.make, self.way, self.layer, self.width = make, way, layer, width
-        self._likely = list(shapes.first_guesses(way.names, layer, width)) if way.names else [()]
+        self._likely = list(likely.first_guesses(way.names, layer, width)) if way.names else [()]
         self._asked: List[shapes.Guess] = []
         self._seen: Set[shapes.Guess] = set()
         self._errors: Set[str] = set()
@@ -66,7 +66,7 @@ class Search:
     def ended(self, guess: shapes.Guess, *, is_enough: bool) -> None:
         """Stop here, or go on with larger inputs."""
         if not self.has_ended:
-            self._likely, self._asked = [] if is_enough else list(shapes.grown(guess)), []
+            self._likely, self._asked = [] if is_enough else list(likely.grown(guess)), []
         self.has_ended = True
 
 

@@ -1,5 +1,5 @@
 """
-Which inputs to try next: likely shapes first, then what the framework's own error asks for.
+Which inputs to try next: what the framework's own error asks for.
 
 An input is a `Spec`; a `Guess` has one for each tensor that a call takes. Nothing here runs anything: errors come in as
 text, guesses go out.
@@ -14,8 +14,8 @@ from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
 
 Shape = Tuple[int, ...]
 _MOST_AXES = 5
-_MOST_ELEMENTS = 1_000_000
-_SIDES = (64, 224)
+MOST_ELEMENTS = 1_000_000
+_MOST_SIDE = 256
 _SMALLEST_PART, _LARGEST_PART = 3, 64  # of what divides an axis
 
 
@@ -29,77 +29,18 @@ class Spec(NamedTuple):
 Guess = Tuple[Spec, ...]
 
 
-def first_guesses(names: List[str], kind: str, width: int) -> Iterator[Guess]:
-    """Give likely inputs for parameters of these names, before a layer of this kind that wants so many channels."""
-    for shape, number in _families(kind, width):
-        yield tuple(_spec(name, shape, number) for name in names)
-        if len(names) == 1 and re.search(r"s$|list|feat|inputs|hidden", names[0]) and number == "float":
-            yield (Spec("list", shape),)
-    if len(names) > 1:
-        for shape, number in _families(kind, width)[:2]:
-            whole = tuple(_spec(name, shape, number) for name in names)
-            vector = Spec("float", (2, width))
-            yield from ((*whole[:at], vector, *whole[at + 1 :]) for at in range(len(names) - 1, 0, -1))
-
-
-def _families(kind: str, width: int) -> List[Tuple[Shape, str]]:
-    image, sequence, vector = (2, width, 16, 16), (2, 5, width), (2, width)
-    signal, volume, cube = (2, width, 16), (2, width, 8, 16, 16), (2, width, 16, 16, 16)
-    if kind == "embedding":
-        return [((2, 5), "long"), ((2,), "long"), (sequence, "float")]
-    first = [image, sequence, vector, signal]
-    if kind.endswith("1d") or "1d" in kind:
-        first = [signal, vector, sequence]
-    elif "3d" in kind:
-        first = [volume, cube, image]
-    elif kind.startswith(("linear", "layernorm", "multihead", "lstm", "gru", "rnn", "transformer")):
-        first = [sequence, vector, (2, 4, 4, width), image]
-    rest = [image, sequence, vector, signal, (width,), (width, width), (2, 4, 4, width), volume, (2, 3, 32, 32)]
-    rest += [(2, width, side, side) for side in (8, *_SIDES) if width * side * side * 2 <= _MOST_ELEMENTS // 2]
-    shapes = [*first, *(shape for shape in rest if shape not in first)]
-    return [*((shape, "float") for shape in shapes), ((2, 5), "long"), ((2,), "long")]
-
-
-def _spec(name: str, shape: Shape, number: str) -> Spec:
-    low = name.lower()
-    if re.search(r"(^|_)(ids|idx|index|indices|tokens|labels?|targets?|src_tokens|edge_index)$", low):
-        return Spec("long", (2, 5) if len(shape) == 3 else shape[:1])  # noqa: PLR2004 - a sequence
-    if "mask" in low:
-        return Spec("bool", shape[:-1] if len(shape) == 3 else (*shape[:1], 1, *shape[2:]))  # noqa: PLR2004
-    if re.search(r"^(t|ts|time|timesteps?|sigma)$", low):
-        return Spec("float", shape[:1])
-    if re.search(r"^(t_?emb|temb|time_emb\w*|pooled\w*|cond|vec|style|w|noise_level|class_emb\w*)$", low):
-        return Spec("float", (shape[0], shape[1] if len(shape) > 3 else shape[-1]))  # noqa: PLR2004 - an image
-    return Spec(number, shape)
-
-
-def grown(guess: Guess) -> Iterator[Guess]:
-    """Give larger inputs of the same kinds: images of four times the side, and of the side that models are made for."""
-    for side in _SIDES:
-        made = tuple(_of_side(spec, side) or spec for spec in guess)
-        if made != guess and _is_small(made):
-            yield made
-
-
-def _of_side(spec: Spec, side: int) -> Optional[Spec]:
-    """Give an image of this side, or a volume: a quarter of it deep."""
-    if spec.kind not in {"float", "list"} or len(spec.shape) not in {4, 5} or max(spec.shape[2:]) >= side:
-        return None
-    depth = (max(side // 4, spec.shape[2]),) if len(spec.shape) == 5 else ()  # noqa: PLR2004 - a volume
-    return Spec(spec.kind, (*spec.shape[:2], *depth, side, side))
-
-
 def mended(guess: Guess, error: str) -> Iterator[Guess]:
     """Give guesses that an error asks for, the surest first."""
     for change, *patterns in _ANSWERS:
         for pattern in patterns:
             found = re.search(pattern, error, re.DOTALL)
             if found:
-                yield from (made for made in change(guess, found) if made != guess and _is_small(made))
+                yield from (made for made in change(guess, found) if made != guess and is_small(made))
 
 
-def _is_small(guess: Guess) -> bool:
-    return all(_size(spec) <= _MOST_ELEMENTS for spec in guess)
+def is_small(guess: Guess) -> bool:
+    """Say whether all inputs of a guess are small enough to be tried."""
+    return all(_size(spec) <= MOST_ELEMENTS for spec in guess)
 
 
 def _each(guess: Guess, change: Callable[[Spec], Optional[Spec]]) -> List[Guess]:
@@ -206,7 +147,22 @@ def _alike(guess: Guess, found: re.Match[str]) -> List[Guess]:
                     _resized(spec, axis, wanted) if spec.shape[axis : axis + 1] == (got,) else None
                 ),
             )
-    return [*same, *swapped]
+    sides = [
+        (*guess[:at], made, *guess[at + 1 :])
+        for got, wanted in ((other, one), (one, other))
+        for at in range(len(guess) - 1, -1, -1)
+        for made in _of_sides(guess[at], got, wanted)
+    ]
+    return [*(sides if len(guess) > 1 else ()), *same, *swapped]
+
+
+def _of_sides(spec: Spec, got: int, wanted: int) -> List[Spec]:
+    """Give an image all of whose sides have the other size."""
+    inner = set(spec.shape[2:]) if len(spec.shape) > 3 else set()  # noqa: PLR2004 - an image
+    is_small = 0 < wanted <= _MOST_SIDE
+    return (
+        [Spec(spec.kind, (*spec.shape[:2], *(wanted for _ in spec.shape[2:])))] if inner == {got} and is_small else []
+    )
 
 
 def _larger(guess: Guess, _found: re.Match[str]) -> List[Guess]:
@@ -228,7 +184,7 @@ def _multiples(guess: Guess, found: re.Match[str]) -> List[Guess]:
 def _in_multiples(guess: Guess, part: int) -> List[Guess]:
     def change(spec: Spec) -> Optional[Spec]:
         inner = _inner_axes(spec)
-        if not 0 < part <= _MOST_ELEMENTS or not inner:
+        if not 0 < part <= MOST_ELEMENTS or not inner:
             return None
         return Spec(spec.kind, tuple(-(-n // part) * part if at in inner else n for at, n in enumerate(spec.shape)))
 
