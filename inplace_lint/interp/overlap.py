@@ -78,7 +78,7 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         return False
     if moves == {"axes"}:
         return not left or not right or _differ(left[0], right[0])
-    if moves == {"rows"}:
+    if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # rows of turned memory have gaps
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
         if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False

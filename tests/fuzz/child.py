@@ -25,7 +25,7 @@ _VERSIONS = {
     "paddle": re.compile(r"received tensor_version:(?P<now>\d+) != wrapper_version_snapshot:(?P<then>\d+)"),
 }
 _DEEPEST = 6
-_SECONDS = 10.0  # of a processor; a program takes a hundredth of one, if its loops end
+_SECONDS = 3.0  # of a processor; a program takes a hundredth of one second, if its loops end
 
 
 class _EndlessError(BaseException):
@@ -166,8 +166,8 @@ class _Watch:
                 waiting += [(item, depth + 1) for item in value]
             elif isinstance(value, dict):
                 waiting += [(item, depth + 1) for item in value.values()]
-            elif isinstance(value, self.module):
-                waiting.append((vars(value), depth + 1))
+            elif isinstance(value, self.module) or type(value).__module__ == "__main__":  # a class of the program
+                waiting.append((getattr(value, "__dict__", None), depth + 1))
         return found
 
 
