@@ -38,11 +38,12 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
 
 
 def stays_dense(call: Call, source: Tensor) -> bool | None:
-    """Say whether what an index takes of a tensor that is contiguous in memory is so too; None when nobody knows."""
+    """Say whether what an index takes of a tensor is contiguous in memory; None when nobody knows."""
     index = call.binding.value(call.binding.op.args[1].name)
     parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
     if not source.contiguous:
-        return None
+        only_slices = all(isinstance(part, SliceValue) for part in parts)
+        return False if source.contiguous is False and only_slices else None  # `h.t()[0]` has gaps, `h[::2][0]` has none
     sliced = False
     for part in parts:
         if isinstance(part, Const) and type(part.value) is int:

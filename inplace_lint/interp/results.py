@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import ListObject, Tensor, View
@@ -63,12 +64,16 @@ def _one(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         case "list":
             return _list(call, fact, rg, node)
         case "self":
-            return _argument(call, call.binding.op.args[0].name)
+            return _argument(call, call.binding.op.args[0].name, fact)
         case name:
-            return _argument(call, name)
+            return _argument(call, name, fact)
 
 
-def _argument(call: Call, name: str) -> Value:
+def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
+    """Give an argument itself, which has its axes in another order now where the fact says so."""
+    if fact.contiguous is False:
+        for ref, tensor in call.binding.tensors(name):
+            call.state.put(ref, replace(call.state.tensor(ref) or tensor, contiguous=False, part=None))
     return call.binding.value(name) or NONE
 
 
