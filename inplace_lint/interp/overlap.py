@@ -43,7 +43,9 @@ def stays_dense(call: Call, source: Tensor) -> bool | None:
     parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
     if not source.contiguous:
         only_slices = all(isinstance(part, SliceValue) for part in parts)
-        return False if source.contiguous is False and only_slices else None  # `h.t()[0]` has gaps, `h[::2][0]` has none
+        return (
+            False if source.contiguous is False and only_slices else None
+        )  # `h.t()[0]` has gaps, `h[::2][0]` has none
     sliced = False
     for part in parts:
         if isinstance(part, Const) and type(part.value) is int:
