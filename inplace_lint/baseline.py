@@ -51,7 +51,7 @@ def read(path: Path) -> Counter[Key]:
     except UnreadableError as error:
         msg = f"{path}: {error}"
         raise ConfigError(msg) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         msg = f"{path}: not valid JSON: {error}"
         raise ConfigError(msg) from error
     entries = data.get("findings") if isinstance(data, dict) and data.get("version") == _VERSION else None

@@ -353,11 +353,11 @@ def _is_left_out(search: _Search, path: Path, layers: tuple[_Layer, ...], tail: 
 def _layer(search: _Search, folder: Path, name: str = ".gitignore") -> Iterator[_Layer]:
     path = folder / name
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        note = f"{shown(path)}: {_reason(error)}: no file is left out for it"
+        text = read(path).decode("utf-8", "replace")
+    except UnreadableError as error:
+        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
+            return
+        note = f"{shown(path)}: {error}: no file is left out for it"
         if note not in search.notes:
             search.notes.append(note)
         return

@@ -67,11 +67,7 @@ def _requirements(root: Path) -> Iterator[str]:
         if isinstance(value, str):
             yield f"{name} {_spelled(value)}"
     for path in sorted(root.glob("requirements*.txt")):
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-        for line in text.splitlines():
+        for line in _text(path).splitlines():
             yield line.partition("#")[0].strip()
     for extra in _mapping(project, "optional-dependencies").values():
         yield from _texts(extra)
@@ -87,10 +83,18 @@ def _spelled(version: str) -> str:
 
 def _table(path: Path) -> Mapping[str, Any]:
     try:
-        found: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        found: Mapping[str, Any] = tomllib.loads(_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError):
         return {}
     return found
+
+
+def _text(path: Path) -> str:
+    """Give what a file says; nothing where it says nothing to us, as a pipe, which would be waited for."""
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _mapping(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:

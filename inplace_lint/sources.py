@@ -39,16 +39,24 @@ _MOST_FILES = 20_000
 _MOST_UNMARKED = 1_000
 _MOST_CALLERS = 16
 _DEEPEST = 6
+_MOST_KEPT = 256 << 20
 _PROJECTS: dict[tuple[str, str], Project] = {}
 
 
 def project(root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) -> Project:
-    """Give what this process has read below a root so far; `texts` stand for the files of their paths."""
+    """
+    Give what this process has read below a root so far; `texts` stand for the files of their paths.
+
+    What is too much to be kept is read again when it is asked for, and is the same then.
+    """
     from inplace_lint.interp.project import Project  # noqa: PLC0415 - libcst only where files are analyzed
 
     here = Path.cwd().as_posix()
     if (here, root) not in _PROJECTS:
         _PROJECTS[here, root] = Project(_lookup(root, frameworks), partial(_text, texts))
+    if sum(known.weight() for known in _PROJECTS.values()) > _MOST_KEPT:
+        for known in _PROJECTS.values():
+            known.lighten()
     return _PROJECTS[here, root]
 
 
@@ -115,9 +123,11 @@ class Graph:
         known = self._users_of(self._package(path))
         found: dict[str, None] = {}
         level = {path}
+        near: dict[str, int] = {}
         while level and len(found) < _MOST_CALLERS:
             users = {user for target in level for user in known.get(target, ())} - found.keys() - {path}
-            nearest = sorted(users, key=lambda user: (-_shared(user, path), user))
+            near |= {folder: -_shared(folder, path) for folder in {_folder(user) for user in users} - near.keys()}
+            nearest = sorted(users, key=lambda user: (near[_folder(user)], user))
             if level == {path} and len(users) > _MOST_CALLERS:
                 nearest = self._leading(path, nearest, known[path])
             found.update(dict.fromkeys(nearest))
@@ -278,10 +288,14 @@ def _leading_names(text: str) -> set[str]:
     return found
 
 
-def _shared(one: str, other: str) -> int:
-    """Count the folders that two paths have in common."""
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _shared(folder: str, path: str) -> int:
+    """Count the folders that a path has in common with another folder."""
     count = 0
-    for mine, theirs in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+    for mine, theirs in zip(folder.split("/"), path.split("/")[:-1], strict=False):
         if mine != theirs:
             break
         count += 1

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.event import Clobbered
-from inplace_lint.interp import escapes, snapshots
+from inplace_lint.interp import early, escapes, snapshots
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         return
     if tensor.view is View.MULTI and any(w.clock > bound and w.counted and w.tensor == tensor.base for w in writes):
         return  # where this is wrong, autograd refuses it
+    if tensor.view is View.NO_GRAD and early.is_poisoned(state, tensor):
+        return  # likewise
     for write in writes:
         if write.clock > bound and _hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id):
             event = Clobbered(

@@ -7,8 +7,9 @@ Views that were taken before their base had a history: to autograd they are leav
 
 A recorded call that reads such a view gives it its part of the history; a write asks before that. Assigning to some of
 its rows reads it, assigning to all of it does not. One of several views that one function returned cannot be brought up
-to date: reading it is refused once anything wrote its memory. Source: torch `check_inplace`; `requires_grad` of a view,
-which asks the base; `VariableHooks::grad_fn`, which brings a view up to date; and `is_leaf`, which does not.
+to date, nor one that was made without gradients: reading it is refused once anything wrote its memory. Source: torch
+`check_inplace`; `requires_grad` of a view, which asks the base; `VariableHooks::grad_fn`, which brings a view up to
+date; and `is_leaf`, which does not.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import WriteFact
 
 _TRACKED = {View.SINGLE, View.EXPANDED}
+_POISONED: dict[View | None, str] = {View.MULTI: "multi_view_base", View.NO_GRAD: "no_grad_view_base"}
 
 
 def is_early(state: State, tensor: Tensor) -> bool:
@@ -58,26 +60,32 @@ def catch_up(call: Call, found: Mapping[Ref, Tensor]) -> dict[Ref, Tensor]:
     current: dict[Ref, Tensor] = {}
     for ref, tensor in found.items():
         current[ref] = tensor
-        if tensor.view is View.MULTI and ref not in asked and is_poisoned(state, tensor):
-            _report_poisoned(call, tensor)
+        if tensor.view in _POISONED and ref not in asked and is_poisoned(state, tensor) and _gives_tensors(call):
+            _report_poisoned(call, tensor, _POISONED[tensor.view])
         if ref not in asked and is_early(state, tensor):
             current[ref] = replace(tensor, rg=True, leaf=False)
             state.put(ref, current[ref])
     return current
 
 
+def _gives_tensors(call: Call) -> bool:
+    """Say whether a call has a result to record, as `size()` and `item()` have not: these read no history."""
+    op = call.binding.op
+    return bool(op.writes) or not op.returns or any(fact.kind != "value" for fact in op.returns)
+
+
 def is_poisoned(state: State, tensor: Tensor) -> bool:
-    """Say whether autograd refuses the use of one of several views since anything wrote their memory."""
+    """Say whether autograd refuses the use of a view that it cannot bring up to date, since its memory was written."""
     if state.modes.grad is False or state.storages[tensor.storage].version == tensor.since:
         return False
     base = state.tensor(tensor.base) if tensor.base is not None else None
     return bool(tensor.rg or (base is not None and base.rg))
 
 
-def _report_poisoned(call: Call, tensor: Tensor) -> None:
+def _report_poisoned(call: Call, tensor: Tensor, check: str) -> None:
     state = call.state
     write = next(w for w in state.storages[tensor.storage].writes if w.counted and w.version > tensor.since)
     origin = tensor.made.site if tensor.made is not None else None
     touch = replace(write.touch, producer=tensor.made.op if tensor.made is not None else "")
     assumptions = state.assumptions | write.assumptions | (write.doubt ^ tensor.doubt)
-    state.report(Refused(call.facts.framework.name, "multi_view_base", touch, origin, assumptions))
+    state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))

@@ -113,7 +113,7 @@ def _meant(project: Project, module: Module, name: str, attributes: set[str], de
     if not found and not module.items(name):
         for star in module.stars:
             path = project.lookup.resolve(module.path, star.module, star.level)
-            if path is not None:
+            if path is not None and project.may_bind(path, name):
                 found.extend(_exported(project, path, name, attributes, depth))
     return tuple(found)
 

@@ -97,9 +97,9 @@ def _from_star(program: Program, state: State, path: str, star: ImportFrom, name
     """Give what `from module import *` binds under a name, if that module has it."""
     target = program.project.lookup.resolve(path, star.module, star.level)
     if target is not None:
-        if name.startswith("_") or program.project.module(target) is None:
+        if name.startswith("_") or not program.project.may_bind(target, name):
             return None
-        if not program.project.may_bind(target, name):
+        if program.project.module(target) is None:
             return None
         return find(program, state, target, name)
     dotted = f"{star.module}.{name}"

@@ -38,11 +38,14 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
 
 
 def stays_dense(call: Call, source: Tensor) -> bool | None:
-    """Say whether what an index takes of a tensor that is contiguous in memory is so too; None when nobody knows."""
+    """Say whether what an index takes of a tensor is contiguous in memory; None when nobody knows."""
     index = call.binding.value(call.binding.op.args[1].name)
     parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
     if not source.contiguous:
-        return None
+        # IMPRECISE: sizes of one leave no gaps anywhere.
+        rows_have_gaps = source.part is None or not source.part or source.part[-1][0] != "rows"  # `h.t()`, not `h[::2]`
+        only_slices = all(isinstance(part, SliceValue) for part in parts)
+        return False if source.contiguous is False and (rows_have_gaps or only_slices) else None
     sliced = False
     for part in parts:
         if isinstance(part, Const) and type(part.value) is int:
@@ -78,7 +81,7 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         return False
     if moves == {"axes"}:
         return not left or not right or _differ(left[0], right[0])
-    if moves == {"rows"}:
+    if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # rows of turned memory have gaps
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
         if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False

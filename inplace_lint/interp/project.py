@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef, ImportFrom, ImportName
 from inplace_lint.lower.lower import lower
+from inplace_lint.outline.bound import Bound, bound
 from inplace_lint.outline.imports import Lookup
 from inplace_lint.outline.outline import Definition, Outline, outline
 from inplace_lint.span import Slice
+
+_A_LINE = 350  # bytes of a lowered line, seen in transformers
 
 
 @dataclass(slots=True)
@@ -48,6 +52,11 @@ class Module:
             for node in self.outline.imports
             if isinstance(node, ImportFrom) and any(name == "*" for name, _ in node.names)
         )
+
+    def weight(self) -> int:
+        """Estimate the bytes that it takes: its text, four a character for the outline, and what a line becomes."""
+        lines = sum(slice_.last - slice_.first + 1 for slice_ in self.codes)
+        return sys.getsizeof(self.source) + 4 * len(self.source) + _A_LINE * lines
 
     def code(self, slice_: Slice) -> Code:
         """Give the lowered form of a slice; each is parsed once."""
@@ -117,6 +126,7 @@ class Project:
     uses: dict[tuple[str, str], frozenset[tuple[str, str]]] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    _bound: dict[str, Bound | None] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
         """Take a file that was read already."""
@@ -129,11 +139,20 @@ class Project:
             self.modules[path] = self._load(path)
         return self.modules[path]
 
+    def weight(self) -> int:
+        """Estimate the bytes that all that was read takes."""
+        return sum(module.weight() for module in self.modules.values() if module is not None)
+
+    def lighten(self) -> None:
+        """Drop what was read; between two programs only, since a program keeps to what it has read."""
+        self.modules.clear()
+        self.uses.clear()
+
     def may_bind(self, path: str, name: str) -> bool:
         """
-        Say whether a module that was read may have a variable: by a statement of its own, or through `import *`.
+        Say whether a module may have a variable: by a statement of its own, or through `import *`.
 
-        It spares packages that import all of hundreds of modules a look at each of them for each name of none.
+        Texts tell, so that packages that import all of hundreds of modules do not have each of them read for a name.
         """
         if path not in self._shared:
             self._shared[path] = self._bound_through_stars(path)
@@ -141,19 +160,27 @@ class Project:
         return names is None or name in names
 
     def _bound_through_stars(self, path: str) -> frozenset[str] | None:
-        """List what a module and all that it imports all of bind; None where one of these is no file of the project."""
-        found = dict[str, Module | None]()
+        """List what a module and all that it imports all of may bind; None where these are not known."""
+        names, seen = set[str](), {path}
         waiting = [path]
         while waiting:
             here = waiting.pop()
-            if here not in found:
-                module = found[here] = self.module(here)
-                stars = () if module is None else module.stars
-                targets = [self.lookup.resolve(here, star.module, star.level) for star in stars]
-                if None in targets:
-                    return None
-                waiting.extend(target for target in targets if target is not None)
-        return frozenset(name for module in found.values() if module is not None for name in module.by_name)
+            found = self._bound_by_text(here)
+            if found is None:
+                continue
+            targets = [self.lookup.resolve(here, *star) for star in found.stars or ()]
+            if found.stars is None or None in targets:
+                return None
+            names.update(found.names)
+            waiting += {target for target in targets if target is not None} - seen
+            seen.update(waiting)
+        return frozenset(names)
+
+    def _bound_by_text(self, path: str) -> Bound | None:
+        if path not in self._bound:
+            source = self.read(path)
+            self._bound[path] = None if source is None else bound(source)
+        return self._bound[path]
 
     def _load(self, path: str) -> Module | None:
         source = self.read(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import ListObject, Tensor, View
@@ -63,12 +64,16 @@ def _one(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         case "list":
             return _list(call, fact, rg, node)
         case "self":
-            return _argument(call, call.binding.op.args[0].name)
+            return _argument(call, call.binding.op.args[0].name, fact)
         case name:
-            return _argument(call, name)
+            return _argument(call, name, fact)
 
 
-def _argument(call: Call, name: str) -> Value:
+def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
+    """Give an argument itself, which has its axes in another order now where the fact says so."""
+    if fact.contiguous is False:
+        for ref, tensor in call.binding.tensors(name):
+            call.state.put(ref, replace(call.state.tensor(ref) or tensor, contiguous=False, part=None))
     return call.binding.value(name) or NONE
 
 
@@ -228,7 +233,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         inference=source.inference,
         part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
         follows=call.facts.framework.rebases,
-        since=state.storages[source.storage].version if kind is View.MULTI else 0,
+        since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
     )
     return state.new(tensor)
 
@@ -238,8 +243,10 @@ def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View,
     if call.state.modes.grad is False:
         made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
         return (made_so if kind is not View.MAYBE else kind), False
-    # A view of one of several views is still one of several.
-    is_part = source.view in _TRACKED if kind is View.SINGLE else source.view is View.MULTI and kind is View.MAYBE
+    # A view of one of several views is still one of several, and of one made without gradients still made so.
+    is_part = source.view is View.MULTI and kind is View.MAYBE
+    if kind is View.SINGLE:
+        is_part = source.view in _TRACKED or source.view is View.NO_GRAD
     return (source.view if is_part and source.view is not None else kind), rg
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import gc
 import hashlib
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -155,7 +156,9 @@ def _parse(path: str, source: str) -> ast.Module:
     was_on = gc.isenabled()
     gc.disable()
     try:
-        return ast.parse(source, path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python has to say about a file's syntax is no output of ours
+            return ast.parse(source, path)
     except (RecursionError, MemoryError, ValueError) as error:
         msg = f"cannot be parsed: {str(error) or type(error).__name__}"
         raise SyntaxError(msg, (path, 1, 1, None)) from error

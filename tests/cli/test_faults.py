@@ -68,6 +68,87 @@ def test_a_stream_or_folder_that_is_not_there_is_named_in_one_line(folder, buggy
 
 @posix
 @pytest.mark.parametrize(
+    "name", [".gitignore", "requirements.txt", "pyproject.toml", "inplace-lint.toml", "other.py", "m.py"]
+)
+def test_a_pipe_where_a_file_should_be_is_not_waited_for(folder, buggy, name):
+    (folder / "a.py").write_text(f"from other import thing\n{buggy}thing(y)\n")
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    status, out, err = shell(folder, "lint --output-format concise .")
+    assert (status, out.count("a.py:6:1: error[IPL101]")) == (1, 1)
+    assert [line for line in err.splitlines() if name not in line] == []
+
+
+@posix
+def test_a_pipe_that_is_asked_for_is_named(folder, buggy):
+    os.mkfifo(folder / "a.py")
+    assert shell(folder, "lint a.py")[2] == "a.py: not a regular file\n"
+
+
+@linux
+def test_a_name_that_is_no_text_is_checked_like_any_other(folder, buggy):
+    name = os.fsdecode(b"b\xff.py")
+    inner = folder / os.fsdecode(b"d\xfe")
+    inner.mkdir()
+    (inner / "__init__.py").write_text("")
+    (folder / name).write_text(buggy)
+    (inner / "c.py").write_text(f"from .e import bump\n{buggy}bump(y)\n")
+    (inner / "e.py").write_text("def bump(x):\n    x += 1\n")
+    for words in ("", "--no-cache", "--output-format json", "--output-format junit -o found.xml", "--statistics"):
+        status, _, err = shell(folder, f"lint {words} .")
+        assert (status, "Traceback" in err) == (1, False), words
+    assert shell(folder, "lint --write-baseline known.json .")[0] == 0
+    assert shell(folder, "lint --baseline known.json .")[0] == 0
+    assert shell(folder, "lint --fix .")[0] == 0
+    assert (folder / name).read_text() == buggy.replace("y.add_(1)", "y = y.add(1)")
+
+
+@posix
+def test_two_runs_that_fix_at_once_leave_each_file_as_it_was_or_fixed(folder, buggy):
+    for number in range(12):
+        (folder / f"m{number}.py").write_text(buggy)
+    lines = "".join(f"lint --fix --output-format concise . >out{number} 2>err{number} & " for number in range(3))
+    shell(folder, f"{lines} wait")
+    fixed = buggy.replace("y.add_(1)", "y = y.add(1)")
+    assert {path.read_text() for path in folder.glob("m*.py")} == {fixed}
+    for number in range(3):
+        told = (folder / f"err{number}").read_text().splitlines()
+        assert all(line.endswith(": changed while it was checked; nothing was written") for line in told)
+    assert not [path for path in folder.iterdir() if path.name.startswith((".new", "tmp"))]
+
+
+@posix
+@pytest.mark.parametrize("limit", ["-n 16", "-v 2000000", "-s 512"])
+def test_few_files_little_memory_or_a_short_stack_are_enough(folder, buggy, limit):
+    for number in range(6):
+        (folder / f"m{number}.py").write_text(buggy + "# padding\n" * 2000)
+    status, out, err = limited(folder, limit, "--no-cache", "--jobs", "2", "--output-format", "concise", ".")
+    assert (status, err) == (1, "")
+    assert "Found 6 errors in 6 files." in out
+
+
+@posix
+@pytest.mark.parametrize(
+    "setting",
+    ["HOME=/nowhere", "TMPDIR=/nowhere", "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0", "PYTHONWARNINGS=error"],
+)
+def test_surroundings_that_are_not_there_change_nothing(lint, folder, buggy, setting):
+    (folder / "a.py").write_text(buggy)
+    want = lint("--no-cache", "--output-format", "concise", "a.py")
+    ran = shell(folder, f"env {setting} {sys.executable} -m inplace_lint --output-format concise a.py")
+    assert ran == want
+    assert shell(folder, f"env {setting} {sys.executable} -m inplace_lint --fix a.py")[0] == 0
+    assert (folder / "a.py").read_text() == buggy.replace("y.add_(1)", "y = y.add(1)")
+
+
+def test_what_python_says_about_the_syntax_of_a_file_is_not_told(lint, folder):
+    (folder / "a.py").write_text('import torch\nx = "\\d"\ny = 1if x else 2\nassert (x, "a")\nz = x is 1\n')
+    for setting in ("default", "error"):
+        assert lint("--no-cache", "a.py", PYTHONWARNINGS=setting)[::2] == (0, "")
+
+
+@posix
+@pytest.mark.parametrize(
     ("words", "status"),
     [
         ("a.py", 1),

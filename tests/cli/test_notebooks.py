@@ -133,7 +133,9 @@ def test_a_syntax_error_is_a_finding_of_its_cell(lint, folder):
     assert lint("--output-format", "concise", ".").out.startswith("train.ipynb:cell 2:")
 
 
-@pytest.mark.parametrize("data", [b"{", b"[]", b'{"cells": 3}', b'{"cells": [{"cell_type": "code"}]}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "data", [b"{", b"[]", b'{"cells": 3}', b'{"cells": [{"cell_type": "code"}]}', b"\xff\xfe", b"[" * 100_000]
+)
 def test_what_is_no_notebook_is_one_line_and_ends_nothing(lint, folder, buggy, data):
     (folder / "bad.ipynb").write_bytes(data + b" torch")
     (folder / "a.py").write_text(buggy)

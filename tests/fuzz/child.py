@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import signal
 import sys
 import traceback
 
@@ -24,6 +25,11 @@ _VERSIONS = {
     "paddle": re.compile(r"received tensor_version:(?P<now>\d+) != wrapper_version_snapshot:(?P<then>\d+)"),
 }
 _DEEPEST = 6
+_SECONDS = 3.0  # of a processor; a program takes a hundredth of one second, if its loops end
+
+
+class _EndlessError(BaseException):
+    """A program did not end, as some do of which statements were taken away."""
 
 
 def main(framework: str) -> None:
@@ -47,8 +53,12 @@ def run(framework: str, module: object, program: str, trace: object = None) -> d
     names: dict[str, object] = {"__name__": "__main__"}
     try:
         code = compile(program, NAME, "exec")
+        signal.signal(signal.SIGPROF, _end)
+        signal.setitimer(signal.ITIMER_PROF, _SECONDS)
         sys.settrace(trace)
         exec(code, names)
+    except _EndlessError:
+        return {"verdict": "died"}
     except Exception as error:  # noqa: BLE001 - whatever a program raises is its result
         sys.settrace(None)
         frames = traceback.extract_tb(error.__traceback__)
@@ -62,9 +72,14 @@ def run(framework: str, module: object, program: str, trace: object = None) -> d
             "in_backward": any(frame.name in _BACKWARD for frame in frames[last + 1 :]),
         }
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         sys.settrace(None)
         names.clear()
     return {"verdict": "ran"}
+
+
+def _end(_number: int, _frame: object) -> None:
+    raise _EndlessError
 
 
 def _reset(framework: str, module: object) -> None:
@@ -151,8 +166,8 @@ class _Watch:
                 waiting += [(item, depth + 1) for item in value]
             elif isinstance(value, dict):
                 waiting += [(item, depth + 1) for item in value.values()]
-            elif isinstance(value, self.module):
-                waiting.append((vars(value), depth + 1))
+            elif isinstance(value, self.module) or type(value).__module__ == "__main__":  # a class of the program
+                waiting.append((getattr(value, "__dict__", None), depth + 1))
         return found
 
 

@@ -1,0 +1,55 @@
+"""What a process keeps of the files it has read: bounded, and of no influence on what is found."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inplace_lint import session, sources
+from inplace_lint.config import Settings
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+LIMIT = 100_000
+
+
+@pytest.fixture(autouse=True)
+def nothing_read() -> Iterator[None]:
+    sources.forget()
+    yield
+    sources.forget()
+
+
+def checked(paths: list[Path]) -> list[session.Checked]:
+    """Check files one after the other in this process."""
+    settings = Settings(root=FIXTURES, cache=False)
+    plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
+    return [
+        session.check_one(session.task_of(path.as_posix(), path.read_bytes(), path, sources.root_of(path), plan))
+        for path in paths
+    ]
+
+
+def test_what_is_found_does_not_depend_on_what_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = sorted(FIXTURES.rglob("*.py"))
+    kept = [answer.entry for answer in checked(paths)]
+    sources.forget()
+    monkeypatch.setattr(sources, "_MOST_KEPT", 0)
+    assert [answer.entry for answer in checked(paths)] == kept
+    assert any(entry.findings for entry in kept)
+
+
+def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    paths = [tmp_path / f"m{number}.py" for number in range(60)]
+    for path in paths:
+        path.write_text("import torch\n\n\ndef bump(x):\n    x += 1\n" + "LIMITS = [1, 2, 3]\n" * 50)
+    monkeypatch.setattr(sources, "_MOST_KEPT", LIMIT)
+    weights = []
+    for path in paths:
+        checked([path])
+        weights.append(sources.project(sources.root_of(path), (), {}).weight())
+    assert LIMIT / 4 < max(weights) <= LIMIT
+    assert any(later < earlier for earlier, later in itertools.pairwise(weights))
