@@ -36,6 +36,7 @@ _REFUSALS = (
     ("multi_view_base", r"is a view and its base or another view of its base has been modified inplace"),
     ("multi_view", r"is the output of a function that returns multiple views"),
     ("no_grad_view", r"A view was created in no_grad mode and is being modified inplace with grad mode enabled"),
+    ("no_grad_view_base", r"A view was created in no_grad mode and its base or another view of its base has been mod"),
     ("inference_view", r"A view was created in inference mode and is being modified inplace in normal mode"),
     ("inference", r"Inplace update to inference tensor outside InferenceMode is not allowed"),
     ("inference_save", r"Inference tensors cannot be saved for backward"),
