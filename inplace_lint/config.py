@@ -93,6 +93,9 @@ def settings_at(path: Path) -> Settings:
     return replace(_settings(path, table), root=Path.cwd())
 
 
+_LONG = 80  # characters of a text that an error repeats
+
+
 def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
     """
     Give the fields of `Settings` that `KEY = VALUE` sets, the value in the syntax of TOML.
@@ -101,8 +104,9 @@ def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
     """
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        msg = f"{where}: {text!r} is neither a file nor `KEY=VALUE` with a value as in TOML: {error}"
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        shown = text if len(text) <= _LONG else f"{text[:_LONG]}..."
+        msg = f"{where}: {shown!r} is neither a file nor `KEY=VALUE` with a value as in TOML: {error}"
         raise ConfigError(msg) from error
     values = _values(table, lambda _key: where)
     if "extend" in values:
@@ -151,7 +155,7 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     except OSError as error:
         msg = f"{path}: {(error.strerror or 'unreadable').lower()}"
         raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         if path.name == "pyproject.toml" and b"inplace-lint" not in path.read_bytes():
             return None  # somebody else's broken file says nothing about us
         msg = f"{path}: not valid TOML: {error}"

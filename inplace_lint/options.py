@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from inplace_lint.config import settings_at, settings_of_text
+from inplace_lint.config import is_there, settings_at, settings_of_text
 from inplace_lint.keys import patterns, version
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def scope_of(known: list[Known], options: dict[str, Any]) -> Scope:
     named: Settings | None = None
     inline: dict[str, Any] = {}
     for text in configs:
-        if Path(text).is_file() or "=" not in text:
+        if "=" not in text or (is_there(Path(text)) and Path(text).is_file()):
             if named is not None or isolated:
                 msg = f"--config {text}: {'--isolated reads no file' if isolated else 'one file can be named'}"
                 raise click.UsageError(msg)

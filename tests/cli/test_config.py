@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.config import settings_in
+from inplace_lint.config import settings_at, settings_in, settings_of_text
 from inplace_lint.errors import ConfigError
 from inplace_lint.scope import Scope
 from inplace_lint.selection import Known, codes_of
@@ -182,3 +182,19 @@ def test_rules_are_ignored_by_file(tmp_path):
     assert scope().codes_of(tmp_path / "a.py") == ON
     assert scope().codes_of(tmp_path / "tests/a.py") == {"IPL201"}
     assert scope().codes_of(tmp_path / "tests/b.py") == set()
+
+
+def test_nesting_that_no_parser_follows_is_no_toml(tmp_path):
+    deep = "[" * 50_000 + "]" * 50_000
+    path = tmp_path / "inplace-lint.toml"
+    path.write_text(f"select = {deep}")
+    with pytest.raises(ConfigError, match=r"inplace-lint\.toml: not valid TOML"):
+        settings_at(path)
+    with pytest.raises(ConfigError, match=r"^--config: 'select=\[+\.\.\.' is neither a file"):
+        settings_of_text(f"select={deep}", "--config")
+
+
+def test_an_option_longer_than_any_file_name_is_read_as_what_it_is(lint, folder):
+    (folder / "a.py").write_text("import torch\n")
+    ran = lint("check", "--config", f"exclude=['{'a' * 300}']", "a.py")
+    assert (ran.status, ran.err) == (0, "")
