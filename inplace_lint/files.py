@@ -140,7 +140,8 @@ def read(path: Path) -> bytes:
     Raises: `UnreadableError` with the reason of the system.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             msg = "not a regular file"
             raise UnreadableError(msg)
         return path.read_bytes()

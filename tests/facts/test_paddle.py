@@ -31,7 +31,7 @@ REST = {
     "tile": "[2, 1]",
     "flip": "[0]",
     "roll": "1",
-    "transpose": "[1, 0]",
+    **dict.fromkeys(("transpose", "transpose_"), "[1, 0]"),
     "fill_": "0.5",
     "linear": "k",
     "cross_entropy": "paddle.to_tensor([0, 1, 2])",

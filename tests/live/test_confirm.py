@@ -238,7 +238,7 @@ def test_a_wrong_probe_is_an_error(prover):
     (prover.folder / "inplace-lint.toml").write_text('[probes]\n"net.py" = "no function"\n')
     proved = prover.run()
     assert proved.status == 2
-    assert "must name a function as 'package.module:function'" in proved.err
+    assert "must name a function as `package.module:function`" in proved.err
 
 
 def test_json_has_the_verdict_of_each_finding(prover):
