@@ -94,7 +94,7 @@ _METHODS: dict[type, frozenset[str]] = {
     list: frozenset({"index", "count"}),
     tuple: frozenset({"index", "count"}),
 }
-_OPERATORS: dict[str, Callable[[Any, Any], object]] = {
+OPERATORS: dict[str, Callable[[Any, Any], object]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -138,7 +138,7 @@ def method(
 
 def binary(state: State, op: str, left: Value, right: Value) -> Value | None:
     """Give `left op right`, or `left[right]` for the operator `[]`, of constants."""
-    called = _OPERATORS.get(op)
+    called = OPERATORS.get(op)
     return None if called is None else _applied(state, op, called, (left, right), {})
 
 

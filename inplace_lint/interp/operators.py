@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any
-
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
@@ -18,28 +14,7 @@ from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]
 
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-}
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+_COMPARE = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _LARGEST = 10**9
 _LONGEST = 10_000
 
@@ -113,7 +88,7 @@ def _fold(op: str, left: object, right: object) -> Const | None:
     else:
         return None
     try:
-        return Const(_BINARY[op](left, right))
+        return Const(folding.OPERATORS[op](left, right))
     except (ArithmeticError, TypeError, ValueError, KeyError):
         return None
 
