@@ -63,22 +63,27 @@ def test_watching_makes_nothing_on_the_default_device():
     assert done.returncode == 0, done.stderr
 
 
-def test_a_module_that_starts_the_gpu_is_imported_anew_for_each_target(gpu_warm, tmp_path):
-    path = tmp_path / "program.py"
-    path.write_text(
-        "import torch\ntorch.cuda.is_initialized = lambda: True\nopen(__file__ + '.log', 'a').write('x')\n"
-        "def step(): pass\n"
-    )
-    order = {
+def _order(path, *, seconds, memory):
+    """Give the order to call `step` of a program on the GPU."""
+    return {
         "framework": "torch",
         "path": str(path),
         "paths": [],
         "entry": {"kind": "call", "name": "step"},
         "marks": [],
         "device": "cuda",
-        "seconds": 20,
-        "memory": 2048,
+        "seconds": seconds,
+        "memory": memory,
     }
+
+
+def test_a_module_that_starts_the_gpu_is_imported_anew_for_each_target(gpu_warm, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\ntorch.cuda.is_initialized = lambda: True\nopen(__file__ + '.log', 'a').write('x')\n"
+        "def step(): pass\n"
+    )
+    order = _order(path, seconds=20, memory=2048)
     assert [gpu_warm.run(order).problem for _ in range(2)] == ["", ""]
     assert len(Path(f"{path}.log").read_text()) == 3  # once to find out, and once for each
 
@@ -103,16 +108,7 @@ def test_targets_run_on_a_gpu_one_after_the_other(gpu_warm, tmp_path, name):
         f"import torch\n{made}def step():\n    h = torch.ones(3, requires_grad=True).exp()\n    h.add_(1)\n"
         "    assert h.is_cuda\n    h.sum().backward()\n"
     )
-    order = {
-        "framework": "torch",
-        "path": str(path),
-        "paths": [],
-        "entry": {"kind": "call", "name": "step"},
-        "marks": [],
-        "device": "cuda",
-        "seconds": 60,
-        "memory": 8192,
-    }
+    order = _order(path, seconds=60, memory=8192)
     for _ in range(2):
         ran = gpu_warm.run(order)
         assert (ran.problem, [record.kind for record in ran.records]) == ("", ["watched", "stale"])
