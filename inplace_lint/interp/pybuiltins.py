@@ -191,27 +191,22 @@ def _dict(request: Request) -> Results:
 
 
 def _isinstance(request: Request) -> Results:
-    value, classes = request.argument(0), request.argument(1)
-    if value is None or classes is None:
-        return request.unknown()
-    wanted = classes.items if isinstance(classes, Tuple) else (classes,)
-    answers = [kinds.is_a(request.program, request.state, value, cls) for cls in wanted]
-    if True in answers:
-        return [(request.state, Const(True))]
-    if None not in answers:
-        return [(request.state, Const(False))]
-    return [(request.state, request.state.symbols.sym(("isinstance", value, classes)))]
+    return _is_any(request, lambda value, cls: kinds.is_a(request.program, request.state, value, cls))
 
 
 def _issubclass(request: Request) -> Results:
+    return _is_any(request, lambda value, cls: kinds.derives(request.program, value, cls))
+
+
+def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Results:
+    """Say whether a value is of one of the classes that are asked for."""
     value, classes = request.argument(0), request.argument(1)
     if value is None or classes is None:
         return request.unknown()
-    wanted = classes.items if isinstance(classes, Tuple) else (classes,)
-    answers = [kinds.derives(request.program, value, cls) for cls in wanted]
+    answers = [ask(value, cls) for cls in (classes.items if isinstance(classes, Tuple) else (classes,))]
     if True in answers or None not in answers:
         return [(request.state, Const(True in answers))]
-    return request.unknown()
+    return [(request.state, request.state.symbols.sym((request.function.name, value, classes)))]
 
 
 def _getattr(request: Request) -> Results:
