@@ -46,7 +46,7 @@ def run(program: Program, frame: Frame, state: State, form: Op, arguments: Argum
         return _mode(program, frame, state, form, arguments, at)
     bound = bind(form.args, arguments)
     values = default_values(form.args, {} if bound is None else bound[0])
-    if program.budget.lazy and arguments.positional:
+    if program.budget.lazy and not program.budget.shallow and arguments.positional:
         modules.settle_below(program, frame, state, arguments.positional[0], at)
     act = Act(program, frame, state, form, arguments, at, values)
     return _ACTS[form.act](act)

@@ -15,6 +15,7 @@ EXACT_TURNS = 4
 EXACT_TURNS_IN_CONSTRUCTOR = 64
 UNKNOWN_TURNS = 2
 CALLERS = 1
+CALLS_TO_WRITE = 2
 CONSTRUCTIONS = 3
 CONFIGURATIONS = 3
 CHOICES = 3
@@ -34,8 +35,9 @@ class Budget:
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
     work of a root grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
     condition that is followed when only one can be. `lazy`: modules are constructed when something asks for a part of
-    them; a root that only passes them on then costs next to nothing. `at_imports` are steps for the statements of all
-    modules that it asks, each of which has some of its own.
+    them; a root that only passes them on then costs next to nothing. `shallow`: what lists the parts of a module asks
+    for none of them. `at_imports` are steps for the statements of all modules that it asks, each of which has some of
+    its own.
     """
 
     steps: int = STEPS_IN_ROOT
@@ -44,6 +46,7 @@ class Budget:
     most: int = PATHS_IN_FUNCTION
     prefers: bool = True
     lazy: bool = False
+    shallow: bool = False
     cut: set[str] = field(default_factory=set)
     counters: Counter[str] = field(default_factory=Counter)
     returned: set[str] = field(default_factory=set)
@@ -64,7 +67,7 @@ class Budget:
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
         self.width = self.most = paths
         self.prefers = True
-        self.lazy = False
+        self.lazy = self.shallow = False
         self.cut.clear()
         self.before = frozenset(self.returned)
         self.counters["roots"] += not again

@@ -9,36 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_lint.interp import reach
 from inplace_lint.interp.project import Module, Project
 from inplace_lint.ir.nodes import ImportFrom
+from inplace_lint.outline import phases
 from inplace_lint.outline.outline import Definition
 
 Named = tuple[str, str]
 
 
-def imports_that_write(project: Project, main: Module) -> frozenset[str]:
+def imports_that_write(project: Project, main: Module) -> phases.Leading[str]:
     """Give the names that a file imports, or binds to what it imports, and whose definitions lead to a write."""
     starts = {name: tuple(_starts(project, main, name, attributes)) for name, attributes in _names_read(main).items()}
-    edges: dict[Named, frozenset[Named]] = {}
+    known: dict[Named, phases.Links[Named]] = {}
     waiting = [named for targets in starts.values() for named in targets]
     while waiting:
         named = waiting.pop()
-        if named not in edges:
-            edges[named] = _uses(project, named)
-            waiting.extend(edges[named])
-    users: dict[Named, list[Named]] = {}
-    for named, used in edges.items():
-        for other in used:
-            users.setdefault(other, []).append(named)
-    writing = {named for named in edges if _writes(project, named)}
-    waiting = list(writing)
-    while waiting:
-        for user in users.get(waiting.pop(), ()):
-            if user not in writing:
-                writing.add(user)
-                waiting.append(user)
-    return frozenset(name for name, targets in starts.items() if writing.intersection(targets))
+        if named not in known:
+            known[named] = link = _links(project, named)
+            waiting.extend((*link.runs, *link.asks, *(name for run in link.members.values() for name in run.runs)))
+    leading = phases.leading(known, phases.Leading())
+    ways = {
+        name: [leading.run[target] for target in targets if target in leading.run] for name, targets in starts.items()
+    }
+    return phases.Leading(
+        {name: min(found) for name, found in ways.items() if found},
+        frozenset(name for name, targets in starts.items() if leading.make.intersection(targets)),
+        {
+            name: frozenset(member for target in targets for member in leading.members.get(target, ()))
+            for name, targets in starts.items()
+        },
+        frozenset(name for name, targets in starts.items() if leading.touch.intersection(targets)),
+    )
 
 
 def _names_read(main: Module) -> dict[str, set[str]]:
@@ -57,37 +58,42 @@ def _starts(project: Project, main: Module, name: str, attributes: set[str]) -> 
         yield from _meant(project, main, name, attributes)
         return
     for item in main.items(name):
-        yield from (named for named in _used_by(project, main, item) if named[0] != main.path)
+        for meant in _used_by(project, main, item).values():
+            yield from (named for named in meant if named[0] != main.path)
 
 
-def _writes(project: Project, named: Named) -> bool:
-    """Say whether a definition may write tensors: not if its file never names a framework, whatever else it changes."""
-    module = project.module(named[0])
-    if module is None or not module.outline.mentions:
-        return False
-    return any(reach.writes(item) for item in module.items(named[1]) if item.kind != "statement")
-
-
-def _uses(project: Project, named: Named) -> frozenset[Named]:
-    """Give the definitions that one uses; remembered for all programs of a process."""
-    known = project.uses.get(named)
+def _links(project: Project, named: Named) -> phases.Links[Named]:
+    """Give what a definition does and leads to; remembered for all programs of a process."""
+    known = project.links.get(named)
     if known is None:
         module = project.module(named[0])
         items = module.items(named[1]) if module is not None else ()
-        used = (_used_by(project, module, item) for item in items if module is not None)
-        known = project.uses[named] = frozenset(other for others in used for other in others)
+        known = phases.Links()
+        for item in items:
+            assert module is not None
+            known = known.joined(_links_of(project, module, item))
+        project.links[named] = known
     return known
 
 
-def _used_by(project: Project, module: Module, item: Definition) -> Iterator[Named]:
+def _links_of(project: Project, module: Module, item: Definition) -> phases.Links[Named]:
+    """Give what one item does: it writes no tensors if its file never names a framework, whatever else it changes."""
+    own = phases.links(item).meaning(_used_by(project, module, item))
+    return own if item.kind != "statement" and module.outline.mentions else own.harmless()
+
+
+def _used_by(project: Project, module: Module, item: Definition) -> dict[str, list[Named]]:
+    """Give the definitions that the names in an item mean."""
+    found: dict[str, list[Named]] = {}
     if item.kind == "statement" and not item.calls and not item.reads:
-        return
+        return found
     attributes = set(item.attributes).union(*(method.attributes for method in item.methods))
-    for name in reach.reads(item):
+    for name in phases.reads(item):
         if name in module.imported or (module.stars and not module.items(name)):
-            yield from _meant(project, module, name, attributes)
+            found[name] = list(_meant(project, module, name, attributes))
         elif name != item.name and module.items(name):
-            yield module.path, name
+            found[name] = [(module.path, name)]
+    return found
 
 
 def _meant(project: Project, module: Module, name: str, attributes: set[str], depth: int = 0) -> tuple[Named, ...]:

@@ -62,6 +62,14 @@ def settle(program: Program, frame: Frame, state: State, ref: Ref, at: int) -> l
     return states
 
 
+def settled(program: Program, frame: Frame, state: State, value: Value) -> list[State]:
+    """Run the constructor of an instance if it waits."""
+    instance = state.instance(value)
+    if not isinstance(value, Ref) or instance is None or instance.pending is None:
+        return [state]
+    return settle(program, frame, state, value, 0)
+
+
 def settle_below(program: Program, frame: Frame, state: State, value: Value, at: int) -> None:
     """Run the constructors that wait in a module and all below it, each on its first path."""
     waiting = [value]

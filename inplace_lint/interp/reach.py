@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from inplace_lint.interp.budget import CALLERS
+from inplace_lint.interp.budget import CALLERS, CALLS_TO_WRITE
 from inplace_lint.interp.program import Program
+from inplace_lint.outline import phases
 from inplace_lint.outline.outline import Definition, Outline
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
@@ -16,11 +17,16 @@ _DEEPEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The functions and classes to run, in order; `script` when the module's own statements lead to a write."""
+    """
+    The functions and classes to run, in order; `script` when the module's own statements lead to a write.
+
+    Of those in `set_up` only the constructor leads to one.
+    """
 
     items: tuple[Definition, ...]
     script: bool
     uses: Mapping[str, frozenset[str]]
+    set_up: frozenset[str] = frozenset()
     seen: Counter[frozenset[str]] = field(default_factory=Counter)
 
     def is_one_of_many(self, item: Definition) -> bool:
@@ -36,7 +42,7 @@ class Units:
         return self.seen[used] > CALLERS
 
 
-def units(outline: Outline, imported: frozenset[str] = frozenset()) -> Units:
+def units(outline: Outline, imported: phases.Leading[str]) -> Units:
     """
     Order the functions and classes that reach a write so that what runs others comes before them.
 
@@ -46,20 +52,63 @@ def units(outline: Outline, imported: frozenset[str] = frozenset()) -> Units:
     uses = {name: _used(item, named) for name, item in named.items()}
     for name, parts in _used_through_parts(named).items():
         uses[name] |= parts
-    reaching = {name for name, item in named.items() if writes(item) or reads(item) & imported}
-    grew = True
-    while grew:
-        more = {name for name, used in uses.items() if name not in reaching and used & reaching}
-        reaching |= more
-        grew = bool(more)
+    links = {name: phases.links(item) for name, item in named.items()}
+    for name, parts in _used_through_parts(named).items():
+        links[name] = links[name].running(parts)
+    leading = phases.leading(links, imported)
+    set_up = {name for name in named if name not in leading.run and phases.sets_up(named[name], links[name], leading)}
+    classes = {name for name, item in named.items() if item.kind == "class" and name in leading.run}
+    near = classes | {name for name, item in named.items() if _is_near(item, leading, uses, classes)}
+    reaching = {name for name, item in named.items() if writes(item)} | near | set_up
     height = _heights(reaching, uses)
     order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
-    script = any(
-        item.kind == "statement" and (item.writes or (item.calls and item.reads & (reaching | imported)))
-        for item in outline.items
-    )
     shared = {name: frozenset(used & reaching) for name, used in uses.items()}
-    return Units(tuple(named[name] for name in order), script, shared)
+    items = tuple(named[name] for name in order)
+    return Units(items, _runs_script(outline, named, leading), shared, frozenset(set_up))
+
+
+def _is_near(item: Definition, leading: phases.Leading[str], uses: Mapping[str, set[str]], classes: set[str]) -> bool:
+    """
+    Say whether a function that leads to a write, or makes what does, is worth a root of its own.
+
+    It is not if the write is so many calls away that it meets what those between keep, which are run themselves,
+    unless it makes what writes and runs that, or tells how one of the `classes` of the file is constructed.
+    """
+    if item.kind != "function":
+        return False
+    if leading.run.get(item.name, CALLS_TO_WRITE + 1) <= CALLS_TO_WRITE:
+        return True
+    return item.name in leading.make and (item.runs_made or not classes.isdisjoint(_below(item.name, uses)))
+
+
+def _below(name: str, uses: Mapping[str, set[str]]) -> set[str]:
+    """Give all of its file that a definition uses, directly or through others."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        more = uses[waiting.pop()] - found
+        found |= more
+        waiting.extend(more)
+    return found
+
+
+def _runs_script(outline: Outline, named: Mapping[str, Definition], leading: phases.Leading[str]) -> bool:
+    """Say whether the module's own statements write, or call what does; making an object of a class is no such call."""
+    script = [item for item in outline.items if item.kind == "statement"]
+    holding = {*leading.run, *leading.members}
+    grew = True
+    while grew:
+        more = {name for item in script if item.reads & holding for name in item.binds} - holding
+        holding |= more
+        grew = bool(more)
+    classes = {name for name, item in named.items() if item.kind == "class"}
+    running = holding - classes
+    return any(
+        item.writes
+        or any(called in running or called.partition(".")[0] in holding for called in item.calls - classes)
+        or (item.calls and leading.passed(item.kept - classes))
+        for item in script
+    )
 
 
 def writes(item: Definition) -> bool:
@@ -67,16 +116,8 @@ def writes(item: Definition) -> bool:
     return item.writes or any(method.writes for method in item.methods)
 
 
-def reads(item: Definition) -> set[str]:
-    """Give the names that a definition reads, its methods included."""
-    found = set(item.reads)
-    for method in item.methods:
-        found |= method.reads
-    return found
-
-
 def _used(item: Definition, named: dict[str, Definition]) -> set[str]:
-    return {name for name in reads(item) if name in named and name != item.name}
+    return {name for name in phases.reads(item) if name in named and name != item.name}
 
 
 def _used_through_parts(named: Mapping[str, Definition]) -> dict[str, set[str]]:
@@ -150,6 +191,34 @@ def unseen(program: Program, item: Definition) -> bool:
 def method_pending(program: Program, method: Definition) -> bool:
     """Say whether a method writes and was not run yet."""
     return method.writes and key(method) not in program.budget.returned
+
+
+def pending_methods(program: Program, item: Definition) -> Iterator[Definition]:
+    """
+    Give the methods of a class to run as roots of their own, each when its turn comes: the outermost first.
+
+    They write, or call others of the class that do, and no root ran these.
+    """
+    below = _writers_below(item)
+    returned = program.budget.returned
+    for method in order_of_methods(item):
+        if key(method) not in returned and any(key(writer) not in returned for writer in below[method.name]):
+            yield method
+
+
+def _writers_below(item: Definition) -> dict[str, list[Definition]]:
+    """Give for each method of a class those that write among itself and what it uses of the class."""
+    uses = {method.name: method.attributes for method in item.methods}
+    found: dict[str, list[Definition]] = {}
+    for name in uses:
+        below = {name}
+        grew = True
+        while grew:
+            more = {other for other in uses if other not in below and any(other in uses[known] for known in below)}
+            below |= more
+            grew = bool(more)
+        found[name] = [method for method in item.methods if method.writes and method.name in below]
+    return found
 
 
 def runs_unrecorded(program: Program, name: str, depth: int = 0) -> bool:

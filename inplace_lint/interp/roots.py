@@ -7,7 +7,7 @@ come first; a function or class that they ran is not run again on its own.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from inplace_lint.domain import tape
@@ -72,6 +72,8 @@ def run_all(program: Program) -> list[Found]:
                 program.budget.counters["callers_left_out"] += 1
             elif item.kind == "function":
                 found.extend(_run_function(program, item))
+            elif item.name in order.set_up:
+                found.extend(_set_up_class(program, item))
             else:
                 found.extend(_run_class(program, item))
         if counters["roots_cut_by_steps"] > before:
@@ -178,10 +180,35 @@ def _run_class(program: Program, item: Definition, choice: Choice | None = None)
         found.extend(_run_container(program, frame, made))
     if entry:
         found.extend(_run_method(program, frame, made, cls, entry, choice))
-    for method in reach.order_of_methods(item):
-        wanted = reach.method_pending(program, method) if choice is None else method.name == choice.name
-        if method.name != entry and wanted and not (choice is not None and entry and not choice.own):
+    if choice is None:
+        methods: Iterable[Definition] = reach.pending_methods(program, item)
+    else:
+        methods = [method for method in item.methods if method.name == choice.name and (choice.own or not entry)]
+    for method in methods:
+        if method.name != entry:
             found.extend(_run_method(program, frame, made, cls, method.member, choice))
+    return found
+
+
+def _set_up_class(program: Program, item: Definition) -> list[Found]:
+    """
+    Construct a class whose calls write nothing, then run each method that writes and was not run by that.
+
+    Its parts are constructed when something asks for more of them than their class.
+    """
+    state, frame = _start(program, item)
+    cls = names.class_of(program, state, frame, item)
+    if cls is None:
+        return []
+    program.budget.lazy = program.budget.shallow = True
+    made = [
+        (after, receiver)
+        for constructed, receiver in _constructed(program, frame, state, cls, 1, None)
+        for after in modules.settled(program, frame, constructed, receiver)
+    ]
+    found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
+    for method in reach.pending_methods(program, item):
+        found.extend(_run_method(program, frame, made, cls, method.member, None))
     return found
 
 

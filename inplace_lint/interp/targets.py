@@ -118,8 +118,11 @@ def augment(program: Program, frame: Frame, state: State, node: ir.AugAssign) ->
                 for got, old in attributes.get(program, frame, before, receiver, name, at)
                 for after, value in expressions.evaluate(program, frame, got, node.value)
                 for done, result in operators.augmented(program, frame, after, node, old, value)
-                if not _is_refused(program, frame, done, node, old, result)
-                for final in attributes.set_(program, frame, done, receiver, name, result, at)
+                for final in (
+                    [done]
+                    if _is_refused(program, frame, done, node, old, result)
+                    else attributes.set_(program, frame, done, receiver, name, result, at)
+                )
             ]
         case ir.Subscript(_, inner, index):
             return [

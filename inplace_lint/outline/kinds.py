@@ -5,6 +5,18 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from inplace_lint.outline.fresh import is_fresh
+
+USED_AS_CONTAINER = frozenset({"append", "extend", "get", "insert", "items", "keys", "pop", "setdefault", "update"})
+NO_TENSORS = frozenset({"text", "container", "containers"})
+_CONTAINER_NAMES = ("dict", "kwargs")
+_ANNOTATED = {
+    **dict.fromkeys(("bool", "float", "int"), "number"),
+    "str": "text",
+    **dict.fromkeys(
+        ("Dict", "List", "Mapping", "MutableMapping", "OrderedDict", "Set", "dict", "list", "set"), "container"
+    ),
+}
 _MAKERS = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "deque", "Counter"})
 
 
@@ -13,8 +25,9 @@ class Kinds:
     """
     The variables of one piece of code, nested functions included.
 
-    `stores` counts the bindings of each variable, `known` those to a value of one kind. `filled` are variables whose
-    items are set, `grown` the augmented assignments with the kind of what is added.
+    `stores` counts the bindings of each variable, `known` those to a value of one kind, a parameter's first.
+    `filled` are variables whose items are set, `grown` the augmented assignments with what is added,
+    `written` those of which a method that writes was called. `containers` are used as only lists and dicts can be.
     """
 
     stores: dict[str, int] = field(default_factory=dict)
@@ -22,6 +35,8 @@ class Kinds:
     parameters: set[str] = field(default_factory=set)
     filled: set[str] = field(default_factory=set)
     grown: list[tuple[str, str]] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    containers: set[str] = field(default_factory=set)
 
     def assign(self, target: ast.AST, value: ast.AST) -> None:
         """Note what a target is bound to."""
@@ -31,19 +46,33 @@ class Kinds:
             for inner, part in zip(target.elts, value.elts, strict=True):
                 self.assign(inner, part)
 
+    def declare(self, parameter: ast.arg) -> None:
+        """Note a parameter, of the kind that its annotation says."""
+        self.parameters.add(parameter.arg)
+        kind = _kind_named(parameter.annotation)
+        if kind:
+            self.known.setdefault(parameter.arg, []).insert(0, kind)
+
     def of(self, name: str) -> str:
-        """Give the kind that all bindings of a variable have: number, text, container; empty for any other."""
+        """
+        Give the kind that all bindings of a variable have; empty for any other.
+
+        Kinds are number, text, container, containers for one of these, and fresh.
+        """
+        if name.endswith(_CONTAINER_NAMES) or (name in self.containers and self.stores.get(name, 0) <= 1):
+            return "container"
         known = self.known.get(name, [])
-        if name in self.parameters or not known or len(known) != self.stores.get(name, 0):
+        if not known or len(known) != self.stores.get(name, 0) + (name in self.parameters):
             return ""
         return known[0] if len(set(known)) == 1 else ""
 
-    def grow_tensors(self) -> bool:
-        """Say whether an augmented assignment to a variable may write a tensor: not to a count, a text or a list."""
-        return any(
-            kind not in {"text", "container"} and not kind == added == "number"
-            for kind, added in ((self.of(name), added) for name, added in self.grown)
-        )
+    def grown_tensors(self) -> set[str]:
+        """List the variables of which an augmented assignment may write a tensor: no count, no text and no list."""
+        return {
+            name
+            for name, kind, added in ((name, self.of(name), added) for name, added in self.grown)
+            if not {kind, added} & NO_TENSORS and not kind == added == "number"
+        }
 
 
 def kind_of(value: ast.AST) -> str:
@@ -53,9 +82,40 @@ def kind_of(value: ast.AST) -> str:
             return "number"
         case ast.Constant(str()) | ast.JoinedStr():
             return "text"
+        case ast.Call(ast.Attribute(_, "setdefault"), [_, default]):
+            return kind_of(default)
+        case ast.Call(ast.Name("defaultdict") | ast.Attribute(_, "defaultdict"), [ast.Name(inner)]) if inner in _MAKERS:
+            return "containers"
         case ast.Call(ast.Name(name) | ast.Attribute(_, name)) if name in _MAKERS:
             return "container"
-        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
+        case ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
             return "container"
         case _:
+            return "fresh" if is_fresh(value) else ""
+
+
+def _kind_named(annotation: ast.AST | None) -> str:
+    """Give the kind that an annotation names."""
+    match annotation:
+        case ast.Name(name) | ast.Attribute(_, name):
+            return _ANNOTATED.get(name, "")
+        case ast.Subscript(ast.Name("Optional") | ast.Attribute(_, "Optional"), inner):
+            return _kind_named(inner)
+        case ast.Subscript(value):
+            return _kind_named(value)
+        case _:
             return ""
+
+
+def members(node: ast.ClassDef) -> dict[str, str]:
+    """Give the kinds of the attributes that a class sets to values of one kind only."""
+    found: dict[str, set[str]] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value is not None:
+            for target in inner.targets if isinstance(inner, ast.Assign) else (inner.target,):
+                match target:
+                    case ast.Attribute(ast.Name("self"), name):
+                        found.setdefault(name, set()).add(kind_of(inner.value))
+                    case _:
+                        pass
+    return {name: next(iter(kinds)) for name, kinds in found.items() if len(kinds) == 1}

@@ -10,12 +10,13 @@ import ast
 import gc
 import hashlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from inplace_lint.ir import nodes as ir
-from inplace_lint.outline.kinds import Kinds
-from inplace_lint.outline.words import INITIALISERS, Words, gather, gather_ir, spelled
+from inplace_lint.outline.evidence import INITIALISERS, spelled
+from inplace_lint.outline.kinds import Kinds, members
+from inplace_lint.outline.words import Words, gather, gather_ir
 from inplace_lint.span import Slice
 
 PROPERTY_PARTS = frozenset({"deleter", "getter", "setter"})
@@ -27,7 +28,10 @@ class Definition(NamedTuple):
 
     `kind` is function, class or statement. `binds` are the names that it binds at its level. `reads`, `calls` and
     `attributes` are the names in it, nested ones included: bare names loaded, dotted callees, attribute names.
-    `writes` says that something in it may write in place.
+    `writes` says that something in it may write in place, `outward` that this may be what others hold, and `makes` that
+    it makes what writes whenever it is run. `kept` are the names in it that it does more with than call them,
+    `kept_members` the attributes; of a class what stands outside of its methods. `runs_made`: it calls a variable that
+    it binds.
     """
 
     kind: str
@@ -42,6 +46,11 @@ class Definition(NamedTuple):
     bases: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()
+    outward: bool = False
+    makes: bool = False
+    kept: frozenset[str] = frozenset()
+    kept_members: frozenset[str] = frozenset()
+    runs_made: bool = False
 
     @property
     def member(self) -> str:
@@ -102,7 +111,7 @@ class _Names:
                     self._own.add(name)
                 case _:
                     pass
-        self._containers = {name for name in kinds.known if kinds.of(name) == "container"}
+        self._containers = {name for name in kinds.known if kinds.of(name) in {"container", "containers"}}
         self._harmless: set[str] = set()
         for statement in imports:
             if isinstance(statement, ir.ImportFrom):
@@ -117,7 +126,19 @@ class _Names:
         A helper that stands in this file or in another of the project is looked at itself, what initialises parameters
         does so before anything is saved, and the items of a registry are no tensors.
         """
-        return words.writes or bool(words.fills - self._containers) or bool(words.helpers - self._own - self._harmless)
+        return words.writes or self._touches(words)
+
+    def write_outward(self, words: Words) -> bool:
+        """Say whether something in a piece of the module may write what others hold."""
+        return words.outward or self._touches(words)
+
+    def make(self, words: Words) -> bool:
+        """Say whether something in a piece of the module may make what writes."""
+        return words.makes or bool(words.flagged - self._own - self._harmless)
+
+    def _touches(self, words: Words) -> bool:
+        helpers = words.helpers | words.flagged
+        return bool(words.fills - self._containers) or bool(helpers - self._own - self._harmless)
 
 
 def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
@@ -127,17 +148,7 @@ def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> O
     Its functions and classes are then run as the module's own statements define them.
     """
     words = gather_ir(code.body)
-    item = Definition(
-        "statement",
-        "",
-        "",
-        code.slice,
-        words.binds,
-        frozenset(words.reads),
-        frozenset(words.calls),
-        frozenset(words.attributes),
-        words.writes,
-    )
+    item = _of_words(words, "statement", "", code.slice)
     imports = tuple(node for node in code.body if isinstance(node, ir.ImportName | ir.ImportFrom))
     return Outline(path, digest(source), mentions(source, roots), (item,), source.count("\n") + 1, imports)
 
@@ -173,12 +184,13 @@ def _first_line(node: ast.stmt) -> int:
     return node.lineno
 
 
-def _definition(path: str, node: ast.stmt, names: _Names, owner: str = "") -> Definition:
+def _definition(
+    path: str, node: ast.stmt, names: _Names, owner: str = "", attributes: Mapping[str, str] | None = None
+) -> Definition:
+    """Outline an item, or a method of a class whose `attributes` are of some kind."""
     words = Words()
-    first, last = _first_line(node), node.end_lineno or node.lineno
     kind, name = "statement", ""
     bases: tuple[str, ...] = ()
-    decorators: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()
     if isinstance(node, ast.ClassDef):
         kind, name = "class", node.name
@@ -188,23 +200,41 @@ def _definition(path: str, node: ast.stmt, names: _Names, owner: str = "") -> De
         methods = _methods(path, node, names, words)
     else:
         gather(node, words)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        kind, name = "function", node.name
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        decorators = tuple(spelled(decorator) for decorator in node.decorator_list)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            kind, name = "function", node.name
+    if any((attributes or {}).get(member) not in kinds for member, kinds in words.filled_members.items()):
+        words.write()
+    slice_ = Slice(path, _first_line(node), node.end_lineno or node.lineno, "class" if kind == "class" else "statement")
+    decorators = getattr(node, "decorator_list", ()) if kind != "statement" else ()
+    return _of_words(words, kind, name, slice_)._replace(
+        qualname=f"{owner}{name}",
+        binds=(name,) if name else words.binds,
+        writes=names.write(words) or any(method.writes for method in methods),
+        bases=bases,
+        decorators=tuple(spelled(decorator) for decorator in decorators),
+        methods=methods,
+        outward=names.write_outward(words),
+        makes=names.make(words),
+    )
+
+
+def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
+    """Outline an item by the words in it alone."""
     return Definition(
         kind=kind,
         name=name,
-        qualname=f"{owner}{name}",
-        slice=Slice(path, first, last, "class" if kind == "class" else "statement"),
-        binds=(name,) if name else words.binds,
+        qualname=name,
+        slice=slice_,
+        binds=words.binds,
         reads=frozenset(words.reads),
         calls=frozenset(words.calls),
         attributes=frozenset(words.attributes),
-        writes=names.write(words) or any(method.writes for method in methods),
-        bases=bases,
-        decorators=decorators,
-        methods=methods,
+        writes=words.writes,
+        outward=words.outward,
+        makes=words.makes,
+        kept=frozenset(words.kept),
+        kept_members=frozenset(words.kept_members),
+        runs_made=words.runs_made,
     )
 
 
@@ -217,12 +247,13 @@ def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tupl
     spans = [(_first_line(inner), inner.end_lineno or inner.lineno) for inner in node.body]
     header = node.lineno
     found: list[Definition] = []
+    attributes = members(node)
     for position, inner in enumerate(node.body):
         first, last = spans[position]
         near = (*spans[max(position - 1, 0) : position], *spans[position + 1 : position + 2])
         alone = first > header and all(last < other[0] or first > other[1] for other in near)
         if alone and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-            method = _definition(path, inner, names, f"{node.name}.")
+            method = _definition(path, inner, names, f"{node.name}.", attributes)
             words.add(Words((), set(method.reads), set(method.calls), set(method.attributes)))
             found.append(method)
         else:
@@ -258,6 +289,10 @@ def _joined(one: Definition, other: Definition) -> Definition:
         one.calls | other.calls,
         one.attributes | other.attributes,
         one.writes or other.writes,
+        outward=one.outward or other.outward,
+        makes=one.makes or other.makes,
+        kept=one.kept | other.kept,
+        kept_members=one.kept_members | other.kept_members,
     )
 
 

@@ -8,25 +8,9 @@ from dataclasses import dataclass, field
 
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import scope_of
-from inplace_lint.outline.kinds import Kinds, kind_of
-
-_WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
-_WRITING_CALLS = frozenset(
-    {
-        "backward",
-        "step",
-        "load_state_dict",
-        "autograd",
-        "increment",
-        "set_value",
-        "assign",
-        "clear_grad",
-        "inference_mode",
-    }
-)
-_FLAG = "requires_grad_"
-_NOT_WRITES = frozenset({_FLAG})
-INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
+from inplace_lint.outline import evidence
+from inplace_lint.outline.fresh import is_own
+from inplace_lint.outline.kinds import NO_TENSORS, Kinds
 
 
 @dataclass(slots=True)
@@ -35,7 +19,11 @@ class Words:
     What was gathered so far.
 
     `writes` is sure evidence. `fills` are names of the module whose items are set, `helpers` bare names that are called
-    and end like in-place ops: what these stand for decides whether that is a write.
+    and end like in-place ops, `flagged` those that are called with a flag: what these stand for decides whether that is
+    a write. `outward`: something is written that others may hold, too. `makes`: something is made that writes whenever
+    it is run. `kept` are the bare names that are loaded other than to be called at once, `kept_members` the attributes.
+    `filled_members` are attributes of `self` that are added to, or whose items are set, with the kinds for which that
+    is no write. `runs_made`: a variable that is bound here is called.
     """
 
     binds: tuple[str, ...] = ()
@@ -45,6 +33,27 @@ class Words:
     writes: bool = False
     fills: set[str] = field(default_factory=set)
     helpers: set[str] = field(default_factory=set)
+    outward: bool = False
+    makes: bool = False
+    kept: set[str] = field(default_factory=set)
+    kept_members: set[str] = field(default_factory=set)
+    runs_made: bool = False
+    flagged: set[str] = field(default_factory=set)
+    filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Note evidence of a write to what others may hold."""
+        self.writes = self.outward = True
+
+    def write_to(self, target: ast.AST) -> None:
+        """Note evidence of a write to a target or its items: of an attribute of `self`, what it is decides."""
+        match target:
+            case ast.Attribute(ast.Name("self"), name):
+                self.filled_members[name] = frozenset({"container", "containers"})
+            case ast.Subscript(ast.Attribute(ast.Name("self"), name)):
+                self.filled_members.setdefault(name, frozenset({"containers"}))
+            case _:
+                self.write()
 
     def add(self, other: Words) -> None:
         """Take in what another piece has, but for what it binds."""
@@ -54,58 +63,99 @@ class Words:
         self.writes = self.writes or other.writes
         self.fills |= other.fills
         self.helpers |= other.helpers
+        self.outward = self.outward or other.outward
+        self.makes = self.makes or other.makes
+        self.kept |= other.kept
+        self.kept_members |= other.kept_members
+        self.flagged |= other.flagged
+        self.filled_members |= other.filled_members
 
 
-_SPECIAL = frozenset(
-    {
-        ast.AugAssign,
-        ast.Subscript,
-        ast.Call,
-        ast.FunctionDef,
-        ast.AsyncFunctionDef,
-        ast.ClassDef,
-        ast.alias,
-        ast.Assign,
-        ast.AnnAssign,
-        ast.arg,
-    }
-)
+_NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 
 
 def gather(root: ast.AST, words: Words) -> None:
     """Add the names below a node of `ast`."""
-    binds: dict[str, None] = {}
-    kinds = Kinds()
-    waiting: list[ast.AST] = [root]
-    while waiting:
-        node = waiting.pop()
-        kind = type(node)
-        if kind is ast.Name:
-            assert isinstance(node, ast.Name)
-            if isinstance(node.ctx, ast.Load):
-                words.reads.add(node.id)
-            else:
-                binds[node.id] = None
-                kinds.stores[node.id] = kinds.stores.get(node.id, 0) + 1
-            continue
-        if kind is ast.Attribute:
-            assert isinstance(node, ast.Attribute)
-            words.attributes.add(node.attr)
-            words.writes = words.writes or node.attr == "data"
-            waiting.append(node.value)
-            continue
-        if kind is ast.Constant:
-            continue
-        if kind in _SPECIAL:
-            _special(node, words, binds, kinds)
-        waiting += _children(node)
-    words.binds = tuple(binds)
-    words.writes = words.writes or kinds.grow_tensors()
-    for name in kinds.filled:
-        if name in kinds.stores or name in kinds.parameters:
-            words.writes = words.writes or kinds.of(name) != "container"
+    walk = _Walk(root, words)
+    walk.run([root])
+    at_once = words.outward
+    words.outward = False
+    before = walk.count()
+    for function in walk.nested:
+        walk.run(_children(function))
+    # What a function inside of another one does, it does whenever it is called.
+    words.makes = words.makes or words.outward or walk.count() > before
+    words.outward = words.outward or at_once
+    walk.conclude()
+
+
+class _Walk:
+    """One walk over a piece of syntax; functions inside of functions wait in `nested` for a walk of their own."""
+
+    def __init__(self, root: ast.AST, words: Words) -> None:
+        self.root = root
+        self.words = words
+        self.kinds = Kinds()
+        self.binds: dict[str, None] = {}
+        self.called: set[ast.AST] = set()
+        self.nested: list[ast.AST] = []
+        self.later = False
+
+    def run(self, waiting: list[ast.AST]) -> None:
+        """Add all that stands below the nodes."""
+        self.later = bool(self.nested)
+        special = evidence.KINDS
+        while waiting:
+            node = waiting.pop()
+            kind = type(node)
+            if kind is ast.Name:
+                self._name(node)  # type: ignore[arg-type]
+            elif kind is ast.Attribute:
+                self._attribute(node)  # type: ignore[arg-type]
+                waiting.append(node.value)  # type: ignore[attr-defined]
+            elif kind is not ast.Constant:
+                if kind is ast.Call:
+                    self.called.update(evidence.run_at_once(node))  # type: ignore[arg-type]
+                if kind in special:
+                    evidence.note(node, self.words, self.binds, self.kinds)
+                if kind in _NESTED and node is not self.root and not self.later:
+                    self.nested.append(node)
+                else:
+                    waiting += _children(node)
+
+    def _name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.words.reads.add(node.id)
+            if self.later or node not in self.called:
+                self.words.kept.add(node.id)
         else:
-            words.fills.add(name)
+            self.binds[node.id] = None
+            self.kinds.stores[node.id] = self.kinds.stores.get(node.id, 0) + 1
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        self.words.attributes.add(node.attr)
+        if self.later or node not in self.called:
+            self.words.kept_members.add(node.attr)
+        if node.attr == "data":
+            self.words.write()
+
+    def count(self) -> int:
+        """Count what may turn out to be a write."""
+        kinds, words = self.kinds, self.words
+        return len(kinds.filled) + len(kinds.grown) + len(kinds.written) + len(words.helpers) + len(words.flagged)
+
+    def conclude(self) -> None:
+        """Decide what is a write of the names that may hold tensors."""
+        kinds, words = self.kinds, self.words
+        words.binds = tuple(self.binds)
+        words.runs_made = not words.calls.isdisjoint(kinds.stores)
+        filled = {name for name in kinds.filled if kinds.of(name) not in NO_TENSORS}
+        words.fills |= {name for name in filled if name not in kinds.stores and name not in kinds.parameters}
+        written = (filled - words.fills) | kinds.grown_tensors() | kinds.written
+        words.writes = words.writes or bool(written)
+        # What only the function itself holds is no business of those that call it.
+        if written and (self.nested or not all(is_own(self.root, name) for name in written)):
+            words.write()
 
 
 # The fields of each node type that can hold nodes with names in them; filled as types are met.
@@ -128,97 +178,6 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _special(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> None:
-    match node:
-        case ast.AugAssign():
-            _augmented(node, words, kinds)
-        case ast.Subscript():
-            _subscript(node, words, kinds)
-        case ast.Call():
-            _call(node, words)
-        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-            binds[name] = None
-        case ast.alias(name, alias):
-            binds[alias if alias is not None else name.partition(".")[0]] = None
-        case ast.Assign(targets, value):
-            for target in targets:
-                kinds.assign(target, value)
-        case ast.AnnAssign(target, _, ast.expr() as value):
-            kinds.assign(target, value)
-        case ast.arg(name):
-            kinds.parameters.add(name)
-        case _:
-            pass
-
-
-def _augmented(node: ast.AugAssign, words: Words, kinds: Kinds) -> None:
-    if isinstance(node.target, ast.Name):
-        kinds.stores[node.target.id] = kinds.stores.get(node.target.id, 0) - 1  # not one of its own
-        kinds.grown.append((node.target.id, kind_of(node.value)))
-    else:
-        words.writes = True
-
-
-def _subscript(node: ast.Subscript, words: Words, kinds: Kinds) -> None:
-    if not isinstance(node.ctx, ast.Store) or _is_text(node.slice):
-        return
-    if isinstance(node.value, ast.Name):
-        kinds.filled.add(node.value.id)
-    else:
-        words.writes = True
-
-
-def _is_text(key: ast.AST) -> bool:
-    """Say whether an index is a string: what it indexes is no tensor."""
-    return isinstance(key, ast.JoinedStr) or (isinstance(key, ast.Constant) and isinstance(key.value, str))
-
-
-def _call(node: ast.Call, words: Words) -> None:
-    name = spelled(node.func)
-    words.calls.add(name)
-    holder, _, last = name.rpartition(".")
-    if _is_writing(last) or (last == _FLAG and _frees(node)):
-        if isinstance(node.func, ast.Name):
-            words.helpers.add(last)
-        elif holder.rpartition(".")[2] not in INITIALISERS:
-            words.writes = True
-    # A custom function of autograd: where it returns its argument, some frameworks take that for a write.
-    if last == "apply" and holder.rpartition(".")[2][:1].isupper():
-        words.writes = True
-    for keyword in node.keywords:
-        if keyword.arg in _WRITING_KEYWORDS and not (
-            isinstance(keyword.value, ast.Constant) and keyword.value.value in {False, None}
-        ):
-            words.writes = True
-    if any(isinstance(argument, ast.Constant) and argument.value is True for argument in node.args):
-        words.writes = True
-
-
-def _frees(call: ast.Call) -> bool:
-    """Say whether a variable is told that it needs no gradient, which one with a history refuses."""
-    values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    named = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
-    return named and len(values) == 1 and isinstance(values[0], ast.Constant) and values[0].value is False
-
-
-def _is_writing(name: str) -> bool:
-    """Say whether a call of this last name may write in place."""
-    return name in _WRITING_CALLS or (name.endswith("_") and not name.startswith("__") and name not in _NOT_WRITES)
-
-
-def spelled(node: ast.AST) -> str:
-    """Spell a dotted expression; of a call's result or an item only what follows it."""
-    match node:
-        case ast.Name(name):
-            return name
-        case ast.Attribute(value, name):
-            return f"{spelled(value)}.{name}"
-        case ast.Call(func):
-            return spelled(func)
-        case _:
-            return ""
-
-
 def may_write(body: Sequence[ir.Stmt]) -> bool:
     """Say whether something in lowered statements may write tensors: what counts by a number does not."""
     waiting: list[object] = list(body)
@@ -236,9 +195,9 @@ def _is_evidence(node: object) -> bool:
         case ir.AugAssign(_, _, target, value):
             return not (isinstance(target, ir.Name) and isinstance(value, ir.Const))
         case ir.Attr(_, _, name):
-            return name == "data" or _is_writing(name)
+            return name == "data" or evidence.is_writing(name)
         case ir.Keyword(_, name, value):
-            return name in _WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
+            return name in evidence.WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
         case ir.Assign(_, targets):
             return any(isinstance(target, ir.Subscript) and not _is_key(target.key) for target in targets)
         case _:
@@ -261,10 +220,10 @@ def gather_ir(body: Sequence[ir.Stmt]) -> Words:
                 words.reads.add(name)
             case ir.Attr(_, _, name):
                 words.attributes.add(name)
-                words.writes = words.writes or name == "data" or _is_writing(name)
+                words.writes = words.writes or name == "data" or evidence.is_writing(name)
             case ir.AugAssign():
                 words.writes = True
-            case ir.Keyword(_, name, _) if name in _WRITING_KEYWORDS:
+            case ir.Keyword(_, name, _) if name in evidence.WRITING_KEYWORDS:
                 words.writes = True
             case ir.Assign(_, targets) if any(isinstance(target, ir.Subscript) for target in targets):
                 words.writes = True
@@ -273,4 +232,6 @@ def gather_ir(body: Sequence[ir.Stmt]) -> Words:
         if isinstance(node, tuple):
             waiting.extend(field for field in node if isinstance(field, tuple))
     words.calls = set(words.reads) | words.attributes
+    words.outward = words.makes = words.writes
+    words.kept, words.kept_members = words.reads, words.attributes
     return words

@@ -137,5 +137,5 @@ def test_a_name_is_looked_for_only_in_the_files_of_a_package_that_may_have_it() 
     source = "import p\ndef use(x, model): p.bump(x)\n"
     main = Module("main.py", source, outline("main.py", source, ["torch"]))
     project.add(main)
-    assert leads.imports_that_write(project, main) == frozenset({"p"})
+    assert set(leads.imports_that_write(project, main).run) == {"p"}
     assert {path for path, read in project.modules.items() if read} == {"main.py", "p/__init__.py", "p/m7.py"}
