@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Tuple, Value
-from inplace_lint.interp import names, statements
+from inplace_lint.domain.values import ClassValue, Closure, Sym, Tuple, Value
+from inplace_lint.interp import inputs, names, statements
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.program import Program
+from inplace_lint.ir import nodes as ir
 from inplace_lint.span import Slice
+
+_VAGUE = frozenset({"", "input"})
+_PLAIN = frozenset({"number", "sequence", "str"})
 
 
 def method(program: Program, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
@@ -56,10 +62,21 @@ def bind(
             rest[name] = value
     if not _complete(state, closure, values, arguments, extra, rest):
         return None
+    _believe(params, values)
     kinds = {param.kind for param in params}
     if (extra and "var-positional" not in kinds) or (rest and "var-keyword" not in kinds and not arguments.unknown):
         return None
     return values, passed
+
+
+def _believe(params: Sequence[ir.Param], values: dict[str, Value]) -> None:
+    """Take an unknown argument for the number, text or container that the annotation of its parameter says it is."""
+    for param in params:
+        value = values.get(param.name)
+        if type(value) is Sym and param.annotation is not None and value.kind in _VAGUE:
+            kind = inputs.kind_of(param.annotation)
+            if kind in _PLAIN:
+                values[param.name] = Sym(value.id, kind)
 
 
 def _complete(

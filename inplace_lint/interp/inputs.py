@@ -235,6 +235,25 @@ def _input(
     return state.symbols.sym(("param", function.qualname, param.name), kind)
 
 
+def completed(program: Program, state: State, function: ir.Function, known: Arguments) -> Arguments:
+    """Give the arguments of a constructor, with objects of the project for unknown ones that are annotated so."""
+    params = {param.name: param for param in function.params[1:]}
+    positional = [
+        _completed(program, state, function, param, value)
+        for param, value in zip(function.params[1:], known.positional, strict=False)
+    ]
+    keywords = [(name, _completed(program, state, function, params.get(name), value)) for name, value in known.keywords]
+    rest = known.positional[len(positional) :]
+    return Arguments((*positional, *rest), tuple(keywords), known.exprs, known.unknown)
+
+
+def _completed(program: Program, state: State, function: ir.Function, param: ir.Param | None, value: Value) -> Value:
+    if not isinstance(value, Sym) or param is None or kind_of(param.annotation):
+        return value
+    made = _of_project(program, state, function, param)
+    return value if made is None else made
+
+
 def without_history(program: Program, state: State, arguments: Arguments) -> None:
     """Take the tensors among the arguments for plain ones, that require no grad."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value
-from inplace_lint.interp import attributes, containers, ops, tensors
+from inplace_lint.interp import attributes, containers, ops, subscripts, tensors
 from inplace_lint.interp.budget import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -81,9 +81,8 @@ def _no_tensors(state: State, found: Items) -> bool:
 
 
 def _unknown_item(state: State, value: Value, turn: int) -> Sym:
-    kind = "input" if isinstance(value, Sym) and value.kind == "input" else ""
-    if isinstance(value, Builtin) and value.name == "range":
-        kind = "number"
+    is_range = isinstance(value, Builtin) and value.name == "range"
+    kind = "number" if is_range else subscripts.kind_of_item(state, value)
     return state.symbols.sym(("turn", value, turn, state.next_id), kind)
 
 
@@ -128,9 +127,4 @@ def unpack(
 
 
 def _item(state: State, value: Value, index: int) -> Value:
-    kind = "input" if isinstance(value, Sym) and value.kind == "input" else ""
-    if isinstance(value, Sym):
-        key = state.symbols.key(value)
-        if isinstance(key, tuple) and key[:1] == ("shape",):
-            kind = "number"
-    return state.symbols.sym(("item", value, Const(index)), kind)
+    return subscripts.unknown_item(state, value, Const(index))

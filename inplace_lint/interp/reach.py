@@ -170,14 +170,25 @@ def pending(program: Program, item: Definition) -> bool:
     if called is not None:
         return writes(item) or key(called) not in program.budget.returned
     # Without a method of its own for it, a call runs that of a base, on what this class constructs.
-    if item.bases and (writes(item) or _constructs_unseen(program, item)):
+    if item.bases and (writes(item) or _changes_unseen(program, item)):
         return True
     return any(method_pending(program, method) for method in item.methods)
 
 
-def _constructs_unseen(program: Program, item: Definition) -> bool:
-    """Say whether a class has a constructor of its own that no root ran yet."""
-    return any(method.name == "__init__" and key(method) not in program.budget.returned for method in item.methods)
+def _changes_unseen(program: Program, item: Definition) -> bool:
+    """Say whether no root ran yet what a class changes of its bases: the constructor, or a method that this uses."""
+    named = {known.name: known for known in program.outline.items if known.kind == "class"}
+    used = {"__init__"}
+    seen = {item.name}
+    waiting = list(item.bases)
+    while waiting:
+        base = named.get(waiting.pop())
+        if base is not None and base.name not in seen:
+            seen.add(base.name)
+            set_up = phases.setting_up(base)
+            used.update(*(method.attributes for method in base.methods if method.name in set_up))
+            waiting.extend(base.bases)
+    return any(method.name in used and key(method) not in program.budget.returned for method in item.methods)
 
 
 def unseen(program: Program, item: Definition) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from inplace_lint.domain import tape
-from inplace_lint.domain.heap import DictObject, Instance, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.event import Event
 from inplace_lint.interp import (
     attributes,
@@ -151,7 +151,24 @@ def _run_function(program: Program, item: Definition, choice: Choice | None = No
         state.modes = replace(state.modes, grad=False)
     elif reach.only_sets_up(program, item.name):
         inputs.without_history(program, state, arguments)
-    return _finish(program, calls.call(program, frame, state, function, arguments, 0))
+    results: list[tuple[State, Value]] = []
+    for after, value in calls.call(program, frame, state, function, arguments, 0):
+        results.extend(_called(program, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+    return _finish(program, results)
+
+
+def _is_sequence(state: State, value: Value) -> bool:
+    """Say whether a function gave a sequence of modules that it has put together itself, to be run by somebody else."""
+    instance = state.instance(value)
+    if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
+        return False
+    return isinstance(state.object(instance.children), ListObject) and instance.cls.name.endswith(".Sequential")
+
+
+def _called(program: Program, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
+    """Call a module on an unknown input."""
+    given = Arguments((state.symbols.sym(("param", module, "input"), "input"),))
+    return calls.call(program, frame, state, module, given, 0)
 
 
 def _run_class(program: Program, item: Definition, choice: Choice | None = None) -> list[Found]:
@@ -229,11 +246,9 @@ def _run_container(program: Program, frame: Frame, made: Sequence[tuple[State, V
     program.budget.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     for constructed, receiver in made:
-        state = constructed.fork()
-        instance = state.instance(receiver)
-        if isinstance(receiver, Ref) and instance is not None and instance.children is not None:
-            given = Arguments((state.symbols.sym(("param", receiver, "input"), "input"),))
-            results.extend(modules.call_instance(program, frame, state, receiver, given, 0))
+        instance = constructed.instance(receiver)
+        if instance is not None and instance.children is not None:
+            results.extend(_called(program, frame, constructed.fork(), receiver))
     return _finish(program, results[:PATHS_IN_ROOT])
 
 
@@ -296,6 +311,8 @@ def _constructed(
     candidates = [inputs.thawed(spare, entry) for entry in program.constructed.get(id(cls), ()) if entry is not None]
     if not candidates and isinstance(init, Closure):
         candidates = [inputs.of_constructor(program, spare, init.function, dict(init.defaults))]
+    elif isinstance(init, Closure):
+        candidates = [inputs.completed(program, spare, init.function, known) for known in candidates]
     candidates = candidates or [inputs.nothing()]
     if choice is not None and isinstance(init, Closure):
         candidates = [choices.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]

@@ -6,7 +6,19 @@ from dataclasses import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Partial, Ref, SliceValue, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    SliceValue,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp import attributes, calls, containers, folding, ops, snapshots, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
@@ -59,12 +71,34 @@ def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
 
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
     """Give the item of an unknown value: the same for the same index."""
-    kind = "input" if isinstance(value, Sym) and value.kind == "input" else ""
-    if isinstance(value, Sym):
-        key = state.symbols.key(value)
-        if isinstance(key, tuple) and key[:1] == ("shape",):
-            kind = "number"
+    kind = kind_of_item(state, value)
+    if kind == "number" and isinstance(index, SliceValue):
+        kind = "sequence"
     return state.symbols.sym(("item", value, index), kind)
+
+
+def kind_of_item(state: State, value: Value) -> str:
+    """Give the kind of the items of an unknown value: those of a shape are numbers, those of an input inputs."""
+    if _is_shape(state, value):
+        return "number"
+    return "input" if isinstance(value, Sym) and value.kind == "input" else ""
+
+
+def _is_shape(state: State, value: Value) -> bool:
+    match value:
+        case Builtin("shape"):
+            return True
+        case Sym():
+            key = state.symbols.key(value)
+        case _:
+            return False
+    match key:
+        case ("shape", *_):
+            return True
+        case ("item", Builtin() | Sym() as whole, SliceValue()):
+            return _is_shape(state, whole)
+        case _:
+            return False
 
 
 def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: bool, index: Value) -> Value:
