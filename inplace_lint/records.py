@@ -1,5 +1,5 @@
 """
-Records that only the type checker guards.
+Records that only the type checker guards, and that are copied fast.
 
 `dataclasses.dataclass(frozen=True)` sets each field through `object.__setattr__`, so that to make an object takes three
 times as long as without. The analysis makes millions: modules of its hot path import `dataclass` from here at run time
@@ -9,10 +9,37 @@ and from `dataclasses` for the type checker, which then refuses what would chang
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 Made = TypeVar("Made")
+
+if TYPE_CHECKING:
+    from dataclasses import replace
+else:
+
+    def replace(record: Made, /, **changes: object) -> Made:
+        """Give a copy of a record with other values in some fields, in a third of the time of `dataclasses.replace`."""
+        places, values_of = _fields(type(record))
+        values = list(values_of(record))
+        for name, value in changes.items():
+            values[places[name]] = value
+        return type(record)(*values)
+
+
+__all__ = ["dataclass", "replace"]
+
+
+@functools.cache
+def _fields(kind: type) -> tuple[dict[str, int], Callable[[object], tuple[Any, ...]]]:
+    """Give the places of the fields among the arguments of the constructor, and what reads them all."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    places = {name: position for position, name in enumerate(names)}
+    if len(names) == 1:
+        return places, lambda record: (getattr(record, names[0]),)
+    return places, operator.attrgetter(*names)
 
 
 def dataclass(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -11,6 +11,7 @@ from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
 from inplace_lint.event import Site, Touch
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 # Symbols whose keys say all that they depend on: the same at every moment. All others stand for one moment.

@@ -8,12 +8,13 @@ All changes go through the functions of this class, so that it can be told wheth
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.values import Const, Ref, Sym, Value
 from inplace_lint.event import Event, Refused, Site, Stale, Touch
+from inplace_lint.records import replace
 
 if TYPE_CHECKING:
     from dataclasses import dataclass

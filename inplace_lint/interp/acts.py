@@ -8,7 +8,6 @@ register a module). Which call acts how is data; this module knows the words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, View, Write
 from inplace_lint.domain.state import State
@@ -38,6 +37,7 @@ from inplace_lint.interp.contexts import MODE, is_recording
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.program import Program
 from inplace_lint.knowledge.op import Op
+from inplace_lint.records import replace
 
 
 def run(program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -25,6 +23,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp import acts, calls, enums, functions, modules, names, ops, statements, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]

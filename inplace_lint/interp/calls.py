@@ -9,8 +9,6 @@ Calls: evaluates the arguments and runs whatever is called.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -48,6 +46,7 @@ from inplace_lint.interp.budget import DEPTH, RECURSION
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]

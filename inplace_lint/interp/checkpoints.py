@@ -10,7 +10,6 @@ What the function itself writes is written again as well: `count += 1` goes on c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from inplace_lint.domain.heap import Save
 from inplace_lint.domain.state import State
@@ -19,6 +18,7 @@ from inplace_lint.interp import calls, tensors
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.ir import nodes as ir
+from inplace_lint.records import replace
 
 
 def _checkpoint(act: Act) -> Results:

@@ -11,13 +11,13 @@ A function or the forward of a module gets a mode that holds inside of it. A com
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Value
 from inplace_lint.interp import attributes, conditions
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.contexts import COMPILED
+from inplace_lint.records import replace
 
 
 def _compile(act: Act) -> Results:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Value
+from inplace_lint.records import replace
 
 if TYPE_CHECKING:
     from dataclasses import dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
@@ -11,6 +10,7 @@ from inplace_lint.interp import conditions, expressions, managers, raising, stat
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.records import replace
 
 MODE = "mode:"
 COMPILED = "compiled"

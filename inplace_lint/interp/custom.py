@@ -7,7 +7,6 @@ Custom autograd functions: `forward` runs without recording, then one node keeps
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
@@ -18,6 +17,7 @@ from inplace_lint.interp import attributes, calls, tensors
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.ir import nodes as ir
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 _CONTEXT = "FunctionCtx"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Partial, Value
 from inplace_lint.interp import calls, contexts, expressions
@@ -11,6 +9,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 from inplace_lint.outline.outline import PROPERTY_PARTS
+from inplace_lint.records import replace
 
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
 

@@ -14,12 +14,12 @@ date; and `is_leaf`, which does not.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Tensor, View
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Value
 from inplace_lint.event import Refused
+from inplace_lint.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

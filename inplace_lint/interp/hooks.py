@@ -12,7 +12,6 @@ Hooks of modules: those that look at gradients change what the outputs are, thos
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from inplace_lint.domain.heap import Node, Tensor, View
 from inplace_lint.domain.state import State
@@ -23,6 +22,7 @@ from inplace_lint.interp import calls
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.records import replace
 
 Live = Callable[[Program, Frame, State, Ref, Arguments, int], Results]
 

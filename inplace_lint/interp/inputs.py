@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
@@ -25,6 +24,7 @@ from inplace_lint.interp import attributes, modules, names, statements, tensors
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 _KINDS = {

@@ -15,13 +15,13 @@ A generator runs up to its `yield`, there what stands inside, and then its rest;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Closure, Const, Partial, Tuple, Value
 from inplace_lint.interp import attributes, calls, statements
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.records import replace
 
 Inside = Callable[[State, Value], statements.Outcomes]
 

@@ -7,8 +7,6 @@ Objects: constructed by running `__init__` on the arguments, called by running w
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inplace_lint.domain.heap import Instance, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
@@ -18,6 +16,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
+from inplace_lint.records import replace
 
 Results = list[tuple[State, Value]]
 

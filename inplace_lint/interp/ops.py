@@ -10,7 +10,7 @@ Mirrors the code that torchgen makes for `VariableType`: collect edges, save inp
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Node, Save, Tensor
@@ -26,6 +26,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.guard import Guard, atoms, holds
 from inplace_lint.knowledge.op import Op, SaveFact
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ Mirrors torch `Optimizer.step` under `no_grad`: the writes count for the version
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -21,6 +20,7 @@ from inplace_lint.event import Snapshot, Touch
 from inplace_lint.interp import calls, conditions, registry, strangers
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments, text_of
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 _DEEPEST = 4

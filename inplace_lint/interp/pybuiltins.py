@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -23,6 +22,7 @@ from inplace_lint.interp import attributes, calls, conditions, folding, iteratio
 from inplace_lint.interp.budget import UNKNOWN_TURNS
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.records import replace
 
 Results = list[tuple[State, Value]]
 _LONGEST = 256

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
 from inplace_lint.interp import folding, iteration, snapshots
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import ListObject, Tensor, View
@@ -11,6 +10,7 @@ from inplace_lint.interp import overlap
 from inplace_lint.interp.budget import UNKNOWN_TURNS
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
+from inplace_lint.records import replace
 
 if TYPE_CHECKING:
     from inplace_lint.interp.ops import Call

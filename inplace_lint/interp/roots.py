@@ -8,7 +8,7 @@ come first; a function or class that they ran is not run again on its own.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
@@ -42,6 +42,7 @@ from inplace_lint.interp.choices import Choice
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.outline.outline import Definition
+from inplace_lint.records import replace
 
 _INFERS = frozenset(
     {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}

@@ -8,7 +8,6 @@ which an exception is raised has no outcome here; handlers start from the state 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inplace_lint.domain.heap import Names
@@ -18,6 +17,7 @@ from inplace_lint.interp import calls, conditions, contexts, decorators, express
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.records import replace
 from inplace_lint.span import Slice
 
 if TYPE_CHECKING:

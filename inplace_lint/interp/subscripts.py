@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -23,6 +21,7 @@ from inplace_lint.interp import attributes, calls, containers, folding, ops, sna
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.program import Program
 from inplace_lint.ir import nodes as ir
+from inplace_lint.records import replace
 from inplace_lint.span import Place
 
 Results = list[tuple[State, Value]]

@@ -14,7 +14,6 @@ before a gradient's function began is captured, and may not be written.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain import tape
@@ -24,6 +23,7 @@ from inplace_lint.domain.values import NONE, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.interp import calls, tensors
 from inplace_lint.interp.act import Act, Results
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.records import replace
 
 if TYPE_CHECKING:
     from inplace_lint.interp.ops import Call

@@ -11,7 +11,6 @@ Mirrors torch `check_inplace`, `increment_version`, `rebase_history`; paddle `Ch
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.heap import Save, Tensor, View, Write
@@ -20,6 +19,7 @@ from inplace_lint.event import Accepted, Ignored, Refused
 from inplace_lint.interp import early, escapes, holding, operators, ops, overlap, results, snapshots, transforms
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
+from inplace_lint.records import replace
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
