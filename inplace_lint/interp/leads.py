@@ -20,14 +20,18 @@ Named = tuple[str, str]
 def imports_that_write(project: Project, main: Module) -> phases.Leading[str]:
     """Give the names that a file imports, or binds to what it imports, and whose definitions lead to a write."""
     starts = {name: tuple(_starts(project, main, name, attributes)) for name, attributes in _names_read(main).items()}
-    known: dict[Named, phases.Links[Named]] = {}
+    new: dict[Named, phases.Links[Named]] = {}
     waiting = [named for targets in starts.values() for named in targets]
     while waiting:
         named = waiting.pop()
-        if named not in known:
-            known[named] = link = _links(project, named)
+        if named not in new and named not in project.followed:
+            new[named] = link = _links(project, named)
             waiting.extend((*link.runs, *link.asks, *(name for run in link.members.values() for name in run.runs)))
-    leading = phases.leading(known, phases.Leading())
+    # What was followed before leads nowhere that was not followed as well.
+    if new:
+        project.leading = phases.leading(new, project.leading)
+        project.followed.update(new)
+    leading = project.leading
     ways = {
         name: [leading.run[target] for target in targets if target in leading.run] for name, targets in starts.items()
     }
@@ -63,17 +67,13 @@ def _starts(project: Project, main: Module, name: str, attributes: set[str]) -> 
 
 
 def _links(project: Project, named: Named) -> phases.Links[Named]:
-    """Give what a definition does and leads to; remembered for all programs of a process."""
-    known = project.links.get(named)
-    if known is None:
-        module = project.module(named[0])
-        items = module.items(named[1]) if module is not None else ()
-        known = phases.Links()
-        for item in items:
-            assert module is not None
-            known = known.joined(_links_of(project, module, item))
-        project.links[named] = known
-    return known
+    """Give what a definition does and leads to."""
+    module = project.module(named[0])
+    found: phases.Links[Named] = phases.Links()
+    for item in module.items(named[1]) if module is not None else ():
+        assert module is not None
+        found = found.joined(_links_of(project, module, item))
+    return found
 
 
 def _links_of(project: Project, module: Module, item: Definition) -> phases.Links[Named]:

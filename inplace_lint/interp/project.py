@@ -12,7 +12,7 @@ from inplace_lint.lower.lower import lower
 from inplace_lint.outline.bound import Bound, bound
 from inplace_lint.outline.imports import Lookup
 from inplace_lint.outline.outline import Definition, Outline, outline
-from inplace_lint.outline.phases import Links
+from inplace_lint.outline.phases import Leading
 from inplace_lint.span import Slice
 
 _A_LINE = 350  # bytes of a lowered line, seen in transformers
@@ -124,7 +124,8 @@ class Project:
     lookup: Lookup
     read: Callable[[str], str | None]
     modules: dict[str, Module | None] = field(default_factory=dict)
-    links: dict[tuple[str, str], Links[tuple[str, str]]] = field(default_factory=dict)
+    followed: set[tuple[str, str]] = field(default_factory=set)
+    leading: Leading[tuple[str, str]] = field(default_factory=Leading)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _bound: dict[str, Bound | None] = field(default_factory=dict)
@@ -147,7 +148,8 @@ class Project:
     def lighten(self) -> None:
         """Drop what was read; between two programs only, since a program keeps to what it has read."""
         self.modules.clear()
-        self.links.clear()
+        self.followed.clear()
+        self.leading = Leading()
 
     def may_bind(self, path: str, name: str) -> bool:
         """

@@ -66,6 +66,10 @@ class Kinds:
             return ""
         return known[0] if len(set(known)) == 1 else ""
 
+    def may_be_fresh(self, name: str) -> bool:
+        """Say whether a variable is bound to a fresh tensor at all."""
+        return "fresh" in self.known.get(name, ())
+
     def grown_tensors(self) -> set[str]:
         """List the variables of which an augmented assignment may write a tensor: no count, no text and no list."""
         return {

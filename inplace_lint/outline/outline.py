@@ -10,7 +10,7 @@ import ast
 import gc
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from inplace_lint.ir import nodes as ir
@@ -184,10 +184,8 @@ def _first_line(node: ast.stmt) -> int:
     return node.lineno
 
 
-def _definition(
-    path: str, node: ast.stmt, names: _Names, owner: str = "", attributes: Mapping[str, str] | None = None
-) -> Definition:
-    """Outline an item, or a method of a class whose `attributes` are of some kind."""
+def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | None = None) -> Definition:
+    """Outline an item, or a method of the class `owner`."""
     words = Words()
     kind, name = "statement", ""
     bases: tuple[str, ...] = ()
@@ -202,12 +200,14 @@ def _definition(
         gather(node, words)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             kind, name = "function", node.name
-    if any((attributes or {}).get(member) not in kinds for member, kinds in words.filled_members.items()):
-        words.write()
+    if words.filled_members:
+        attributes = {} if owner is None else members(owner)
+        if any(attributes.get(member) not in kinds for member, kinds in words.filled_members.items()):
+            words.write()
     slice_ = Slice(path, _first_line(node), node.end_lineno or node.lineno, "class" if kind == "class" else "statement")
     decorators = getattr(node, "decorator_list", ()) if kind != "statement" else ()
     return _of_words(words, kind, name, slice_)._replace(
-        qualname=f"{owner}{name}",
+        qualname=name if owner is None else f"{owner.name}.{name}",
         binds=(name,) if name else words.binds,
         writes=names.write(words) or any(method.writes for method in methods),
         bases=bases,
@@ -247,13 +247,12 @@ def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tupl
     spans = [(_first_line(inner), inner.end_lineno or inner.lineno) for inner in node.body]
     header = node.lineno
     found: list[Definition] = []
-    attributes = members(node)
     for position, inner in enumerate(node.body):
         first, last = spans[position]
         near = (*spans[max(position - 1, 0) : position], *spans[position + 1 : position + 2])
         alone = first > header and all(last < other[0] or first > other[1] for other in near)
         if alone and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-            method = _definition(path, inner, names, f"{node.name}.", attributes)
+            method = _definition(path, inner, names, node)
             words.add(Words((), set(method.reads), set(method.calls), set(method.attributes)))
             found.append(method)
         else:

@@ -154,7 +154,8 @@ class _Walk:
         written = (filled - words.fills) | kinds.grown_tensors() | kinds.written
         words.writes = words.writes or bool(written)
         # What only the function itself holds is no business of those that call it.
-        if written and (self.nested or not all(is_own(self.root, name) for name in written)):
+        own = (kinds.may_be_fresh(name) and not self.nested and is_own(self.root, name) for name in written)
+        if not all(own):
             words.write()
 
 
