@@ -141,7 +141,14 @@ def _asked_dtype(call: Call) -> str:
         kind = _DTYPES.get(str(spelled).rpartition(".")[2])
         if kind is not None:
             return kind
-    return "unknown" if any(not isinstance(value, Const) for value in flat) else ""
+    return "unknown" if any(_may_be_dtype(call, value) for value in flat) else ""
+
+
+def _may_be_dtype(call: Call, value: Value) -> bool:
+    """Say whether an argument may ask for a kind of number: a tensor does for its own, sizes do not."""
+    if isinstance(value, Sym):
+        return value.kind not in {"number", "sequence"}
+    return not isinstance(value, Const | Tuple) and not isinstance(call.state.object(value), ListObject)
 
 
 def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
