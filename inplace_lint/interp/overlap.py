@@ -118,7 +118,6 @@ def _number(value: Value, default: int | None) -> int | None:
 
 
 def _is_whole(index: Value) -> bool:
-    """Say whether an index takes everything: `h[...]`, `h[:]`."""
     if isinstance(index, SliceValue):
         return all(bound == NONE for bound in (index.lower, index.upper, index.step))
     return isinstance(index, Const) and index.value is ...
@@ -128,3 +127,16 @@ def _is_constant(value: Value) -> bool:
     if isinstance(value, SliceValue):
         return all(isinstance(part, Const) for part in (value.lower, value.upper, value.step))
     return isinstance(value, Const) or (isinstance(value, Tuple) and all(_is_constant(item) for item in value.items))
+def _is_first(call: Call) -> bool:
+    """Say whether a call counts its rows along the first axis."""
+    axis = call.binding.value("dim")
+    return axis is None or axis == Const(0)
+
+
+def takes_all(index: Value) -> bool:
+    """Say whether an index certainly takes everything, and adds no axis: `h[...]`, `h[:, :]`."""
+    if isinstance(index, Tuple):
+        return index.exact and all(_is_whole(part) for part in index.items)
+    return _is_whole(index)
+
+
