@@ -177,6 +177,8 @@ def _view_layout(call: Call, fact: ReturnFact, source: Tensor) -> Three:
     """Say whether a view is contiguous in memory; one that keeps all of it in its order is if its source is."""
     if fact.moves == "rows":
         return overlap.stays_dense(call, source)
+    if fact.moves == "row":
+        return overlap.row_is_dense(call, source)
     return True if fact.moves == "all" and source.contiguous else fact.contiguous
 
 
@@ -219,7 +221,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         doubt |= {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
-    kind, rg = _view_kind(call, kind, source, rg)
+    kind, rg = _view_kind(call, fact, kind, source, rg)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -245,7 +247,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     return state.new(tensor)
 
 
-def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
+def _view_kind(call: Call, fact: ReturnFact, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
     """Give what kind of view is made under the modes that hold, and whether it requires grad."""
     if call.state.modes.grad is False:
         made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
@@ -254,6 +256,7 @@ def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View,
     is_part = source.view is View.MULTI and kind is View.MAYBE
     if kind is View.SINGLE:
         is_part = source.view in _TRACKED or source.view is View.NO_GRAD
+        is_part = is_part and (source.view is not View.EXPANDED or overlap.keeps_repeats(call, fact.moves))
     return (source.view if is_part and source.view is not None else kind), rg
 
 
