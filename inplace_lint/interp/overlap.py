@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain.values import NONE, Const, SliceValue, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Tuple, Value
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
@@ -143,6 +143,23 @@ def _is_first(call: Call) -> bool:
     """Say whether a call counts its rows along the first axis."""
     axis = call.binding.value("dim")
     return axis is None or axis == Const(0)
+
+
+def rank(call: Call, moves: str, source: Tensor) -> int | None:
+    """Count the axes of what an index, or a call that takes a row, leaves of a tensor; None when nobody knows."""
+    if source.rank is None or moves == "row":
+        return None if source.rank is None else source.rank - 1
+    index = call.binding.value(call.binding.op.args[1].name)
+    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    count = source.rank
+    for part in parts:
+        if part == NONE:
+            count += 1
+        elif (isinstance(part, Const) and type(part.value) is int) or (isinstance(part, Sym) and part.kind == "number"):
+            count -= 1
+        elif not isinstance(part, SliceValue) and part != Const(...):
+            return None
+    return count
 
 
 def takes_all(index: Value) -> bool:

@@ -231,7 +231,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
         dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
-        rank=_rank(call, fact, source),
+        rank=overlap.rank(call, fact.moves, source) if fact.moves in {"row", "rows"} else _rank(call, fact, source),
         contiguous=_view_layout(call, fact, source),
         counted=source.counted,
         sure=source.sure,
