@@ -201,6 +201,8 @@ def _checks(function: Callable[..., Any], name: str, form: Form) -> list[str]:
     checks = ["leaf", "leaf_view", "multi_view", "no_grad_view", "inference"]
     if any("single memory location" in _message(call, change=_expanded) for call in calls):
         checks.append("overlap")
+    elif any("single memory location" in _refused_backward(call) for call in calls):
+        checks.append("expanded")
     if asks_operands(list(bound(function, name, form, (form,)))[:MANY]):
         checks.append("operands")
     if any(len(tensors_of(call.args)) > 1 for call in calls):
@@ -255,6 +257,20 @@ def _message(
         args, kwargs = [_whole(value) for value in args], {key: _whole(value) for key, value in kwargs.items()}
     try:
         call.function(first if change is None else change(first), *args[1:], **kwargs)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        return str(error)
+    return ""
+
+
+def _refused_backward(call: Call) -> str:
+    """Give the words in which backward refuses a call that wrote an expanded tensor."""
+    args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make("")
+    if not args or not isinstance(args[0], torch.Tensor) or not args[0].is_floating_point():
+        return ""
+    expanded = _expanded(args[0].detach().clone().requires_grad_() * 1)
+    try:
+        call.function(expanded, *args[1:], **kwargs)
+        expanded.sum().backward()
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
         return str(error)
     return ""

@@ -137,13 +137,21 @@ class Save:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """A recorded write through which the framework refuses to run backward, and the check that fails there."""
+
+    check: str
+    touch: Touch
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """
     An operation on the tape: the nodes of its inputs, and what it saved.
 
     `leaves` are the inputs that backward gives a gradient to.
     `passes` is the sentence to assume for a gradient to get through it at all: an unknown call may use its arguments.
-    `broken` is the call, where the framework has no derivative for it and refuses to run backward through it.
+    `broken` is the call, where the framework refuses to run backward through it.
     """
 
     op: str
@@ -153,7 +161,7 @@ class Node:
     assumptions: frozenset[str]
     passes: str = ""
     leaves: tuple[int, ...] = ()
-    broken: Touch | None = None
+    broken: Broken | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def backward(
                 state.report(replace(event, assumptions=event.assumptions | assumed))
         if node.broken is not None:
             why = node.assumptions | state.assumptions | assumed
-            state.report(Refused(framework, "no_derivative", node.broken, None, why))
+            state.report(Refused(framework, node.broken.check, node.broken.touch, None, why))
         if not assumed and not handed:
             added.update(leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh))
         if not retain:

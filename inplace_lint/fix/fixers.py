@@ -132,6 +132,7 @@ CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
     "multi_view_base": _unsafe(_open),
     "hooked_view": _of_views,
     "overlap": _unsafe(_open),
+    "expanded": _unsafe(_open),
     "operands_overlap": _unsafe(_without_overlap),
     "cast": _unsafe(_open),
     "shape": _unsafe(_open),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.interp import conditions, strangers, tensors
+from inplace_lint.interp import conditions, overlap, strangers, tensors
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
@@ -218,6 +218,11 @@ def _basic(call: Binding, name: str) -> Three:
     return None if value is None else tensors.is_basic_index(call.state, value)
 
 
+def _whole(call: Binding, name: str) -> Three:
+    value = call.value(name)
+    return value is not None and overlap.takes_all(value)
+
+
 _ATOMS: dict[str, Callable[..., Three]] = {
     "rg": _rg,
     "passed": _passed,
@@ -229,6 +234,7 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "bool": _dtype("bool"),
     "tensor": _tensor,
     "basic": _basic,
+    "whole": _whole,
 }
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

@@ -132,9 +132,14 @@ def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
     for node in _statements(constructor.body):
         if isinstance(node, ir.Assign):
             for target in node.targets:
-                if isinstance(target, ir.Attr) and isinstance(target.value, ir.Name):
+                if isinstance(target, ir.Attr) and _is_self(constructor, target.value):
                     found.setdefault(target.name, []).append(node.value)
     return {name: values[0] for name, values in found.items() if len(values) == 1}
+
+
+def _is_self(function: ir.Function, expr: ir.Expr) -> bool:
+    """Say whether an expression in a method is the instance: `config.width` is no attribute of it."""
+    return bool(function.params) and isinstance(expr, ir.Name) and expr.id == function.params[0].name
 
 
 def _statements(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
@@ -156,6 +161,7 @@ class _Wishes:
         self._constructor = constructor
         self._function = function
         self._attributes = attributes
+        self._under_way: set[str] = set()
 
     def want(self, test: ir.Expr, side: bool, *, in_constructor: bool) -> None:
         """Ask for a side of a condition, as far as parameters decide it."""
@@ -179,18 +185,26 @@ class _Wishes:
     def _settle(self, expr: ir.Expr, wish: object, *, in_constructor: bool) -> None:
         """Give the parameter that an expression stands for a value: a side of truth, a constant, or an open one."""
         match expr:
-            case ir.Attr(_, ir.Name(), name) if name in self._attributes and self._constructor is not None:
-                kept = self._attributes[name]
-                if isinstance(kept, ir.Name):
-                    self._give(self._constructor, self.made, kept.id, wish)
-                elif isinstance(wish, bool):
-                    self.want(kept, wish, in_constructor=True)
+            case ir.Attr(_, owner, name) if name in self._attributes and self._constructor is not None:
+                method = self._constructor if in_constructor else self._function
+                if _is_self(method, owner) and name not in self._under_way:
+                    self._settle_attribute(self._constructor, name, wish)
             case ir.Name(_, name) if in_constructor and self._constructor is not None:
                 self._give(self._constructor, self.made, name, wish)
             case ir.Name(_, name):
                 self._give(self._function, self.own, name, wish)
             case _:
                 pass
+
+    def _settle_attribute(self, constructor: ir.Function, name: str, wish: object) -> None:
+        """Give the parameter that an attribute was set to a value; what it hangs on itself for decides nothing."""
+        kept = self._attributes[name]
+        if isinstance(kept, ir.Name):
+            self._give(constructor, self.made, kept.id, wish)
+        elif isinstance(wish, bool):
+            self._under_way.add(name)
+            self.want(kept, wish, in_constructor=True)
+            self._under_way.remove(name)
 
     def _give(self, function: ir.Function, given: dict[str, Const | None], name: str, wish: object) -> None:
         param = next((param for param in function.params if param.name == name), None)

@@ -94,9 +94,9 @@ def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
     for value in items:
         if (
             len(kept) > 1
-            and kept.count(value) != 1
             and _alike(state, kept[-1], value, 0)
             and _alike(state, kept[-2], value, 0)
+            and kept.count(value) != 1  # last: what is no module may be one of thousands
         ):
             continue
         kept.append(value)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain.values import NONE, Const, SliceValue, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Tuple, Value
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
@@ -26,6 +26,8 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     """Give the part of the storage that a call leads to from one of its views; None when that is not known."""
     if not moves or source.part is None:
         return None
+    if moves == "row":  # one of them, nobody knows which
+        return (*source.part, (moves, "", ())) if _is_first(call) else None
     if moves == "all":
         return (*source.part, (moves, "", ()))
     names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
@@ -35,6 +37,24 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     if moves == "rows" and all(_is_whole(value) for value in arguments):
         return source.part
     return (*source.part, (moves, call.binding.op.name, arguments))
+
+
+def keeps_repeats(call: Call, moves: str) -> bool:
+    """Say whether what is taken of an expanded tensor still has several elements in one place of its memory."""
+    if moves != "rows":
+        return moves in {"all", "axes"}
+    index = call.binding.value(call.binding.op.args[1].name)
+    first = index.items[0] if isinstance(index, Tuple) and index.exact and index.items else index
+    # IMPRECISE: the first axis is taken for the repeated one, so that `h[:, 0]` has repeats where the second one is.
+    return first == NONE or (first is not None and _is_whole(first))
+
+
+def row_is_dense(call: Call, source: Tensor) -> bool | None:
+    """Say whether a row is contiguous in memory; None when nobody knows."""
+    if _is_first(call):
+        return True if source.contiguous else None
+    # IMPRECISE: axes of one element leave no gaps.
+    return False if isinstance(call.binding.value("dim"), Const) else None
 
 
 def stays_dense(call: Call, source: Tensor) -> bool | None:
@@ -73,7 +93,7 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
     shared = 0
     while shared < min(len(written), len(other)) and written[shared] == other[shared]:
         shared += 1
-    if any(_rows(step) is None for step in written[:shared] if step[0] == "rows"):
+    if any(_rows(step) is None for step in written[:shared] if step[0] in {"row", "rows"}):
         return False
     left, right = written[shared:], other[shared:]
     moves = {move for move, _, _ in left + right}
@@ -81,6 +101,8 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         return False
     if moves == {"axes"}:
         return not left or not right or _differ(left[0], right[0])
+    if moves == {"row"}:
+        return not expands and all(move != "axes" for move, _, _ in written[:shared])
     if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # rows of turned memory have gaps
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
         if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
@@ -117,8 +139,37 @@ def _number(value: Value, default: int | None) -> int | None:
     return value.value if isinstance(value, Const) and type(value.value) is int else default
 
 
+def _is_first(call: Call) -> bool:
+    """Say whether a call counts its rows along the first axis."""
+    axis = call.binding.value("dim")
+    return axis is None or axis == Const(0)
+
+
+def rank(call: Call, moves: str, source: Tensor) -> int | None:
+    """Count the axes of what an index, or a call that takes a row, leaves of a tensor; None when nobody knows."""
+    if source.rank is None or moves == "row":
+        return None if source.rank is None else source.rank - 1
+    index = call.binding.value(call.binding.op.args[1].name)
+    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    count = source.rank
+    for part in parts:
+        if part == NONE:
+            count += 1
+        elif (isinstance(part, Const) and type(part.value) is int) or (isinstance(part, Sym) and part.kind == "number"):
+            count -= 1
+        elif not isinstance(part, SliceValue) and part != Const(...):
+            return None
+    return count
+
+
+def takes_all(index: Value) -> bool:
+    """Say whether an index certainly takes everything, and adds no axis: `h[...]`, `h[:, :]`."""
+    if isinstance(index, Tuple):
+        return index.exact and all(_is_whole(part) for part in index.items)
+    return _is_whole(index)
+
+
 def _is_whole(index: Value) -> bool:
-    """Say whether an index takes everything: `h[...]`, `h[:]`."""
     if isinstance(index, SliceValue):
         return all(bound == NONE for bound in (index.lower, index.upper, index.step))
     return isinstance(index, Const) and index.value is ...

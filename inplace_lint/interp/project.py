@@ -26,8 +26,19 @@ class Stopwatch:
 
 
 @dataclass(slots=True)
+class Tally:
+    """An estimate of the bytes that is taken by what was read so far."""
+
+    size: int = 0
+
+
+@dataclass(slots=True)
 class Module:
-    """One source file: its outline and the code lowered from it so far, `lowering` being the time that this took."""
+    """
+    One source file: its outline and the code lowered from it so far.
+
+    `lowering` is the time that this took, `kept` what all files that share it take.
+    """
 
     path: str
     source: str
@@ -38,6 +49,7 @@ class Module:
     stars: tuple[ImportFrom, ...] = ()
     imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
+    kept: Tally = field(default_factory=Tally)
     _fills: dict[str, list[Definition]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -56,8 +68,7 @@ class Module:
 
     def weight(self) -> int:
         """Estimate the bytes that it takes: its text, four a character for the outline, and what a line becomes."""
-        lines = sum(slice_.last - slice_.first + 1 for slice_ in self.codes)
-        return sys.getsizeof(self.source) + 4 * len(self.source) + _A_LINE * lines
+        return sys.getsizeof(self.source) + 4 * len(self.source) + sum(map(_weight, self.codes))
 
     def code(self, slice_: Slice) -> Code:
         """Give the lowered form of a slice; each is parsed once."""
@@ -66,6 +77,7 @@ class Module:
             start = time.perf_counter()
             known = self.codes[slice_] = lower(self.source, slice_, self.holes(slice_))
             self.lowering.seconds += time.perf_counter() - start
+            self.kept.size += _weight(slice_)
         return known
 
     def holes(self, slice_: Slice) -> tuple[Slice, ...]:
@@ -108,6 +120,10 @@ class Module:
         return self.by_name.get(name, ())
 
 
+def _weight(slice_: Slice) -> int:
+    return _A_LINE * (slice_.last - slice_.first + 1)
+
+
 def _only_sets(item: Definition) -> bool:
     """Say whether a statement binds and calls nothing, as `REGISTRY["name"] = Class` does not."""
     return not item.binds and not item.calls
@@ -127,29 +143,38 @@ class Project:
     followed: set[tuple[str, str]] = field(default_factory=set)
     leading: Leading[tuple[str, str]] = field(default_factory=Leading)
     lowering: Stopwatch = field(default_factory=Stopwatch)
+    kept: Tally = field(default_factory=Tally)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _bound: dict[str, Bound | None] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
         """Take a file that was read already."""
-        module.lowering = self.lowering
-        self.modules[module.path] = module
+        self._keep(module.path, module)
 
     def module(self, path: str) -> Module | None:
         """Give a file of the project; None for one that cannot be read or parsed."""
         if path not in self.modules:
-            self.modules[path] = self._load(path)
+            self._keep(path, self._load(path))
         return self.modules[path]
 
+    def _keep(self, path: str, module: Module | None) -> None:
+        old = self.modules.get(path)
+        self.kept.size -= 0 if old is None else old.weight()
+        if module is not None:
+            module.lowering, module.kept = self.lowering, self.kept
+            self.kept.size += module.weight()
+        self.modules[path] = module
+
     def weight(self) -> int:
-        """Estimate the bytes that all that was read takes."""
-        return sum(module.weight() for module in self.modules.values() if module is not None)
+        """Estimate the bytes that all that was read takes; it is asked for with each file, so it is no sum over all."""
+        return self.kept.size
 
     def lighten(self) -> None:
         """Drop what was read; between two programs only, since a program keeps to what it has read."""
         self.modules.clear()
         self.followed.clear()
         self.leading = Leading()
+        self.kept = Tally()
 
     def may_bind(self, path: str, name: str) -> bool:
         """
@@ -190,7 +215,7 @@ class Project:
         if source is None:
             return None
         try:
-            return Module(path, source, outline(path, source, sorted(self.lookup.frameworks)), lowering=self.lowering)
+            return Module(path, source, outline(path, source, sorted(self.lookup.frameworks)))
         except SyntaxError:
             # IMPRECISE: what only LibCST reads, or nothing, is reported where it is checked itself; here it is unknown.
             return None

@@ -141,7 +141,14 @@ def _asked_dtype(call: Call) -> str:
         kind = _DTYPES.get(str(spelled).rpartition(".")[2])
         if kind is not None:
             return kind
-    return "unknown" if any(not isinstance(value, Const) for value in flat) else ""
+    return "unknown" if any(_may_be_dtype(call, value) for value in flat) else ""
+
+
+def _may_be_dtype(call: Call, value: Value) -> bool:
+    """Say whether an argument may ask for a kind of number: a tensor does for its own, sizes do not."""
+    if isinstance(value, Sym):
+        return value.kind not in {"number", "sequence"}
+    return not isinstance(value, Const | Tuple) and not isinstance(call.state.object(value), ListObject)
 
 
 def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
@@ -170,6 +177,8 @@ def _view_layout(call: Call, fact: ReturnFact, source: Tensor) -> Three:
     """Say whether a view is contiguous in memory; one that keeps all of it in its order is if its source is."""
     if fact.moves == "rows":
         return overlap.stays_dense(call, source)
+    if fact.moves == "row":
+        return overlap.row_is_dense(call, source)
     return True if fact.moves == "all" and source.contiguous else fact.contiguous
 
 
@@ -212,7 +221,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         doubt |= {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
-    kind, rg = _view_kind(call, kind, source, rg)
+    kind, rg = _view_kind(call, fact, kind, source, rg)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -222,7 +231,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
         dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
-        rank=_rank(call, fact, source),
+        rank=overlap.rank(call, fact.moves, source) if fact.moves in {"row", "rows"} else _rank(call, fact, source),
         contiguous=_view_layout(call, fact, source),
         counted=source.counted,
         sure=source.sure,
@@ -238,7 +247,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
     return state.new(tensor)
 
 
-def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
+def _view_kind(call: Call, fact: ReturnFact, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
     """Give what kind of view is made under the modes that hold, and whether it requires grad."""
     if call.state.modes.grad is False:
         made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
@@ -247,6 +256,7 @@ def _view_kind(call: Call, kind: View, source: Tensor, rg: Three) -> tuple[View,
     is_part = source.view is View.MULTI and kind is View.MAYBE
     if kind is View.SINGLE:
         is_part = source.view in _TRACKED or source.view is View.NO_GRAD
+        is_part = is_part and (source.view is not View.EXPANDED or overlap.keeps_repeats(call, fact.moves))
     return (source.view if is_part and source.view is not None else kind), rg
 
 

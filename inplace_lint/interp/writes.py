@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain.heap import Save, Tensor, View, Write
+from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.event import Accepted, Ignored, Refused
 from inplace_lint.interp import early, escapes, holding, operators, ops, overlap, results, snapshots, transforms
@@ -51,11 +51,9 @@ def run(call: ops.Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
     node = ops.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
-    if node is not None and binding.op.history == "broken":
-        fact, _, tensor = targets[0]
-        touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
-        state.nodes[node] = replace(state.nodes[node], broken=touch)
     for fact, ref, tensor in targets:
+        if node is not None:
+            _break(call, node, fact, tensor, rg)
         snapshots.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
         _bump(call, fact, ref, tensor)
         escapes.check_write(call, fact.to, tensor)
@@ -78,6 +76,17 @@ def _stops(call: ops.Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
         return False
     report(call, fact.to, ref, tensor, *check)
     return True
+
+
+def _break(call: ops.Call, node: int, fact: WriteFact, tensor: Tensor, rg: Three) -> None:
+    """Note of a node that no backward gets through it, if the framework lets the write pass and has no way back."""
+    check = "no_derivative" if call.binding.op.history == "broken" else ""
+    had_history = tensor.rg or (tensor.rg is None and rg is None)
+    if "expanded" in fact.checks and tensor.view is View.EXPANDED and had_history and not call.state.modes.compiled:
+        check = "expanded"
+    if check:
+        broken = Broken(check, call.touch(fact.to, call.binding.exprs.get(fact.to), tensor))
+        call.state.nodes[node] = replace(call.state.nodes[node], broken=broken)
 
 
 def _targets(call: ops.Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]:
@@ -146,7 +155,8 @@ def _unfit(call: ops.Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
         return "resize", frozenset()
     if "broadcast" in fact.checks and _brings_axes(call, fact, tensor):
         return "shape", frozenset()
-    if "overlap" in fact.checks and tensor.view is View.EXPANDED:
+    repeats = tensor.view is View.EXPANDED and (not fact.moves or overlap.keeps_repeats(call, fact.moves))
+    if "overlap" in fact.checks and repeats:
         return "overlap", tensor.doubt
     if "operands" in fact.checks:
         return _overlapping(call, fact, tensor)

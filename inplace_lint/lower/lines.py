@@ -45,6 +45,8 @@ def cut(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> Cutout:
     lines = list(split_lines(source)[slice_.first - 1 : slice_.last])
     if lines and holes:
         _blank(lines, slice_, holes)
+    if lines and lines[-1].rstrip("\r\n").endswith("\\"):
+        lines.append("\n")  # the line that follows is empty, or another statement
     offset = slice_.first - 1
     first = next((line for line in lines if line.strip()), "")
     if first[:1] in {" ", "\t", "\f"} and first.lstrip("\f")[:1] in {" ", "\t"}:

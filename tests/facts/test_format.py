@@ -20,10 +20,10 @@ RETURN_KEYS = {
     "is", "if", "dtype", "rank", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length",
 }  # fmt: skip
 CHECKS = {
-    "leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "operands", "shape", "cast",
+    "leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "expanded", "operands", "shape", "cast",
     "fraction", "broadcast", "operand", "resize", "mixed", "leaf_always",
 }  # fmt: skip
-ATOMS = {"", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic"}
+ATOMS = {"", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic", "whole"}
 # Names that only a build with that device, or an optional part, has.
 OPTIONAL = (
     "torch.npu.",

@@ -18,6 +18,7 @@ from tests.fuzz.keepers import Keeper
 
 _DIALECTS = {words.name: words for words in (torch_words.WORDS, paddle_words.WORDS)}
 _NESTED = 2
+_NO_RESULT = ("hardshrink", "set_value")  # calls that give nothing, or another tensor than they write
 _TRUTHS = {True: ("True", "1 < 2", "len([0]) == 1", "'a' in {'a': 1}"), False: ("False", "None", "2 + 2 == 5", "[]")}
 
 
@@ -116,7 +117,8 @@ class _Writer(Keeper):
     def _wrote(self, text: str, path: str) -> None:
         """Write a statement that writes a tensor, sometimes under another name for its result, or without gradient."""
         luck = self.chance.random()
-        if luck < 0.15 and "=" not in text.replace("inplace=", "") and text.endswith(")") and "hardshrink" not in text:
+        is_call = "=" not in text.replace("inplace=", "") and text.endswith(")")
+        if luck < 0.15 and is_call and not any(word in text for word in _NO_RESULT):
             name = self._fresh("z")
             self._line(f"{name} = {text}")
             self.scope.tensors[name] = self._tensor(path)

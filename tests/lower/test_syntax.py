@@ -134,6 +134,14 @@ def test_the_methods_of_a_class_can_be_left_out() -> None:
     assert [type(statement) for statement in definition.body] == [ir.Assign, ir.Jump]
 
 
+@pytest.mark.parametrize(
+    "source", ["x = 1 \\\n\ny = 2\n", "x = 1; \\\ny = 2\n", "if a:\n    x = 1 \\\r\n\r\n    y = 2\n"]
+)
+def test_a_line_that_goes_on_to_an_empty_one_or_to_another_statement_ends_its_slice(source: str) -> None:
+    last = next(number for number, line in enumerate(source.splitlines(), 1) if line.endswith("\\"))
+    assert isinstance(lower(source, Slice("program.py", last, last)).body[0], ir.Assign)
+
+
 def test_a_syntax_error_names_the_line_of_the_file() -> None:
     source = "\n\ndef f():\n    x = = 1\n"
     with pytest.raises(SyntaxError) as caught:
