@@ -64,7 +64,7 @@ def units(outline: Outline, imported: phases.Leading[str]) -> Units:
     order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
     shared = {name: frozenset(used & reaching) for name, used in uses.items()}
     items = tuple(named[name] for name in order)
-    return Units(items, _runs_script(outline, named, leading), shared, frozenset(set_up))
+    return Units(items, _runs_script(outline, named, leading, set_up), shared, frozenset(set_up))
 
 
 def _is_near(item: Definition, leading: phases.Leading[str], uses: Mapping[str, set[str]], classes: set[str]) -> bool:
@@ -92,8 +92,14 @@ def _below(name: str, uses: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def _runs_script(outline: Outline, named: Mapping[str, Definition], leading: phases.Leading[str]) -> bool:
-    """Say whether the module's own statements write, or call what does; making an object of a class is no such call."""
+def _runs_script(
+    outline: Outline, named: Mapping[str, Definition], leading: phases.Leading[str], set_up: set[str]
+) -> bool:
+    """
+    Say whether the module's own statements write, or call what does.
+
+    Making an object of a class is no such call, unless its constructor writes.
+    """
     script = [item for item in outline.items if item.kind == "statement"]
     holding = {*leading.run, *leading.members}
     grew = True
@@ -102,10 +108,10 @@ def _runs_script(outline: Outline, named: Mapping[str, Definition], leading: pha
         holding |= more
         grew = bool(more)
     classes = {name for name, item in named.items() if item.kind == "class"}
-    running = holding - classes
+    running = (holding - classes) | set_up
     return any(
         item.writes
-        or any(called in running or called.partition(".")[0] in holding for called in item.calls - classes)
+        or any(called in running or called.partition(".")[0] in holding for called in item.calls - (classes - set_up))
         or (item.calls and leading.passed(item.kept - classes))
         for item in script
     )
