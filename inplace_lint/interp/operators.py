@@ -40,6 +40,9 @@ def binary(
         method = facts.framework.binary[op]
         return _method(program, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
     facts = tensors.of_operand(program, state, right)
+    if facts is not None and isinstance(left, Sym) and left.kind == "input":
+        method = facts.framework.binary[op]  # an input beside a tensor is taken for one
+        return _method(program, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
         return _method(program, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
@@ -203,7 +206,7 @@ def _contains(program: Program, state: State, left: Value, right: Value) -> Valu
 
 def augmented(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
     """Give what `old op= value` leaves: the same object when its type writes in place, else a new value."""
-    facts = tensors.framework_of(program, state, old, evidence=True)
+    facts = tensors.framework_of(program, state, old)
     if facts is not None:
         method = facts.framework.augmented.get(node.op)
         exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}

@@ -183,7 +183,7 @@ def set_(
     again: bool = False,
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` when the item itself was just written by an augmented assignment."""
-    facts = tensors.framework_of(program, state, receiver, evidence=True)
+    facts = tensors.framework_of(program, state, receiver)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
         if source is not None:

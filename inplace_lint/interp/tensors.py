@@ -16,17 +16,11 @@ NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
 _TRUTHS = frozenset({"gt", "ground_truth", "label", "labels", "target", "targets", "y_true"})
 
 
-def framework_of(program: Program, state: State, value: Value, *, evidence: bool = False) -> Facts | None:
-    """
-    Give the facts by which operators of this value go; None when it is not a tensor as far as is known.
-
-    With `evidence`, an unknown that was merely declared to be a tensor is not enough: something must have used it so.
-    """
+def framework_of(program: Program, state: State, value: Value) -> Facts | None:
+    """Give the facts by which operators of this value go; None when it is not a tensor as far as is known."""
     tensor = state.tensor(value)
     if tensor is not None:
         return program.facts.get(tensor.framework) or program.default()
-    if isinstance(value, Sym) and value.kind == "tensor" and not evidence:
-        return program.default()
     if isinstance(value, Sym) and value.kind == "tensor":
         return program.default()
     return None
