@@ -223,7 +223,7 @@ def _set_up_class(program: Program, item: Definition) -> list[Found]:
         (after, receiver)
         for constructed, receiver in _constructed(program, frame, state, cls, 1, None)
         for after in modules.settled(program, frame, constructed, receiver)
-    ]
+    ] or _unmade(program, state, cls)
     found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
     for method in reach.pending_methods(program, item):
         found.extend(_run_method(program, frame, made, cls, method.member, None))
@@ -326,8 +326,13 @@ def _constructed(
         return _different(made)[: max(paths, CONFIGURATIONS)]
     if choice is not None:
         return []
+    return _unmade(program, spare, cls)
+
+
+def _unmade(program: Program, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
+    """Give an unknown instance of a class whose constructor came to no end."""
     program.budget.counters["constructors_without_a_path"] += 1
-    return [(spare, spare.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
+    return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
 
 
 def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
