@@ -50,10 +50,9 @@ def units(outline: Outline, imported: phases.Leading[str]) -> Units:
     """
     named = {item.name: item for item in outline.items if item.name}
     uses = {name: _used(item, named) for name, item in named.items()}
-    for name, parts in _used_through_parts(named).items():
-        uses[name] |= parts
     links = {name: phases.links(item) for name, item in named.items()}
     for name, parts in _used_through_parts(named).items():
+        uses[name] |= parts
         links[name] = links[name].running(parts)
     leading = phases.leading(links, imported)
     set_up = {name for name in named if name not in leading.run and phases.sets_up(named[name], links[name], leading)}
