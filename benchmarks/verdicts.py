@@ -1,0 +1,173 @@
+"""
+What the tool says of much code, recorded and compared: `python benchmarks/verdicts.py record|compare FILE`.
+
+    python benchmarks/verdicts.py record before.json      # on the commit to compare with
+    python benchmarks/verdicts.py compare before.json     # after a change: prints each difference, exit status 1
+
+A verdict is the rule, severity and place of a finding with its related places; `--messages` compares the sentences as
+well. Judged are unpacked wheels of public libraries under `--corpus` (`shared/bench/corpus.sh` downloads them), and of
+`--bench` the micro-cases, the reduced causes and the mutants, one mutant a file and round, and the fixtures of this
+checkout. `--only` names some of these parts; a part that is not there is an error, never left out in silence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARIES = {
+    "torchvision": "torchvision",
+    "monai": "monai",
+    "kornia": "kornia",
+    "segmentation-models-pytorch": "segmentation_models_pytorch",
+    "timm": "timm",
+    "diffusers": "diffusers",
+    "paddleclas": "paddleclas",
+    "paddleseg": "paddleseg",
+}
+PARTS = (*LIBRARIES, "micro", "causes", "fixtures", "mutants")
+_JUDGED = ("raises_forward", "raises_backward", "silent", "equal")
+Verdicts = dict[str, list[list[Any]]]
+
+
+def main() -> int:
+    """Record the verdicts of today's checkout in a file, or print how they differ from those of the file."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("do", choices=("record", "compare"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--corpus", type=Path, default=Path(tempfile.gettempdir()) / "corpus" / "src")
+    parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
+    parser.add_argument("--messages", action="store_true", help="compare what findings say, too")
+    parser.add_argument("--jobs", default="2", help="processes of a run")
+    chosen = parser.parse_args()
+    known = json.loads(chosen.file.read_text(encoding="utf-8")) if chosen.do == "compare" else {}
+    differences = 0
+    for part in chosen.only:
+        verdicts = judge(part, chosen.corpus, chosen.bench, chosen.jobs)
+        if chosen.do == "record":
+            known[part] = verdicts
+            print(f"{part}: {sum(map(len, verdicts.values()))} findings", flush=True)
+        else:
+            lines = list(differing(known.get(part, {}), verdicts, messages=chosen.messages))
+            differences += len(lines)
+            print(*lines, f"{part}: {len(lines)} differences", sep="\n", flush=True)
+    if chosen.do == "record":
+        chosen.file.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 1 if differences else 0
+
+
+def judge(part: str, corpus: Path, bench: Path, jobs: str) -> Verdicts:
+    """Return the findings of one part by file; for mutants by file and mutant."""
+    if part in LIBRARIES:
+        return findings(corpus / part, [LIBRARIES[part]], jobs)
+    if part == "fixtures":
+        return findings(ROOT, ["fixtures"], jobs)
+    if part == "mutants":
+        return dict(mutants(corpus, bench / "mutants", jobs))
+    return findings(bench, [part], jobs)
+
+
+def findings(folder: Path, paths: Sequence[str], jobs: str) -> Verdicts:
+    """Return what a run in a folder finds, sorted: code, severity, place, related places, message."""
+    for path in paths:
+        if not (folder / path).exists():
+            raise SystemExit(f"{folder / path}: not there")
+    command = [sys.executable, "-m", "inplace_lint", "check", "--no-cache", "--isolated", "--output-format", "json"]
+    run = subprocess.run(
+        [*command, "--jobs", jobs, *paths],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "INPLACE_LINT_LANG": "en"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode not in (0, 1):
+        raise SystemExit(f"{folder}: exit status {run.returncode}: {run.stderr[-2000:]}")
+    found: Verdicts = defaultdict(list)
+    for row in json.loads(run.stdout):
+        found[row["filename"]].append(verdict(row))
+    return {path: sorted(rows, key=str) for path, rows in sorted(found.items())}
+
+
+def verdict(row: dict[str, Any]) -> list[Any]:
+    """Return what is compared of one finding; the sentence last."""
+    related = [[item["role"], item["filename"], *item["location"].values()] for item in row["related"]]
+    return [row["code"], row["severity"], *row["location"].values(), related, row["message"]]
+
+
+def mutants(corpus: Path, folder: Path, jobs: str) -> Iterator[tuple[str, list[list[Any]]]]:
+    """Yield what is found in the file of each mutant, in a copy of its library with one mutant a file at a time."""
+    mutate = _imported(folder / "mutate.py")
+    rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
+    for library in sorted({row["library"] for row in rows}):
+        waiting: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in rows:
+            if row["library"] == library and row["label"] in _JUDGED:
+                waiting[row["path"]].append(row)
+        with tempfile.TemporaryDirectory() as name:
+            root = Path(name)
+            _copy(corpus / library / LIBRARIES[library], root / LIBRARIES[library])
+            while any(waiting.values()):
+                turn = {path: queue.pop() for path, queue in waiting.items() if queue}
+                yield from _round(root, turn, mutate, jobs)
+
+
+def _round(
+    root: Path, turn: dict[str, dict[str, Any]], mutate: ModuleType, jobs: str
+) -> Iterator[tuple[str, list[list[Any]]]]:
+    sources = {path: (root / path).read_bytes() for path in turn}
+    for path, row in turn.items():
+        (root / path).write_bytes(mutate.apply(sources[path], row["kind"], row["line"], row["col"]))
+    found = findings(root, sorted(turn), jobs)
+    for path, row in turn.items():
+        (root / path).write_bytes(sources[path])
+        name = f"{path}:{row['line']}:{row['col']} {row['kind']} {row.get('detail', '')} ({row['label']})"
+        yield name, found.get(path, [])
+
+
+def _copy(source: Path, target: Path) -> None:
+    for path in source.rglob("*.py"):
+        place = target / path.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(path.read_bytes())
+
+
+def _imported(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path}: not there")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # its dataclasses look for themselves there
+    spec.loader.exec_module(module)
+    return module
+
+
+def differing(before: Verdicts, after: Verdicts, *, messages: bool) -> Iterator[str]:
+    """Yield a line for each finding that only one of two records has."""
+    for path in sorted({*before, *after}):
+        old, new = before.get(path, []), after.get(path, [])
+        if not messages:
+            old, new = [row[:-1] for row in old], [row[:-1] for row in new]
+        yield from (f"- {path} {_told(row)}" for row in old if row not in new)
+        yield from (f"+ {path} {_told(row)}" for row in new if row not in old)
+
+
+def _told(row: list[Any]) -> str:
+    code, severity, line, column, related, *message = row
+    places = " ".join(f"{role}={path}:{row}:{at}" for role, path, row, at in related)
+    return f"{line}:{column} {severity} {code} {places} {' '.join(message)}".rstrip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
