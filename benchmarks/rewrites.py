@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from inplace_lint.finding import Severity
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.core.finding import Severity
+from inplace_lint.driver.analyze_file import Options, check_file
 
 Verdicts = frozenset[tuple[str, str, str]]
 

@@ -27,10 +27,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from inplace_lint import files, pool, session, sources  # noqa: E402 - the tool of this checkout, not an installed one
-from inplace_lint.config import Settings  # noqa: E402
-from inplace_lint.errors import UnreadableError  # noqa: E402
-from inplace_lint.finding import Finding, Severity  # noqa: E402
+from inplace_lint.config.settings import Settings  # noqa: E402
+from inplace_lint.core.errors import UnreadableError  # noqa: E402
+from inplace_lint.core.finding import Finding, Severity  # noqa: E402
+from inplace_lint.driver import pool, session  # noqa: E402 - the tool of this checkout, not an installed one
+from inplace_lint.workspace import files, import_graph  # noqa: E402 - the tool of this checkout, not an installed one
 
 ENDING = b"\nimport torch\n"
 FOUND, SYNTAX = "found", "IPL902"
@@ -100,7 +101,7 @@ def read(trees: Sequence[Path], *, every: bool) -> tuple[list[session.Task], lis
             if not every:
                 continue
             data += ENDING
-        tasks.append(session.task_of(files.shown(path), data, path, sources.root_of(path), plan))
+        tasks.append(session.task_of(files.shown(path), data, path, import_graph.root_of(path), plan))
     return tasks, unread
 
 

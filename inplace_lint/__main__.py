@@ -9,7 +9,7 @@ import sys
 def main() -> int:
     """Run the command line that the process was started with, from its first import to its end interruptible."""
     try:
-        from inplace_lint.cli import main as run  # noqa: PLC0415 - an interrupt may come while it is imported
+        from inplace_lint.cli.main import main as run  # noqa: PLC0415 - an interrupt may come while it is imported
 
         status = run()
     except KeyboardInterrupt:

@@ -10,7 +10,7 @@ import os.path
 
 import pytest
 
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.driver.analyze_file import Options, check_file
 
 _NAMES = {"functools": functools, "itertools": itertools, "math": math, "operator": operator, "os": os}
 _EXPRESSIONS = """

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """\
 import sys
-from inplace_lint.cli import main
+from inplace_lint.cli.main import main
 status = main({words!r})
 roots = sorted({{name.partition(".")[0] for name in sys.modules}})
 print("MODULES", *roots)
@@ -58,7 +58,7 @@ def test_a_wrong_option_is_answered_without_the_engine(model):
 
 def test_a_check_imports_no_framework_and_no_rich(model):
     roots, ours = imported(model, "check", "--no-cache", ".")
-    assert "inplace_lint.rules.check" in ours
+    assert "inplace_lint.driver.analyze_file" in ours
     assert roots & {"torch", "paddle", "numpy", "rich"} == set()
 
 
@@ -70,7 +70,7 @@ def test_a_check_answered_by_the_cache_does_without_libcst(model):
 def test_a_check_that_finds_nothing_does_without_libcst(model):
     (model / "a.py").write_text("import torch\n\ndef f(x):\n    y = x.exp()\n    x += 1\n    return y\n")
     roots, ours = imported(model, "check", "--no-cache", ".")
-    assert "inplace_lint.lower.lower" in ours
+    assert "inplace_lint.frontend.lower" in ours
     assert "libcst" not in roots
 
 
@@ -80,7 +80,7 @@ def test_a_tree_that_mentions_no_framework_does_without_libcst(model):
 
 
 def test_libcst_matchers_are_never_imported():
-    program = "import sys, inplace_lint.rules.check\nassert 'libcst.matchers' not in sys.modules"
+    program = "import sys, inplace_lint.driver.analyze_file\nassert 'libcst.matchers' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
@@ -124,7 +124,7 @@ def hook(event, arguments):
         parsed.append(arguments[0])
 
 
-from inplace_lint.cli import main
+from inplace_lint.cli.main import main
 
 sys.addaudithook(hook)
 status = main(["check", "."])

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.event import Site, Touch
+from inplace_lint.core.span import Place
 from inplace_lint.domain.values import ClassValue, Dotted, Partial, Ref, Value
-from inplace_lint.event import Site, Touch
-from inplace_lint.span import Place
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
-    from inplace_lint.records import dataclass
+    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 

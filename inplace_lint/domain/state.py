@@ -11,15 +11,15 @@ from collections.abc import Hashable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
+from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.values import Const, Ref, Sym, Value
-from inplace_lint.event import Event, Refused, Site, Stale, Touch
-from inplace_lint.records import replace
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
-    from inplace_lint.records import dataclass
+    from inplace_lint.core.records import dataclass
 
 
 @dataclass(slots=True)

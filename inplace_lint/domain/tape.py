@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from inplace_lint.core.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref
-from inplace_lint.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
-from inplace_lint.records import replace
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
 

@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
+from inplace_lint.core.span import Place, Slice
 from inplace_lint.ir.nodes import Function
-from inplace_lint.span import Place, Slice
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
-    from inplace_lint.records import dataclass
+    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from inplace_lint.event import Snapshot, Touch
-from inplace_lint.finding import Edit
+from inplace_lint.core.event import Snapshot, Touch
+from inplace_lint.core.finding import Edit
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, spelled, syntax_at
-from inplace_lint.rules.case import Case
 
 _POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 

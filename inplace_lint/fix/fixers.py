@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from inplace_lint.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
-from inplace_lint.finding import Fix
+from inplace_lint.core.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
+from inplace_lint.core.finding import Fix
 from inplace_lint.fix import copies, flags, modes, order, views
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import exchanged, result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
-from inplace_lint.rules.case import Case
 
 
 def mend(case: Case) -> Fix | None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from inplace_lint.finding import Edit
+from inplace_lint.core.finding import Edit
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, syntax_at
-from inplace_lint.interp.holding import Holding
-from inplace_lint.rules.case import Case
+from inplace_lint.interp.checkers.alias_query import Holding
 
 
 def cleared(case: Case) -> Plan | None:

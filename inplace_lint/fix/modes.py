@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.rewrites import apart
 from inplace_lint.fix.syntax import syntax_at
 from inplace_lint.ir.nodes import ImportFrom
-from inplace_lint.rules.case import Case
 
 
 def without_grad(case: Case) -> Plan | None:

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from inplace_lint.event import Site, Stale, Untracked
-from inplace_lint.finding import Applicability, Fix
+from inplace_lint.core.event import Site, Stale, Untracked
+from inplace_lint.core.finding import Applicability, Fix
+from inplace_lint.core.span import Span
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.syntax import syntax_at
-from inplace_lint.notebook import SUFFIX
-from inplace_lint.rules.case import Case
-from inplace_lint.span import Span
+from inplace_lint.workspace.notebook import SUFFIX
 
 _LONGEST = 4  # lines: what is longer than an update holds more than the update
 

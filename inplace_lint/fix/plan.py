@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from inplace_lint.finding import Applicability, Edit, Fix
+from inplace_lint.core.finding import Applicability, Edit, Fix
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.syntax import syntax_at
-from inplace_lint.interp.holding import Holding
-from inplace_lint.rules.case import Case
+from inplace_lint.interp.checkers.alias_query import Holding
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from inplace_lint.finding import Edit
+from inplace_lint.core.finding import Edit
 from inplace_lint.fix import copies
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, is_plain, syntax_at
-from inplace_lint.lower.concrete.expressions import BINARY
-from inplace_lint.rules.case import Case
+from inplace_lint.frontend.from_cst.expressions import BINARY
 
 _STRENGTH: tuple[tuple[str, ...], ...] = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"))
 _POWER = len(_STRENGTH) + 1

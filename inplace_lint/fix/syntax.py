@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import libcst as cst
 
-from inplace_lint.finding import Edit
-from inplace_lint.lower.positions import Located
-from inplace_lint.rules.case import Case
-from inplace_lint.span import Place, Slice, Span
+from inplace_lint.core.finding import Edit
+from inplace_lint.core.span import Place, Slice, Span
+from inplace_lint.fix.context import Case
+from inplace_lint.frontend.positions import Located
 
 _SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
 _LOOPS = (cst.For, cst.While)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from inplace_lint.finding import Edit
-from inplace_lint.lower.lines import split_lines
+from inplace_lint.core.finding import Edit
+from inplace_lint.frontend.slices import split_lines
 
 Where = tuple[int, int]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from inplace_lint.event import Refused
+from inplace_lint.core.event import Refused
+from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, is_plain, syntax_at
-from inplace_lint.rules.case import Case
 
 _ITERATION = "__iter__"
 _COUNTERS = ("i", "j", "k", "n")

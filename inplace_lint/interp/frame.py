@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.event import Site
+from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, Value
-from inplace_lint.event import Site
 from inplace_lint.ir import nodes as ir
-from inplace_lint.span import Place, Slice
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
-    from inplace_lint.records import dataclass
+    from inplace_lint.core.records import dataclass
 
 Variable = tuple[int, str]
 

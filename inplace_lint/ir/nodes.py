@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from inplace_lint.core.span import Slice
 from inplace_lint.ir.expressions import (
     Attr,
     Binary,
@@ -35,7 +36,6 @@ from inplace_lint.ir.expressions import (
     Unknown,
     Yield,
 )
-from inplace_lint.span import Slice
 
 __all__ = [
     "Assert",

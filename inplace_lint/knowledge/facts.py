@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.errors import FactError
+from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.op import Op, op_of
 from inplace_lint.knowledge.versions import admits

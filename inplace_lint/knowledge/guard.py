@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from inplace_lint.errors import FactError
+from inplace_lint.core.errors import FactError
 
 Three = bool | None
 

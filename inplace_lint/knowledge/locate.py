@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from inplace_lint.errors import InplaceLintError
+from inplace_lint.core.errors import InplaceLintError
 
 
 @cache

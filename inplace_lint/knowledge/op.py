@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inplace_lint.errors import FactError
+from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.guard import Guard, parse
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from inplace_lint.errors import FactError
+from inplace_lint.core.errors import FactError
 
 _CLAUSE = re.compile(r"\s*(>=|<=|==|!=|>|<)\s*([0-9][0-9.]*)\s*")
 

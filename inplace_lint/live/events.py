@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from inplace_lint import suppress
-from inplace_lint.event import Accepted, Event, Recomputed, Refused, Site, Stale, Touch, Untracked
-from inplace_lint.finding import Finding, Fix
+from inplace_lint.core.event import Accepted, Event, Recomputed, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.core.finding import Finding, Fix
+from inplace_lint.core.span import Place, Slice, Span
+from inplace_lint.driver.select import Chosen, chosen, findings_of, say
+from inplace_lint.fix.context import partner
+from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
-from inplace_lint.lower.abstract.operators import OPERATORS
-from inplace_lint.rules.advice import cure
-from inplace_lint.rules.case import partner
+from inplace_lint.policy import suppress
 from inplace_lint.rules.draft import Draft
-from inplace_lint.rules.judging import Chosen, chosen, findings_of, say
-from inplace_lint.span import Place, Slice, Span
+from inplace_lint.rules.help import cure
 
 _NODE = re.compile(r"^(?:.*\.)?(?:native_|cudnn_|mkldnn_|_)*(\w+)$")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from inplace_lint.config import Settings
-from inplace_lint.errors import InplaceLintError
+from inplace_lint.config.settings import Settings
+from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.live.record import Record, record_of
 
 _CHILD = Path(__file__).parent / "child" / "start.py"

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.config import FOR_PEOPLE, Settings
-from inplace_lint.files import Sources, put_text
+from inplace_lint.config.resolve import Scope
+from inplace_lint.config.selection import Known
+from inplace_lint.config.settings import FOR_PEOPLE, Settings
 from inplace_lint.live import events, launch
-from inplace_lint.report.lang import in_language, language
+from inplace_lint.report.i18n import in_language, language
 from inplace_lint.report.model import Report
 from inplace_lint.report.reporters import REPORTERS
 from inplace_lint.report.summary import Counts, summary
-from inplace_lint.scope import Scope
-from inplace_lint.selection import Known
+from inplace_lint.workspace.files import Sources, put_text
 
 _WIDTH = 120
 

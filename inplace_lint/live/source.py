@@ -11,11 +11,11 @@ import ast
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inplace_lint import files
-from inplace_lint.errors import UnreadableError
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.span import Span
+from inplace_lint.frontend.slices import split_lines
 from inplace_lint.live.record import Position
-from inplace_lint.lower.lines import split_lines
-from inplace_lint.span import Span
+from inplace_lint.workspace import files
 
 Expression = ast.expr | ast.stmt | ast.keyword
 _NAMES = (ast.Name, ast.Attribute, ast.Subscript)

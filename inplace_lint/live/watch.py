@@ -16,16 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, overload
 
-from inplace_lint.files import Sources
-from inplace_lint.finding import Finding
-from inplace_lint.live.child.ledger import Save
-from inplace_lint.live.child.places import described
-from inplace_lint.live.child.watching import Watching
+from inplace_lint.core.finding import Finding
+from inplace_lint.live.child.watch.ledger import Save
+from inplace_lint.live.child.watch.manager import Watching
+from inplace_lint.live.child.watch.places import described
 from inplace_lint.live.events import judged
 from inplace_lint.live.record import Record, position_of, record_of
 from inplace_lint.live.source import expression_at, load, span_of
-from inplace_lint.report.full import render
+from inplace_lint.report.formats.full import render
 from inplace_lint.report.model import Report
+from inplace_lint.workspace.files import Sources
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

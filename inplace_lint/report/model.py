@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from inplace_lint.finding import Finding
-from inplace_lint.span import Span
+from inplace_lint.core.finding import Finding
+from inplace_lint.core.span import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from inplace_lint.report import concise, full, github, gitlab, json_list, junit, plain, rdjson, sarif
+from inplace_lint.report.formats import concise, full, github, gitlab, json_list, junit, plain, rdjson, sarif
 from inplace_lint.report.model import Report
 
 REPORTERS: Mapping[str, Callable[[Report], str]] = {

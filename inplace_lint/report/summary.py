@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from inplace_lint.finding import Finding, Proof, Severity
-from inplace_lint.report.counted import counted
-from inplace_lint.report.paint import Ink, paint
+from inplace_lint.core.finding import Finding, Proof, Severity
+from inplace_lint.report.plural import counted
+from inplace_lint.report.style import Ink, paint
 
 _TOP = 10
 _WITHOUT = "calls_without_fact:"

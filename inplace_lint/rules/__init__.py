@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from inplace_lint.rules import (
-    caller_tensor_write,
-    checkpoint_write,
-    clobbered_alias,
-    compiled_write,
+from inplace_lint.rules.at_write import (
     custom_function_write,
-    grad_alias,
     hooked_inplace,
-    inference_tensor,
-    inplace_activation_after_save,
-    inplace_in_forward,
+    inference_tensor_write,
     leaf_view_write,
     leaf_write,
-    lost_gradient,
-    lost_update,
-    modified_after_save,
     multi_view_write,
     no_grad_view_write,
     out_with_grad,
     overlapping_write,
-    parameter_write_before_backward,
-    script_write,
     shape_or_dtype_write,
-    snapshot_alias,
     unsupported_inplace,
-    untracked_write,
     vmap_write,
 )
+from inplace_lint.rules.backward import (
+    inplace_activation_after_save,
+    modified_after_save,
+    parameter_write_before_backward,
+)
 from inplace_lint.rules.draft import Rule
+from inplace_lint.rules.modes import checkpoint_write, compiled_write, script_write
+from inplace_lint.rules.silent import (
+    caller_tensor_write,
+    clobbered_alias,
+    grad_alias,
+    lost_gradient,
+    lost_update,
+    snapshot_alias,
+    untracked_write,
+)
+from inplace_lint.rules.style import inplace_in_forward
 
 RULES: tuple[Rule, ...] = (
     Rule("IPL101", "modified-after-save", modified_after_save.judge),
@@ -40,7 +42,7 @@ RULES: tuple[Rule, ...] = (
     Rule("IPL202", "leaf-view-write", leaf_view_write.judge),
     Rule("IPL203", "multi-view-write", multi_view_write.judge),
     Rule("IPL204", "no-grad-view-write", no_grad_view_write.judge),
-    Rule("IPL205", "inference-tensor-write", inference_tensor.judge),
+    Rule("IPL205", "inference-tensor-write", inference_tensor_write.judge),
     Rule("IPL206", "overlapping-write", overlapping_write.judge),
     Rule("IPL207", "shape-or-dtype-write", shape_or_dtype_write.judge),
     Rule("IPL208", "out-with-grad", out_with_grad.judge),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from inplace_lint.event import Event, Touch
-from inplace_lint.finding import Role, Severity
-from inplace_lint.span import Place
+from inplace_lint.core.event import Event, Touch
+from inplace_lint.core.finding import Role, Severity
+from inplace_lint.core.span import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inplace_lint.event import Refused
-from inplace_lint.finding import Role
+from inplace_lint.core.event import Refused
+from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, named, primary, ran, short
 
 

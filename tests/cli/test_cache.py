@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from inplace_lint import cache
-from inplace_lint.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
-from inplace_lint.span import Span
+from inplace_lint.core.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.driver import cache
 
 SPAN = Span("a.py", 3, 4, 3, 9, 40, 45)
 ENTRY = cache.Entry(

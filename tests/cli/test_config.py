@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.config import settings_at, settings_in, settings_of_text
-from inplace_lint.errors import ConfigError
-from inplace_lint.scope import Scope
-from inplace_lint.selection import Known, codes_of
+from inplace_lint.config.resolve import Scope
+from inplace_lint.config.selection import Known, codes_of
+from inplace_lint.config.settings import settings_at, settings_in, settings_of_text
+from inplace_lint.core.errors import ConfigError
 
 KNOWN = (
     Known("IPL101", "modified-after-save"),

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint import cache, faults, files
-from inplace_lint.errors import UnreadableError
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.driver import cache, crashes
+from inplace_lint.workspace import files
 
 ROOT = str(Path(__file__).resolve().parents[2])
 ENVIRONMENT = {**os.environ, "PYTHONPATH": ROOT, "PYTHONIOENCODING": "utf-8"}
@@ -362,7 +363,7 @@ def test_an_interrupt_while_the_tool_is_imported_is_one_word(folder):
 import os, signal, sys
 class Interrupted:
     def find_spec(self, name, path=None, target=None):
-        if name == "inplace_lint.options":
+        if name == "inplace_lint.cli.options":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupted())
 from inplace_lint.__main__ import main
@@ -383,8 +384,8 @@ def test_an_interrupt_is_seen_behind_the_exception_that_took_its_place():
 
     with pytest.raises(KeyError) as caught:
         interrupted()
-    assert faults.hides_interrupt(caught.value)
-    assert not faults.hides_interrupt(KeyError())
+    assert crashes.hides_interrupt(caught.value)
+    assert not crashes.hides_interrupt(KeyError())
 
 
 @pytest.mark.parametrize("size", [files.MOST_BYTES, 10_000_000])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint import files
-from inplace_lint.errors import UnreadableError
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.workspace import files
 
 TORCH = "import torch\n"
 UNPRIVILEGED = pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root reads everything")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from inplace_lint import session, sources
-from inplace_lint.config import Settings
-from inplace_lint.interp.project import Module
+from inplace_lint.config.settings import Settings
+from inplace_lint.driver import session
+from inplace_lint.workspace import import_graph
+from inplace_lint.workspace.module_store import Module
 
 ROWS = 20_000  # compared with each other, these take minutes
 
@@ -16,7 +17,7 @@ def test_a_table_of_many_rows_is_gone_through_once(lint, folder, buggy):
 
 
 def test_the_next_file_does_not_weigh_all_that_were_read(tmp_path, monkeypatch):
-    sources.forget()
+    import_graph.forget()
     (tmp_path / "pyproject.toml").write_text("")
     weighed = []
     weight = Module.weight
@@ -26,6 +27,6 @@ def test_the_next_file_does_not_weigh_all_that_were_read(tmp_path, monkeypatch):
     for number in range(40):
         path = tmp_path / f"m{number}.py"
         path.write_text("import torch\nx = 1\n")
-        session.check_one(session.task_of(path.as_posix(), path.read_bytes(), path, sources.root_of(path), plan))
-    sources.forget()
+        session.check_one(session.task_of(path.as_posix(), path.read_bytes(), path, import_graph.root_of(path), plan))
+    import_graph.forget()
     assert 0 < len(weighed) <= 3 * 40

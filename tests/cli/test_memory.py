@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint import session, sources
-from inplace_lint.config import Settings
+from inplace_lint.config.settings import Settings
+from inplace_lint.driver import session
+from inplace_lint.workspace import import_graph
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LIMIT = 100_000
@@ -17,9 +18,9 @@ LIMIT = 100_000
 
 @pytest.fixture(autouse=True)
 def nothing_read() -> Iterator[None]:
-    sources.forget()
+    import_graph.forget()
     yield
-    sources.forget()
+    import_graph.forget()
 
 
 def checked(paths: list[Path]) -> list[session.Checked]:
@@ -27,7 +28,7 @@ def checked(paths: list[Path]) -> list[session.Checked]:
     settings = Settings(root=FIXTURES, cache=False)
     plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
     return [
-        session.check_one(session.task_of(path.as_posix(), path.read_bytes(), path, sources.root_of(path), plan))
+        session.check_one(session.task_of(path.as_posix(), path.read_bytes(), path, import_graph.root_of(path), plan))
         for path in paths
     ]
 
@@ -35,8 +36,8 @@ def checked(paths: list[Path]) -> list[session.Checked]:
 def test_what_is_found_does_not_depend_on_what_was_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = sorted(FIXTURES.rglob("*.py"))
     kept = [answer.entry for answer in checked(paths)]
-    sources.forget()
-    monkeypatch.setattr(sources, "_MOST_KEPT", 0)
+    import_graph.forget()
+    monkeypatch.setattr(import_graph, "_MOST_KEPT", 0)
     assert [answer.entry for answer in checked(paths)] == kept
     assert any(entry.findings for entry in kept)
 
@@ -46,10 +47,10 @@ def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     paths = [tmp_path / f"m{number}.py" for number in range(60)]
     for path in paths:
         path.write_text("import torch\n\n\ndef bump(x):\n    x += 1\n" + "LIMITS = [1, 2, 3]\n" * 50)
-    monkeypatch.setattr(sources, "_MOST_KEPT", LIMIT)
+    monkeypatch.setattr(import_graph, "_MOST_KEPT", LIMIT)
     weights = []
     for path in paths:
         checked([path])
-        weights.append(sources.project(sources.root_of(path), (), {}).weight())
+        weights.append(import_graph.project(import_graph.root_of(path), (), {}).weight())
     assert LIMIT / 4 < max(weights) <= LIMIT
     assert any(later < earlier for earlier, later in itertools.pairwise(weights))

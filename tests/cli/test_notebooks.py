@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from inplace_lint.errors import UnreadableError
-from inplace_lint.notebook import blanked, parse
+from inplace_lint.core.errors import UnreadableError
 from inplace_lint.report.reporters import REPORTERS
+from inplace_lint.workspace.notebook import blanked, parse
 
 CELLS = [
     ("markdown", ["# Training\n", "x += 1"]),

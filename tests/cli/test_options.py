@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint import terminal
+from inplace_lint.cli import terminal
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.pins import pinned
+from inplace_lint.config.pins import pinned
 
 PROJECT = '[project]\nname = "net"\nversion = "1"\ndependencies = [{}]\n'
 STEP = """\

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from inplace_lint.pool import Lost, run_all
+from inplace_lint.driver.pool import Lost, run_all
 
 
 def square_or_die(task: int) -> int:

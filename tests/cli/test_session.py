@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint import session
-from inplace_lint.config import Settings
-from inplace_lint.finding import Severity
+from inplace_lint.config.settings import Settings
+from inplace_lint.core.finding import Severity
+from inplace_lint.driver import session
 
 
 @pytest.fixture

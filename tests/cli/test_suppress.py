@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint.finding import Certainty, Finding, Severity
-from inplace_lint.span import Span
-from inplace_lint.suppress import Suppression, suppressions, unsuppressed
+from inplace_lint.core.finding import Certainty, Finding, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.policy.suppress import Suppression, suppressions, unsuppressed
 
 
 def finding(line: int, code: str = "IPL101", name: str = "modified-after-save") -> Finding:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.report.cells import width_of
+from inplace_lint.report.text_width import width_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """\

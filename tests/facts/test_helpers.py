@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint.finding import Severity
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.core.finding import Severity
+from inplace_lint.driver.analyze_file import Options, check_file
 
 _BLOCK = """
 class Block({base}):

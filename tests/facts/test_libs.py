@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.finding import Severity
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.core.finding import Severity
+from inplace_lint.driver.analyze_file import Options, check_file
 from tests.facts.test_format import KEYS, RETURN_KEYS
 
 TABLE = Path(__file__).resolve().parents[2] / "rules" / "ops" / "libs" / "torch.jsonl"

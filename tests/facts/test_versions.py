@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.driver.analyze_file import Options, check_file
 
 STEP = """\
 import torch

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from inplace_lint import files
-from inplace_lint.finding import Finding
+from inplace_lint.core.finding import Finding
+from inplace_lint.driver.analyze_file import Options, check_file
+from inplace_lint.driver.session import Outcome
+from inplace_lint.fix.apply.rounds import Rounds
 from inplace_lint.fix.fixers import mend
-from inplace_lint.mend.rounds import Rounds
-from inplace_lint.rules.check import Options, check_file
-from inplace_lint.session import Outcome
+from inplace_lint.workspace import files
 
 PATH = "program.py"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint import files
-from inplace_lint.mend import store
-from inplace_lint.mend.store import write
+from inplace_lint.fix.apply import store
+from inplace_lint.fix.apply.store import write
+from inplace_lint.workspace import files
 
 BUGGY = """\
 import torch
@@ -373,8 +373,8 @@ def test_the_cache_keeps_fixes(lint, folder):
 def test_a_run_without_findings_imports_no_fixes(folder):
     (folder / "a.py").write_text("import torch\n\nx = torch.ones(3)\n")
     code = (
-        "import sys\nfrom inplace_lint.cli import main\nmain(['a.py', '--no-cache'])\n"
-        "print([name for name in sys.modules if name.startswith(('inplace_lint.fix', 'inplace_lint.mend'))])"
+        "import sys\nfrom inplace_lint.cli.main import main\nmain(['a.py', '--no-cache'])\n"
+        "print([name for name in sys.modules if name.startswith(('inplace_lint.fix', 'inplace_lint.fix.apply'))])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.record import PROGRAMS, framework_of, record_of
-from inplace_lint.finding import Severity
+from inplace_lint.core.finding import Severity
 from tests.fix.mending import fixed
 from tests.pages.conftest import real
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of

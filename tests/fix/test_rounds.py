@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inplace_lint.finding import Applicability, Certainty, Edit, Finding, Fix, Severity
+from inplace_lint.core.finding import Applicability, Certainty, Edit, Finding, Fix, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.driver.session import Outcome
+from inplace_lint.fix.apply.rounds import Rounds
 from inplace_lint.fix.texts import applied, moved
-from inplace_lint.mend.rounds import Rounds
-from inplace_lint.session import Outcome
-from inplace_lint.span import Span
 
 PATH = "a.py"
 

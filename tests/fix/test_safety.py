@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint.finding import Applicability
+from inplace_lint.core.finding import Applicability
 
 HEAD = """\
 import torch

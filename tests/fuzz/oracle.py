@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from inplace_lint.finding import Finding, Role, Severity
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.core.finding import Finding, Role, Severity
+from inplace_lint.driver.analyze_file import Options, check_file
 
 _CHILD = Path(__file__).with_name("child.py")
 _SECONDS = 300

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inplace_lint.finding import Severity
+from inplace_lint.core.finding import Severity
 from tests.fuzz.oracle import DISAGREEMENTS, Oracle, Verdict, compare, findings
 from tests.fuzz.programs import program
 from tests.fuzz.shrink import shrink

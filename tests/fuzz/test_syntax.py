@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.driver.analyze_file import Options, check_file
 from tests.fuzz.syntax import damaged, module
 from tests.lower.test_front_ends import both
 

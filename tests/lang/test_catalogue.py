@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from inplace_lint.report.lang import Catalogue, catalogue
+from inplace_lint.report.i18n import Catalogue, catalogue
 from tests.lang import texts
 from tests.pages.examples import ROOT
 

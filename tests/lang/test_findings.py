@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.finding import Finding
+from inplace_lint.core.finding import Finding
+from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.knowledge import facts
-from inplace_lint.report import full
-from inplace_lint.report.cells import width_of
-from inplace_lint.report.lang import in_language
+from inplace_lint.report.formats import full
+from inplace_lint.report.i18n import in_language
 from inplace_lint.report.model import Report
-from inplace_lint.rules.check import Options, check_file
+from inplace_lint.report.text_width import width_of
 from inplace_lint.rules.draft import short
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, examples_of
 

@@ -11,12 +11,12 @@ import sys
 
 import pytest
 
-from inplace_lint.finding import Applicability, Fix, Severity
-from inplace_lint.keys import LANGS
-from inplace_lint.report.cells import wrapped
-from inplace_lint.report.lang import catalogue, language
+from inplace_lint.config.schema import LANGS
+from inplace_lint.core.finding import Applicability, Fix, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.report.i18n import catalogue, language
 from inplace_lint.report.summary import Counts, fixable, statistics, summary
-from inplace_lint.span import Span
+from inplace_lint.report.text_width import wrapped
 from tests.pages.examples import ROOT
 from tests.report.conftest import bare
 
@@ -234,10 +234,10 @@ def test_the_catalogue_is_read_only_where_it_is_spoken(folder, buggy, words, rea
         "import sys\n"
         "opened = []\n"
         "sys.addaudithook(lambda event, of: opened.append(str(of[0])) if event == 'open' else None)\n"
-        "from inplace_lint.cli import main\n"
+        "from inplace_lint.cli.main import main\n"
         f"main({list(words)!r})\n"
         "print('READS', sum(name.endswith('zh.json') for name in opened))\n"
-        "print('LOADED', 'inplace_lint.report.lang' in sys.modules)\n"
+        "print('LOADED', 'inplace_lint.report.i18n' in sys.modules)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -13,7 +13,7 @@ from textwrap import dedent
 
 import pytest
 
-from inplace_lint.finding import Finding
+from inplace_lint.core.finding import Finding
 from inplace_lint.live.events import judged
 from inplace_lint.live.record import record_of
 from tests.live.proving import Prover

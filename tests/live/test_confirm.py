@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from inplace_lint.cli import main
+from inplace_lint.cli.main import main
 from tests.live.proving import BLOCK
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint.report.lang import catalogue
+from inplace_lint.report.i18n import catalogue
 from tests.live.proving import BLOCK
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"

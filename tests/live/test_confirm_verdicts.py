@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from inplace_lint.finding import Certainty, Finding, Proof, Related, Role, Severity
-from inplace_lint.live.confirm import Asked, confirmed
-from inplace_lint.span import Span
+from inplace_lint.core.finding import Certainty, Finding, Proof, Related, Role, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.live.confirm.confirm import Asked, confirmed
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 

@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from inplace_lint.live.child.likely import first_guesses, grown
-from inplace_lint.live.child.shapes import Spec, mended
+from inplace_lint.live.child.synthesize.guesses import first_guesses, grown
+from inplace_lint.live.child.synthesize.shapes import Spec, mended
 
 ERRORS = (
     "Given groups=1, weight of size [4, 3, 3, 3], expected input[2, 8, 16, 16] to have 3 channels, but got 8 channels",

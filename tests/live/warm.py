@@ -12,7 +12,7 @@ import os
 import runpy
 import sys
 
-from inplace_lint.live.child.watching import Watching
+from inplace_lint.live.child.watch.manager import Watching
 
 
 def main(framework: str) -> None:

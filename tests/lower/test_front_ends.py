@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from inplace_lint.core.span import Slice
+from inplace_lint.driver.runtime_limits import room_to_recurse
+from inplace_lint.frontend.from_cst.parse import lowered
+from inplace_lint.frontend.lower import lower
+from inplace_lint.frontend.numbering import Tally
+from inplace_lint.frontend.slices import cut
 from inplace_lint.ir import nodes as ir
-from inplace_lint.lower.concrete.parse import lowered
-from inplace_lint.lower.lines import cut
-from inplace_lint.lower.lower import lower
-from inplace_lint.lower.tally import Tally
-from inplace_lint.room import room_to_recurse
-from inplace_lint.span import Slice
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = sorted(path for part in ("inplace_lint", "fixtures", "tests") for path in (ROOT / part).rglob("*.py"))
@@ -51,7 +51,7 @@ def both(path: str, source: str) -> tuple[ir.Code, ir.Code]:
 
 def without_libcst(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make `lower` fail where it would fall back: then what it gives came from `ast`."""
-    monkeypatch.setitem(sys.modules, "inplace_lint.lower.concrete.parse", None)
+    monkeypatch.setitem(sys.modules, "inplace_lint.frontend.from_cst.parse", None)
 
 
 @pytest.mark.parametrize("source", [pytest.param(source, id=name) for name, source in PROGRAMS.items()])

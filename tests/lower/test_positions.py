@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from inplace_lint.core.span import Slice, Span
+from inplace_lint.frontend.lower import lower
+from inplace_lint.frontend.positions import Located
 from inplace_lint.ir import nodes as ir
-from inplace_lint.lower.lower import lower
-from inplace_lint.lower.positions import Located
-from inplace_lint.span import Slice, Span
 
 
 def span_of_write(source: str, slice_: Slice, holes: tuple[Slice, ...] = ()) -> tuple[Span, str, tuple[int, int]]:

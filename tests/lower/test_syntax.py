@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from inplace_lint.core.span import Slice
+from inplace_lint.frontend.lower import lower
 from inplace_lint.ir import nodes as ir
-from inplace_lint.lower.lower import lower
-from inplace_lint.span import Slice
 
 PROGRAMS = {
     "augmented": "x += 1\nx.a @= y\nx[i, ..., None] **= z",

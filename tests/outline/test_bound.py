@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.interp import leads
-from inplace_lint.interp.project import Module, Project
-from inplace_lint.outline.bound import bound
-from inplace_lint.outline.imports import Lookup
-from inplace_lint.outline.outline import outline
+from inplace_lint.effects import cross_module
+from inplace_lint.effects.summary import outline
+from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.module_store import Module, Project
+from inplace_lint.workspace.star_exports import bound
 
 OURS = sorted((Path(__file__).resolve().parents[2] / "inplace_lint").rglob("*.py"))
 STDLIB = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py"))
@@ -137,5 +137,5 @@ def test_a_name_is_looked_for_only_in_the_files_of_a_package_that_may_have_it() 
     source = "import p\ndef use(x, model): p.bump(x)\n"
     main = Module("main.py", source, outline("main.py", source, ["torch"]))
     project.add(main)
-    assert set(leads.imports_that_write(project, main).run) == {"p"}
+    assert set(cross_module.imports_that_write(project, main).run) == {"p"}
     assert {path for path, read in project.modules.items() if read} == {"main.py", "p/__init__.py", "p/m7.py"}

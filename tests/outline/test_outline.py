@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from inplace_lint.lower.lower import lower
-from inplace_lint.outline.depth import depth_exceeds
-from inplace_lint.outline.outline import outline, outline_of
-from inplace_lint.span import Slice
+from inplace_lint.core.span import Slice
+from inplace_lint.effects.summary import outline, outline_of
+from inplace_lint.frontend.lower import lower
+from inplace_lint.frontend.nesting_guard import depth_exceeds
 
 SOURCE = """\
 import torch.nn as nn

@@ -7,18 +7,18 @@ import textwrap
 
 import pytest
 
-from inplace_lint.outline import phases
-from inplace_lint.outline.fresh import is_own
-from inplace_lint.outline.outline import Definition, outline
+from inplace_lint.effects import may_write
+from inplace_lint.effects.locality import is_own
+from inplace_lint.effects.summary import Definition, outline
 
 
 def _items(source: str) -> dict[str, Definition]:
     return {item.name: item for item in outline("p", textwrap.dedent(source), ["torch"]).items if item.name}
 
 
-def _leading(source: str) -> phases.Leading[str]:
-    links = {name: phases.links(item) for name, item in _items(source).items()}
-    return phases.leading(links, phases.Leading())
+def _leading(source: str) -> may_write.Leading[str]:
+    links = {name: may_write.links(item) for name, item in _items(source).items()}
+    return may_write.leading(links, may_write.Leading())
 
 
 NETWORK = """
@@ -50,10 +50,10 @@ def make():
 
 def test_a_network_that_fills_parameters_when_it_is_made_does_not_write_when_it_is_run() -> None:
     source = NETWORK.format(block="return x.relu()")
-    assert phases.setting_up(_items(source)["Net"]) == {"__init__", "_fill"}
+    assert may_write.setting_up(_items(source)["Net"]) == {"__init__", "_fill"}
     leading = _leading(source)
     assert set(leading.run) == {"fill"}
-    assert phases.sets_up(_items(source)["Net"], phases.links(_items(source)["Net"]), leading)
+    assert may_write.sets_up(_items(source)["Net"], may_write.links(_items(source)["Net"]), leading)
 
 
 def test_a_network_whose_blocks_write_does_and_so_does_who_makes_it() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.finding import Severity
+from inplace_lint.core.finding import Severity
+from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.rules import RULES
-from inplace_lint.rules.check import Options, check_file
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
 from tests.pages.real import Real
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.options import known_rules
+from inplace_lint.cli.options import known_rules
 from inplace_lint.rules import RULES
 from tests.pages.examples import ROOT, RULE_PAGES, PageError, examples_of
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from inplace_lint.finding import Certainty, Finding, Related, Role, Severity
+from inplace_lint.core.finding import Certainty, Finding, Related, Role, Severity
+from inplace_lint.core.span import Span
 from inplace_lint.report.model import Report
-from inplace_lint.span import Span
 
 RESNET = """\
 import torch.nn.functional as F

@@ -3,12 +3,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from inplace_lint.finding import Severity
-from inplace_lint.keys import FORMATS
-from inplace_lint.report import concise, github, json_list
+from inplace_lint.config.schema import FORMATS
+from inplace_lint.core.finding import Severity
+from inplace_lint.core.span import Span
+from inplace_lint.report.formats import concise, github, json_list
 from inplace_lint.report.reporters import REPORTERS
 from inplace_lint.report.summary import Counts, statistics, summary
-from inplace_lint.span import Span
 
 RUFFS_KEYS = ["cell", "code", "name", "message", "severity", "filename", "location", "end_location", "fix"]
 RUFFS_KEYS += ["noqa_row", "url"]

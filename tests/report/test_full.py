@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from inplace_lint.finding import Related, Role, Severity
-from inplace_lint.report import full
-from inplace_lint.report.cells import width_of
-from inplace_lint.span import Span
+from inplace_lint.core.finding import Related, Role, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.report.formats import full
+from inplace_lint.report.text_width import width_of
 
 
 def test_both_frames_stand_in_one_snippet_in_source_order(resnet, report, resnet_source):

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from inplace_lint.finding import Severity
+from inplace_lint.core.finding import Severity
 from inplace_lint.report.reporters import REPORTERS
 
 PLACES = {"startLine": 9, "startColumn": 9, "endLine": 9, "endColumn": 18}

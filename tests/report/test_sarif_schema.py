@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft4Validator
 
-from inplace_lint.finding import Proof, Verdict
+from inplace_lint.core.finding import Proof, Verdict
 from inplace_lint.report.reporters import REPORTERS
 
 HERE = Path(__file__).resolve().parent

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from inplace_lint.finding import Proof, Verdict
+from inplace_lint.core.finding import Proof, Verdict
 from inplace_lint.report.model import Report
 from inplace_lint.report.reporters import REPORTERS
 from inplace_lint.report.summary import Counts, summary

@@ -16,9 +16,9 @@ import tempfile
 from typing import Any, Callable, Container, Dict, Sequence
 
 from . import attempt, guard, job
-from .hosts import Hosts
-from .lines import in_text, line_of, records
-from .lines import say as _say
+from .import_hosts import Hosts
+from .jsonl import in_text, line_of, records
+from .jsonl import say as _say
 
 _IMPORT_SECONDS = 100.0
 

@@ -15,12 +15,12 @@ import types
 from typing import Any, Callable, Dict, List, Optional, Set
 
 from .attempt import Answer, attempt, in_words
-from .fixing import Form, patched
-from .forms import SNAPSHOTS, prepare
-from .kits import Kit
-from .trial import Reached, Stage, Trials
-from .watching import Watching
-from .witness import Mark, Witness
+from .framework_adapter import Kit
+from .synthesize.trial import Reached, Stage, Trials
+from .variants.forms import SNAPSHOTS, prepare
+from .variants.rewrite import Form, patched
+from .watch.manager import Watching
+from .watch.witness import Mark, Witness
 
 _SHARE = 0.8  # of the time limit that trials may take
 _OUTPUT_MODULE = "_inplace_lint_target"
@@ -126,7 +126,7 @@ class Target:
         module.__dict__.update(__file__=path, __builtins__=__builtins__)
         sys.modules["__main__"] = module
         sys.path.insert(0, os.path.dirname(path))
-        from .fixing import compiled  # noqa: PLC0415 - beside its use
+        from .variants.rewrite import compiled  # noqa: PLC0415 - beside its use
 
         exec(compiled(source, path), module.__dict__)
         self.kit.note_variables(module.__dict__)

@@ -20,7 +20,7 @@ import types
 import zipfile
 from typing import Any, Dict, List, Optional
 
-from . import watching
+from .watch import manager
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -36,7 +36,7 @@ def main() -> None:
     if words[0] == "-m" and not _is_there(words[1]):
         emit({"kind": "unrunnable", "reason": f"no module named {words[1]!r}"})
         return
-    watcher = watching.Watching(emit)
+    watcher = manager.Watching(emit)
     watcher.start()
     watcher.also_in_threads(_is_ours)
     sys.excepthook = _without_us(sys.excepthook)
@@ -109,7 +109,7 @@ def _without_us(hook: Any) -> Any:
     """Let a traceback begin where the program does."""
 
     def show(kind: Any, error: BaseException, trace: Any) -> None:
-        clean = watching.cleaned(trace, _is_ours)
+        clean = manager.cleaned(trace, _is_ours)
         hook(kind, error.with_traceback(clean), clean)
 
     return show

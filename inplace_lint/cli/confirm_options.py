@@ -1,0 +1,37 @@
+"""The options of `--confirm`; it imports little, since every start of the program imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from inplace_lint.cli.param_types import Count, OneOf, Positive
+
+KEYS = ("confirm", "device", "confirm_seconds", "confirm_memory", "confirm_output")
+_DEVICES = ("cpu", "cuda")
+
+
+def confirm_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of `--confirm`."""
+    options = (
+        click.option("--confirm", is_flag=True, help="Run the flagged code, and say what really happens."),
+        click.option(
+            "--device", type=OneOf(_DEVICES), metavar="|".join(_DEVICES), default="cpu",
+            help="Where --confirm runs it.",
+        ),
+        click.option(
+            "--confirm-seconds", type=Positive(), default=30.0, metavar="N",
+            help="Time that one target of --confirm may take; default 30.",
+        ),
+        click.option(
+            "--confirm-memory", type=Count(), default=4096, metavar="MB",
+            help="Memory that one target of --confirm may take; default 4096.",
+        ),
+        click.option("--confirm-output", is_flag=True, help="Show on stderr what --confirm's targets print."),
+        click.option("--python", metavar="PATH", help="The interpreter, or virtual environment, for --confirm."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -1,0 +1,76 @@
+"""What a run gave, written where it was asked for, and the exit status that follows from it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inplace_lint.cli import streams, terminal
+from inplace_lint.config.settings import FOR_PEOPLE, Settings
+from inplace_lint.core.finding import Severity
+from inplace_lint.driver.session import Outcome
+from inplace_lint.report.formats.github import job_summary
+from inplace_lint.report.i18n import in_language, language
+from inplace_lint.report.model import Report
+from inplace_lint.report.reporters import REPORTERS
+from inplace_lint.report.summary import Counts, fixable, statistics, summary
+from inplace_lint.report.text_width import width_of, wrapped
+from inplace_lint.workspace.files import Sources, put_text
+
+if TYPE_CHECKING:
+    from inplace_lint.fix.apply.command import Mended
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+
+
+def write(
+    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
+) -> None:
+    """Write the report of a run where it was asked for, and for a job of GitHub its summary."""
+    color = terminal.wants_color(settings.color, is_file=output_file is not None)
+    width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
+    for book in outcome.notebooks.values():
+        texts |= book.texts()
+    links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
+    stream = sys.stdout if output_file is None else None
+    is_for_people = settings.output_format in FOR_PEOPLE
+    lang, unsafe = language(settings.lang, for_people=is_for_people, stream=stream), settings.unsafe_fixes
+    report = Report(outcome.findings, Sources(texts).lines, outcome.statements, width, color, links, unsafe)
+    report = in_language(report, lang)
+    text = REPORTERS[settings.output_format](report)
+    if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
+        put_text(Path(place), job_summary(report), end=True)
+    if is_for_people:
+        fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
+        counts = Counts(len(outcome.troubles), sum(outcome.hidden.values()), tuple(fixed))
+        line = summary(outcome.findings, counts, report.say, color=color)
+        ending = line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
+        text += shown + (_broken(ending, width) if stream is not None and stream.isatty() else ending)
+    if settings.statistics:
+        numbers = statistics(outcome.findings, outcome.counters, outcome.seconds, report.say)
+        if is_for_people:
+            text += "\n" + numbers
+        else:
+            streams.put(sys.stderr, numbers)  # stdout is for a program
+    if output_file is None:
+        streams.put(sys.stdout if mended is None else mended.out, text)
+    else:
+        put_text(output_file, text)
+
+
+def _broken(text: str, width: int) -> str:
+    """Give a text whose lines end between words where the terminal ends; what fits stays as it is."""
+    lines = [wrapped(line, width, width) if width_of(line) > width else [line] for line in text.splitlines()]
+    return "".join(f"{piece}\n" for pieces in lines for piece in pieces)
+
+
+def told(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:
+    """Tell on stderr what could not be checked, and give the exit status."""
+    for line in (*outcome.troubles, *outcome.notes):
+        terminal.complain((line,), lang)
+    if outcome.troubles:
+        return FAILED
+    counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
+    return FOUND if counts and not exit_zero else CLEAN

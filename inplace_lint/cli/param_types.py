@@ -1,0 +1,74 @@
+"""What the value of an option may be; a wrong one is told in words that complete "OPTION …", as in a configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from inplace_lint.config.schema import choice_of, count_of
+
+if TYPE_CHECKING:
+    _Words = click.Choice[str]
+else:
+    _Words = click.Choice  # click 8.1 has no generic one
+
+
+class OneOf(_Words):
+    """A choice whose error names the nearest right word."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Give the word, or end with the nearest right one."""
+        try:
+            return choice_of(value, tuple(map(str, self.choices)))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Count(click.IntRange):
+    """A whole number from 1."""
+
+    name = "count"
+
+    def __init__(self) -> None:
+        super().__init__(min=1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Give the number, or end."""
+        try:
+            return count_of(int(value) if isinstance(value, str) and value.strip().isdecimal() else value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Positive(click.FloatRange):
+    """A number above 0."""
+
+    name = "number"
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Give the number, or end."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < float("inf"):
+            self.fail(f"must be a number above 0, not {value!r}", param, ctx)
+        return number
+
+
+class Output(click.Path):
+    """A file to write; `-` is standard output."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the path, or end where a folder stands there."""
+        if Path(value).is_dir():
+            self.fail(f"must be a file, and {str(value)!r} is a directory", param, ctx)
+        return super().convert(value, param, ctx)

@@ -1,0 +1,1 @@
+"""Settings: files of configuration, options, and what they select."""

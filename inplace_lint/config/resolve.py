@@ -1,0 +1,93 @@
+"""Which settings and which rules apply to a file: the nearest configuration, with the command line over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.config.globs import spec_of
+from inplace_lint.config.selection import Known, asked_for, codes_of, selected, validated
+from inplace_lint.config.settings import Settings, overridden, project_root, settings_in
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """
+    Settings by folder, each configuration read once.
+
+    `chosen` is what stood in options of the command line, `inline` what stood there as keys of the configuration:
+    options count before these, and these before files. `named` is the one file to read instead of looking for some;
+    `isolated`: no file is read. A wrong configuration raises `ConfigError` when its folder is first met.
+    """
+
+    chosen: Mapping[str, Any]
+    known: Sequence[Known]
+    inline: Mapping[str, Any] = field(default_factory=dict)
+    named: Settings | None = None
+    isolated: bool = False
+    _files: dict[Path, Settings | None] = field(default_factory=dict)
+    _settings: dict[Path, Settings] = field(default_factory=dict)
+    _codes: dict[Path, frozenset[str]] = field(default_factory=dict)
+
+    def settings_of(self, path: Path) -> Settings:
+        """Give the settings for a file or folder."""
+        folder = path.absolute()
+        folder = folder if folder.is_dir() else folder.parent
+        if folder not in self._settings:
+            mine = self._nearest(folder) or Settings(root=project_root(folder))
+            self._settings[folder] = overridden(replace(mine, **self.inline), self.chosen)
+        return self._settings[folder]
+
+    def codes_of(self, path: Path) -> frozenset[str]:
+        """Give the codes of the rules that apply to a file."""
+        settings = self.settings_of(path)
+        if settings.root not in self._codes:
+            self._codes[settings.root] = selected(settings, self.known)
+        codes = self._codes[settings.root]
+        given = self.chosen.get("per_file_ignores") or "per_file_ignores" in self.inline
+        root = Path.cwd() if given else settings.root
+        for pattern, selectors in settings.per_file_ignores.items():
+            if _matches(pattern, path, root):
+                codes -= frozenset().union(*(codes_of(selector, self.known, pattern) for selector in selectors))
+        return codes
+
+    def opinions_of(self, path: Path) -> frozenset[str]:
+        """Give the codes of the rules whose opinions are told of a file, besides its faults."""
+        return asked_for(self.settings_of(path), self.known) & self.codes_of(path)
+
+    def excludes(self, paths: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
+        """Give the patterns to leave out, by the folder that they count from."""
+        patterns: dict[Path, tuple[str, ...]] = {}
+        for path in paths:
+            settings = self._nearest(path.absolute())
+            if settings is not None and "exclude" not in self.inline:
+                patterns[settings.root] = settings.exclude
+        here = Path.cwd()
+        given = (*self.inline.get("exclude", ()), *self.chosen.get("exclude", ()))
+        patterns[here] = (*patterns.get(here, ()), *given)
+        return patterns
+
+    def nested(self, folder: Path) -> tuple[str, ...]:
+        """Give the patterns that a configuration in this very folder leaves out, where it is one that counts."""
+        mine = self._nearest(folder)
+        return () if mine is None or mine.root != folder or "exclude" in self.inline else mine.exclude
+
+    def _nearest(self, folder: Path) -> Settings | None:
+        if self.isolated or self.named is not None:
+            return self.named
+        if folder not in self._files:
+            mine = settings_in(folder)
+            if mine is not None:
+                mine = validated(mine, self.known)
+            elif folder.parent != folder:
+                mine = self._nearest(folder.parent)
+            self._files[folder] = mine
+        return self._files[folder]
+
+
+def _matches(pattern: str, path: Path, root: Path) -> bool:
+    absolute = path.absolute()
+    inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.name
+    return spec_of([pattern]).match_file(inside)

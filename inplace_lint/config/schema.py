@@ -1,0 +1,200 @@
+"""
+The keys of a configuration: their names, what a value of each may be, and words for a wrong one.
+
+Every parser raises `ValueError` whose text completes "KEY …".
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from inplace_lint.config.globs import is_pattern
+
+FORMATS = (
+    "full",
+    "concise",
+    "grouped",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "azure",
+    "rdjson",
+    "pylint",
+)
+COLORS = ("auto", "always", "never")
+LANGS = ("en", "zh")
+_CLOSE = 0.65  # `jsn` is json; `lint` is not lang, nor `de` en
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Give `, did you mean 'x'?` for the known word closest to a wrong one, or nothing when none is close."""
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=5, cutoff=_CLOSE)
+    if not close:
+        return ""
+    # Of several that are as close, the one that begins alike: `IPL1O1` is IPL101, and not IPL211.
+    best = max(close, key=lambda name: (_likeness(word.lower(), name), _common(word.lower(), name)))
+    return f", did you mean {by_lower[best]!r}?"
+
+
+def _common(one: str, other: str) -> int:
+    """Count the characters with which both begin."""
+    return next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(a=other, b=one).ratio()
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        msg = f"must be a list of strings, not {_kind(value)}"
+        raise ValueError(msg)  # noqa: TRY004 - one kind of error for every wrong value
+    for item in value:
+        if not isinstance(item, str):
+            msg = f"must be a list of strings, and holds {_kind(item)}"
+            raise ValueError(msg)  # noqa: TRY004
+    return tuple(value)
+
+
+def patterns(values: Iterable[str]) -> tuple[str, ...]:
+    """
+    Give patterns in the manner of `.gitignore` as they were written.
+
+    Raises: `ValueError` whose text completes "KEY …", for a lone `!` or backslash.
+    """
+    for value in (found := tuple(values)):
+        if not is_pattern(value):
+            msg = f"has {value!r}, which is no pattern of files"
+            raise ValueError(msg)
+    return found
+
+
+def _excludes(value: object) -> tuple[str, ...]:
+    return patterns(_texts(value))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    msg = f"must be a string, not {_kind(value)}"
+    raise ValueError(msg)
+
+
+def _path(value: object) -> str:
+    text = _text(value)
+    if not text.strip():
+        msg = "must name an interpreter or a virtual environment, not an empty string"
+        raise ValueError(msg)
+    return text
+
+
+def _truth(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    msg = f"must be true or false, not {_kind(value)}"
+    raise ValueError(msg)
+
+
+def count_of(value: object) -> int:
+    """
+    Give a whole number from 1.
+
+    Raises: `ValueError` whose text completes "KEY …".
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    msg = f"must be a whole number from 1, not {value!r}"
+    raise ValueError(msg)
+
+
+def choice_of(value: object, allowed: tuple[str, ...]) -> str:
+    """
+    Give a word that is one of those allowed.
+
+    Raises: `ValueError` whose text completes "KEY …", with the nearest right word.
+    """
+    text = _text(value)
+    if text not in allowed:
+        msg = f"must be one of {', '.join(allowed)}, not {text!r}{nearest(text, allowed)}"
+        raise ValueError(msg)
+    return text
+
+
+def version(value: object) -> str:
+    """
+    Give a framework version such as `2.13.0` or `2.13.0+cpu` as it was written.
+
+    Raises: `ValueError` whose text completes "KEY …".
+    """
+    text = _text(value)
+    if re.fullmatch(r"\d+(\.\d+)*([-+.\w]*)", text) is None:
+        msg = f"must be a version such as '2.13.0', not {text!r}"
+        raise ValueError(msg)
+    return text
+
+
+def _ignores(value: object) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        msg = f"must be a table of patterns, not {_kind(value)}"
+        raise ValueError(msg)  # noqa: TRY004
+    return {pattern: _rules_of(pattern, value[pattern]) for pattern in patterns(value)}
+
+
+def _rules_of(pattern: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        msg = f"must have a list of rules for {pattern!r}, not {_kind(value)}"
+        raise ValueError(msg)
+    return tuple(value)
+
+
+def _probes(value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        msg = f"must be a table of files, not {_kind(value)}"
+        raise ValueError(msg)  # noqa: TRY004
+    for path, probe in value.items():
+        if not isinstance(probe, str) or re.fullmatch(r"[\w.]+:[\w.]+", probe) is None:
+            msg = f"must name a function as `package.module:function` for {path!r}, not {probe!r}"
+            raise ValueError(msg)
+    return dict(value)
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a table"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+ADDING = frozenset({"extend_select"})
+KEYS: Mapping[str, Callable[[object], Any]] = {
+    "extend": _text,
+    "select": _texts,
+    "extend-select": _texts,
+    "ignore": _texts,
+    "per-file-ignores": _ignores,
+    "exclude": _excludes,
+    "force-exclude": _truth,
+    "output-format": partial(choice_of, allowed=FORMATS),
+    "lang": partial(choice_of, allowed=LANGS),
+    "color": partial(choice_of, allowed=COLORS),
+    "jobs": count_of,
+    "cache": _truth,
+    "cache-dir": _text,
+    "baseline": _text,
+    "exit-zero": _truth,
+    "statistics": _truth,
+    "fix": _truth,
+    "fix-only": _truth,
+    "unsafe-fixes": _truth,
+    "show-fixes": _truth,
+    "torch-version": version,
+    "paddle-version": version,
+    "python": _path,
+    "probes": _probes,
+}

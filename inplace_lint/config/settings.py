@@ -1,0 +1,237 @@
+"""
+Settings: what a user asked for in a configuration file or on the command line.
+
+`[tool.inplace-lint]` of `pyproject.toml`, `inplace-lint.toml` or `.inplace-lint.toml`; of the files that lie in a
+folder or above it the nearest wins; a `pyproject.toml` without our table is passed over. This module knows the names
+and types of the keys. It does not know which rules there are: selectors are resolved in `selection`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.config.schema import ADDING, KEYS, nearest
+from inplace_lint.core.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
+_SWITCHES = frozenset({"force_exclude", "fix", "fix_only", "unsafe_fixes", "show_fixes"})  # None where nobody chose
+_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
+_MISSPELLED = frozenset({"inplace_lint", "inplacelint"})
+NAMES = dict.fromkeys((".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")).keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    The wishes of a user for the files below `root`.
+
+    `source` is the file they stand in, `origins` the place of each key that stands in a file. `select` and `lang` are
+    empty where nobody chose. `jobs` 0 means one for each CPU.
+    """
+
+    root: Path
+    source: Path | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    output_format: str = "full"
+    lang: str = ""
+    color: str = "auto"
+    jobs: int = 0
+    cache: bool = True
+    cache_dir: str = ""
+    baseline: str = ""
+    exit_zero: bool = False
+    statistics: bool = False
+    fix: bool = False
+    fix_only: bool = False
+    unsafe_fixes: bool = False
+    show_fixes: bool = False
+    torch_version: str | None = None
+    paddle_version: str | None = None
+    python: str | None = None
+    probes: Mapping[str, str] = field(default_factory=dict)
+
+
+def settings_in(folder: Path) -> Settings | None:
+    """
+    Give the settings that stand in this very folder, if any do.
+
+    Raises: `ConfigError` naming the file and key at fault.
+    """
+    for name in NAMES:
+        path = folder / name
+        if is_there(path) and path.is_file() and (table := _table(path)) is not None:
+            return _settings(path, table)
+    return None
+
+
+def settings_at(path: Path) -> Settings:
+    """
+    Give the settings that stand in a file that was named; patterns in it count from the current folder.
+
+    Raises: `ConfigError` naming the file and key at fault, or saying that it has no table of ours.
+    """
+    table = _table(path)
+    if table is None:
+        msg = f"{path}: has no table `[tool.inplace-lint]`"
+        raise ConfigError(msg)
+    return replace(_settings(path, table), root=Path.cwd())
+
+
+_LONG = 80  # characters of a text that an error repeats
+
+
+def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
+    """
+    Give the fields of `Settings` that `KEY = VALUE` sets, the value in the syntax of TOML.
+
+    Raises: `ConfigError` naming `where`, and the key and value at fault.
+    """
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        shown = text if len(text) <= _LONG else f"{text[:_LONG]}..."
+        msg = f"{where}: {shown!r} is neither a file nor `KEY=VALUE` with a value as in TOML: {error}"
+        raise ConfigError(msg) from error
+    values = _values(table, lambda _key: where)
+    if "extend" in values:
+        msg = f"{where}: 'extend' counts in a file only"
+        raise ConfigError(msg)
+    return values
+
+
+def project_root(folder: Path) -> Path:
+    """Give the nearest folder at or above this one that looks like the root of a project, else the folder itself."""
+    return marked_root(folder) or folder
+
+
+def marked_root(folder: Path, *, own: bool = False) -> Path | None:
+    """Give the nearest folder at or above this one with a mark of a project, our `own` files counted too if asked."""
+    marks = dict.fromkeys((*_MARKS, *(NAMES if own else ())))
+    places = (folder, *folder.parents)
+    return next((place for place in places if any(is_there(place / mark) for mark in marks)), None)
+
+
+def is_there(path: Path) -> bool:
+    """Say whether there is something at a path; where the system does not tell, as for one that is too long, no."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
+    """Give the settings with what stood on the command line put over them; `ignore` adds to the file's."""
+    given = {key: value for key, value in chosen.items() if value not in (None, (), {}, False) or _is_off(key, value)}
+    for key in ("ignore", "extend_select"):
+        if key in given:
+            given[key] = (*getattr(settings, key), *given[key])
+    return replace(settings, **given)
+
+
+def _is_off(key: str, value: object) -> bool:
+    """Say whether a user said no to something, such as `--no-fix`; a plain flag is False where nobody spoke of it."""
+    return value is False and key in _SWITCHES
+
+
+def _table(path: Path) -> Mapping[str, Any] | None:
+    try:
+        data: dict[str, Any] = tomllib.loads(_text(path))
+    except OSError as error:
+        msg = f"{path}: {(error.strerror or 'unreadable').lower()}"
+        raise ConfigError(msg) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        if path.name == "pyproject.toml" and b"inplace-lint" not in path.read_bytes():
+            return None  # somebody else's broken file says nothing about us
+        msg = f"{path}: not valid TOML: {error}"
+        raise ConfigError(msg) from error
+    tool = data.get("tool")
+    tables = tool if isinstance(tool, dict) else {}
+    if path.name != "pyproject.toml":
+        if "inplace-lint" in tables:
+            where = _where(path, "inplace-lint")
+            msg = f"{where}: keys stand at the top of this file, and not below `[tool.inplace-lint]`"
+            raise ConfigError(msg)
+        return data
+    for name in tables:
+        if name in _MISSPELLED:
+            msg = f"{_where(path, name)}: the table is called `[tool.inplace-lint]`, and not `[tool.{name}]`"
+            raise ConfigError(msg)
+    table: object = tables.get("inplace-lint")
+    if table is not None and not isinstance(table, dict):
+        msg = f"{path}: `tool.inplace-lint` must be a table"
+        raise ConfigError(msg)
+    return table
+
+
+def _settings(path: Path, table: Mapping[str, Any], above: tuple[Path, ...] = ()) -> Settings:
+    """Give the settings of a table over those of the file that it extends; `above` are the files that led here."""
+    values = dict(_values(table, lambda key: _where(path, key)))
+    start = Settings(root=path.parent)
+    if extends := values.pop("extend", ""):
+        start = _extended(path, (path.parent / Path(extends).expanduser()).resolve(), (*above, path.resolve()))
+    for key in ADDING & values.keys():
+        values[key] = (*getattr(start, key), *values[key])
+    places = {key: _where(path, key.replace("_", "-")) for key in values}
+    origins = {**start.origins, **places}
+    return replace(start, root=path.parent, source=path, origins=origins, **values)
+
+
+def _extended(path: Path, target: Path, above: tuple[Path, ...]) -> Settings:
+    where = _where(path, "extend")
+    if target in above:
+        msg = f"{where}: 'extend' leads back to {target}"
+        raise ConfigError(msg)
+    if not target.is_file():
+        msg = f"{where}: 'extend' names {target}, which is no file"
+        raise ConfigError(msg)
+    table = _table(target)
+    if table is None:
+        msg = f"{where}: 'extend' names {target}, which has no table `[tool.inplace-lint]`"
+        raise ConfigError(msg)
+    return _settings(target, table, above)
+
+
+def _values(table: Mapping[str, Any], where: Callable[[str], str]) -> Mapping[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        parse = KEYS.get(key)
+        if parse is None:
+            msg = f"{where(key)}: unknown key {key!r}{nearest(key, KEYS)}"
+            raise ConfigError(msg)
+        try:
+            values[key.replace("-", "_")] = parse(value)
+        except ValueError as error:
+            msg = f"{where(key)}: {key!r} {error}"
+            raise ConfigError(msg) from error
+    return values
+
+
+def _where(path: Path, key: str) -> str:
+    """Give `file:line` of a key; the file alone where the key is spelled in a way that is not looked for."""
+    pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]|\s*\[.*(?<![\w-]){re.escape(key)}["']?\]""")
+    lines = _text(path).splitlines()
+    ours = (
+        next((at for at, line in enumerate(lines) if "inplace-lint" in line), 0) if path.name == "pyproject.toml" else 0
+    )
+    hit = next((at for at, line in enumerate(lines) if at >= ours and pattern.match(line)), None)
+    return str(path) if hit is None else f"{path}:{hit + 1}"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8-sig")  # some editors of Windows begin a file with a byte order mark

@@ -1,0 +1,205 @@
+"""
+Breaches: what happened to memory and autograd that a user would not want.
+
+The interpreter and the run-time trace emit the same events, so one rule set judges both. An event names places, not
+positions, and carries what had to be assumed for it to happen; without assumptions it happens on a feasible path.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from inplace_lint.core.span import Place
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+
+class Site(NamedTuple):
+    """A place that was executed, and the call that led there."""
+
+    place: Place
+    caller: Site | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """
+    One access to a tensor: a save, a write or a read.
+
+    `op` is the canonical name of the call; `part` which of its tensors is meant (an argument name, `out0`,
+    `self.weight`); `symbol` how the user spelled the tensor, if he did; `spelled` how the write was spelled
+    (`augmented`, `item`, `call`).
+    `flag` is the expression that decides that a module or function writes at all (`inplace=True`), `module` whether
+    the writer is a module that was constructed with it. `built`: a container ran the module, so that the site is where
+    the module was constructed, and its caller where the container was called. `dropped`: the call is a statement, so
+    that writing is all that it is for.
+    """
+
+    op: str
+    site: Site
+    part: str = ""
+    symbol: str = ""
+    spelled: str = "call"
+    flag: Place | None = None
+    module: bool = False
+    param: bool = False
+    producer: str = ""
+    built: bool = False
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Backward needs what `save` kept, but `write` overwrote it; `saves` are further nodes that need it as well."""
+
+    framework: str
+    save: Touch
+    write: Touch
+    backward: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The framework refuses `write` by `check` (leaf, leaf_view, multi_view, …)."""
+
+    framework: str
+    check: str
+    write: Touch
+    origin: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Untracked:
+    """Backward uses what `save` kept, and `write` changed it behind the version counter."""
+
+    framework: str
+    save: Touch
+    write: Touch
+    backward: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """Backward runs a function again that read `save` from outside its arguments, and `write` has changed that."""
+
+    framework: str
+    save: Touch
+    write: Touch
+    backward: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Compiled code carries out `write`, which the framework refuses by `check`, with other values than it spells."""
+
+    framework: str
+    check: str
+    write: Touch
+    origin: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clobbered:
+    """`write` changed a tensor that `read` reads afterwards under the other name `other`, bound before the write."""
+
+    framework: str
+    write: Touch
+    read: Touch
+    other: str
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """
+    `write` changed a value that the program keeps: `how` is container, detached, average, repeated or default.
+
+    `kept` is the place where it was put away, `read` the access that then sees the change, where there is one.
+    """
+
+    framework: str
+    how: str
+    write: Touch
+    kept: Place | None
+    read: Touch | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A write that has no effect where the function is compiled as a whole: only what a statement binds is kept."""
+
+    framework: str
+    write: Touch
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """
+    A gradient flows past `write`, which changed a value while nothing was recorded.
+
+    `read` is the first use of the new value; None when backward starts from it.
+    """
+
+    framework: str
+    write: Touch
+    read: Touch | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Escaped:
+    """
+    `write` changed a tensor that the function was passed as `argument`.
+
+    `read` is the access of a caller that then sees the change, where one is known.
+    """
+
+    framework: str
+    write: Touch
+    argument: str
+    read: Touch | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LostUpdate:
+    """An augmented assignment bound a variable anew, and the parameter behind it keeps its value."""
+
+    framework: str
+    write: Touch
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """A write in the call of a module, whatever comes of it."""
+
+    framework: str
+    write: Touch
+    assumptions: frozenset[str]
+
+
+Event = (
+    Stale
+    | Refused
+    | Untracked
+    | Recomputed
+    | Accepted
+    | Clobbered
+    | Snapshot
+    | Lost
+    | Ignored
+    | Escaped
+    | LostUpdate
+    | Performed
+)

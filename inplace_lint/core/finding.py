@@ -1,0 +1,161 @@
+"""
+What the user is told.
+
+A `Finding` is made by a rule from an event and goes to suppression, reporters, fixes and confirmation. It knows source
+positions and sentences; it does not know how it was found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from inplace_lint.core.span import Span
+
+
+class Severity(Enum):
+    """How sure and how bad: an error is always right, a warning needs an assumption, info is opinion."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Certainty(Enum):
+    """`always`: on every explored path; `sometimes`: on one; `unknown`: only under at least one assumption."""
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+    UNKNOWN = "unknown"
+
+
+class Role(Enum):
+    """What a related place did."""
+
+    SAVE = "save"
+    WRITE = "write"
+    ALIAS = "alias"
+    BACKWARD = "backward"
+
+
+class Applicability(Enum):
+    """Whether a fix may be applied unasked."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+class Proof(Enum):
+    """What running the flagged code on the real framework said of a finding."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    NOT_REACHED = "not reached"
+    COULD_NOT_RUN = "could not run"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """
+    What `--confirm` found out about a finding.
+
+    `confirmed`: the framework broke at this very write. `refuted`: the write ran after the save, a backward ran through
+    both in training, and nothing broke. `not reached`: what was run says neither. `could not run`: nothing ran to its
+    end. `reason` is one line; `version` is empty where there is no framework; `spelled` is `name` in another language.
+    """
+
+    proof: Proof
+    framework: str
+    version: str
+    device: str
+    reason: str
+    spelled: str = ""
+
+    @property
+    def where(self) -> str:
+        """Give the framework and the device, as `torch 2.13.0 (cpu)`."""
+        return f"{self.framework} {self.version} ({self.device})" if self.version else self.framework
+
+    @property
+    def name(self) -> str:
+        """Give the verdict without its reason."""
+        place = f" on {self.where}" if self.version else ""
+        return self.spelled or f"{self.proof.value}{place}"
+
+    @property
+    def words(self) -> str:
+        """Give the verdict in one line."""
+        return f"{self.name}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A stretch of source text and what is to stand there instead; an empty stretch is where something is put in."""
+
+    span: Span
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """
+    Edits that take a fault away together, and the sentence that says what they do ("use `x = x + y`").
+
+    `safe`: the tape showed that nobody else sees the written tensor and that its value stays the same. `display`: there
+    is only the sentence.
+    """
+
+    applicability: Applicability
+    message: str
+    edits: tuple[Edit, ...]
+
+    def applies(self, *, unsafe: bool) -> bool:
+        """Say whether the fix may be applied, `unsafe` ones asked for or not."""
+        return self.applicability is Applicability.SAFE or (unsafe and self.applicability is Applicability.UNSAFE)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A place that takes part in a finding, and the sentence about it ("saved here: relu keeps its output")."""
+
+    role: Role
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    One fault at one primary place.
+
+    `message` is lower case without a full stop, the fact first and the consequence second. `label` stands under the
+    carets ("written here"). `help` is the cure in one line; `says` is what the framework prints when it happens.
+    `symbol` is the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves
+    that were left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences
+    ("`x` requires grad").
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    certainty: Certainty
+    message: str
+    span: Span
+    label: str
+    related: tuple[Related, ...] = ()
+    more: int = 0
+    symbol: str = ""
+    op: str = ""
+    function: str = ""
+    framework: str = ""
+    assumptions: tuple[str, ...] = ()
+    help: str = ""
+    says: str = ""
+    fix: Fix | None = None
+    verdict: Verdict | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Give the message, with the verdict behind it where there is one: for what has one line of text."""
+        return self.message if self.verdict is None else f"{self.message} [{self.verdict.words}]"

@@ -1,0 +1,64 @@
+"""
+Where something stands in source text.
+
+A `Place` is cheap: the slice a node was lowered from, and the node's ordinal in it. It is all that the interpreter
+carries. A `Span` is what a user sees; it is computed from a place only for what a finding names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+
+class Slice(NamedTuple):
+    """
+    A run of whole lines of one file that is parsed alone: a top-level statement, a method, or a class without methods.
+
+    Units: lines from 1, both ends included. `kind` is "statement" (the lines as they are) or "class" (a class whose
+    directly contained function definitions are blanked, so that each can be its own slice).
+    """
+
+    path: str
+    first: int
+    last: int
+    kind: str = "statement"
+
+
+class Place(NamedTuple):
+    """The node numbered `at` of a slice, counted in the order in which `lower` makes nodes."""
+
+    slice: Slice
+    at: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """
+    A stretch of source text.
+
+    Units: lines from 1; columns in code points from 0; `end_column` is exclusive; offsets in bytes of the file as
+    decoded and encoded again in UTF-8, from 0. `cell` is the notebook cell, from 1, where there is one.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    start_byte: int = 0
+    end_byte: int = 0
+    cell: int | None = None
+
+    def cut(self, lines: Sequence[str]) -> list[str]:
+        """Give what of the lines of its file the span covers; nothing where these lines are not there."""
+        covered = list(lines[self.line - 1 : self.end_line])
+        if covered:
+            covered[-1] = covered[-1][: self.end_column]
+            covered[0] = covered[0][self.column :]
+        return covered

@@ -1,0 +1,146 @@
+"""
+Objects that were made once on a path, and are made again without running anything.
+
+    blocks = [Block(dim, rate) for rate in rates]     # the first is constructed, the others are its twins
+
+A twin is a copy, with ids of its own, of what the construction of an object put on the heap. Only a construction that
+changed nothing of before, reported nothing and assumed nothing has twins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.heap import Instance, ListObject, Names, Object, Storage, Tensor
+from inplace_lint.domain.id_renaming import Renumbering, links_of, timeless
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Sym, Value
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+_OF_FRAMES = frozenset({"comprehension", "fetched", "length", "turn"})
+_MADE_WHEN_ASKED = frozenset({"class", "method", "module", "ran", "unbound"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment of a path, from which on changes are looked at."""
+
+    start: int
+    symbols: int
+    lowest: int
+    attached: object
+    before: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """What a construction made: ids from above `start` on are its own, all others mean what they meant before."""
+
+    start: int
+    size: int
+    value: Ref
+    objects: tuple[tuple[int, Object], ...]
+    storages: tuple[tuple[int, Storage], ...]
+    bindings: tuple[tuple[tuple[Hashable, ...], Value], ...]
+
+
+def mark(state: State) -> Mark:
+    """Note where a construction begins."""
+    before = (state.events, state.assumptions, state.modes)
+    found = Mark(state.next_id, len(state.symbols.keys), state.lowest, state.attached, before)
+    state.lowest = state.next_id + 1
+    return found
+
+
+def made_since(state: State, moment: Mark, value: Ref) -> Twin | None:
+    """Give what was made since a moment and belongs to an object; None if anything else was changed."""
+    start, untouched = moment.start, state.lowest > moment.start
+    state.lowest = min(state.lowest, moment.lowest)
+    if not untouched or (state.events, state.assumptions, state.modes) != moment.before:
+        return None
+    objects = _reached(state, value, moment)
+    bindings = None if objects is None else _attached(state, moment, objects)
+    if objects is None or bindings is None:
+        return None
+    numbers = {thing.storage for thing in objects.values() if isinstance(thing, Tensor) and thing.storage > start}
+    storages = tuple((number, state.storages[number]) for number in sorted(numbers))
+    return Twin(start, state.next_id - start, value, tuple(objects.items()), storages, bindings)
+
+
+def _reached(state: State, value: Ref, moment: Mark) -> dict[int, Object] | None:
+    """Give the new objects that one leads to; None when they hold on to variables, history or unknowns of a moment."""
+    found: dict[int, Object] = {}
+    waiting: list[Ref | Sym] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Sym):
+            if part.kind != "number" and not timeless(state, part.id, moment.symbols):
+                return None
+            continue
+        if part.id <= moment.start or part.id in found:
+            continue
+        thing = found[part.id] = state.heap[part.id]
+        if isinstance(thing, Names) or (isinstance(thing, Tensor) and thing.nodes):
+            return None
+        waiting.extend(_links(thing))
+    return found
+
+
+def _links(thing: Object) -> list[Ref | Sym]:
+    """List the refs and unknowns in an object."""
+    found: list[Ref | Sym] = []
+    if type(thing) is Instance:
+        if thing.children is not None:
+            found.append(thing.children)
+        parts: Iterable[object] = thing.attrs.values() if thing.pending is None else (thing.pending, thing.attrs)
+    elif type(thing) is Tensor:
+        found.extend(ref for ref in (thing.base, thing.grad) if ref is not None)
+        parts = (thing.part,) if thing.part else ()
+    else:
+        parts = thing.items if type(thing) is ListObject else (thing,)
+    for part in parts:
+        kind = type(part)
+        if kind is Ref or kind is Sym:
+            found.append(part)  # type: ignore[arg-type]
+        elif kind is not Const and kind is not Dotted and kind is not ClassValue:
+            found.extend(links_of(part))
+    return found
+
+
+def _attached(
+    state: State, moment: Mark, objects: dict[int, Object]
+) -> tuple[tuple[tuple[Hashable, ...], Value], ...] | None:
+    """Give what was attached to the objects; None when something was attached to anything else that lasts."""
+    found: list[tuple[tuple[Hashable, ...], Value]] = []
+    cell = state.attached
+    while cell is not moment.attached:
+        assert isinstance(cell, tuple)
+        key, cell = cell
+        if not isinstance(key, tuple) or key[0] in _MADE_WHEN_ASKED or key[0] in _OF_FRAMES:
+            continue
+        if key[0] == "tensor":  # an unknown that was used as a tensor: what leads to it was looked at
+            continue
+        if len(key) < 2 or not isinstance(key[1], int) or key[1] <= moment.start:  # noqa: PLR2004 - a kind and an id
+            return None
+        if key[1] in objects:
+            found.append((key, state.bindings[key]))
+    return tuple(reversed(found))
+
+
+def make(state: State, twin: Twin) -> Ref:
+    """Put a copy of what a construction made into the state, and give the object that was constructed."""
+    renumbering = Renumbering(twin.start, state.next_id - twin.start)
+    for number, thing in twin.objects:
+        state.put(Ref(renumbering.number(number)), renumbering.thing(thing))
+    for number, storage in twin.storages:
+        state.put_storage(renumbering.number(number), renumbering.thing(storage))
+    for key, value in twin.bindings:
+        assert isinstance(key[1], int)
+        state.attach((key[0], renumbering.number(key[1]), *key[2:]), renumbering.thing(value))
+    state.advance(twin.size)
+    return Ref(renumbering.number(twin.value.id))

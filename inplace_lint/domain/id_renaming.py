@@ -1,0 +1,125 @@
+"""Copies of objects of the heap with ids of their own, and what an object leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from inplace_lint.core.event import Site, Touch
+from inplace_lint.core.records import replace
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import Instance, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
+
+# Symbols whose keys say all that they depend on: the same at every moment. All others stand for one moment.
+_TIMELESS = frozenset(
+    {
+        "attr",
+        "binary",
+        "compare",
+        "global",
+        "in",
+        "isinstance",
+        "isnone",
+        "item",
+        "math",
+        "not",
+        "param",
+        "shape",
+        "stdlib",
+        "unary",
+        "untrue",
+    }
+)
+_BY_NUMBER = frozenset({"not", "isnone", "attr"})
+_WITHOUT_IDS: frozenset[type] = frozenset(
+    {Const, Dotted, ModuleValue, Imported, ClassValue, Sym, Place, Site, Touch, str, bool, int, frozenset, type(None)}
+)
+
+
+class Renumbering:
+    """Translates objects: ids above `start` move on by `shift`, all others mean what they meant before."""
+
+    def __init__(self, start: int, shift: int) -> None:
+        self.start, self.shift = start, shift
+
+    def number(self, number: int) -> int:
+        """Give the id that stands for an id."""
+        return number + self.shift if number > self.start else number
+
+    def thing(self, thing: Any) -> Any:  # noqa: ANN401 - walks every kind of object
+        """Give an object with everything in it translated."""
+        kind = type(thing)
+        if kind in _WITHOUT_IDS:
+            return thing
+        if kind is Ref:
+            return Ref(self.number(thing.id))
+        if kind is tuple:
+            return tuple([self.thing(item) for item in thing])
+        if kind is dict:
+            return {key: self.thing(item) for key, item in thing.items()}
+        if kind is Instance:
+            return self._instance(thing)
+        if kind is Tensor and thing.base is None and thing.grad is None and not thing.nodes and not thing.part:
+            return replace(thing, storage=self.number(thing.storage))
+        if not is_dataclass(thing):
+            return thing
+        changed = {item.name: self._field(item.name, getattr(thing, item.name)) for item in fields(thing)}
+        return replace(thing, **changed)  # type: ignore[type-var]
+
+    def _instance(self, thing: Instance) -> Instance:
+        attrs: dict[str, Value] = {}
+        for name, value in thing.attrs.items():
+            kind = type(value)
+            if kind is Ref:
+                attrs[name] = Ref(self.number(value.id))  # type: ignore[union-attr]
+            else:
+                attrs[name] = value if kind in _WITHOUT_IDS else self.thing(value)
+        children = None if thing.children is None else Ref(self.number(thing.children.id))
+        return Instance(thing.cls, attrs, thing.opaque, children, thing.made, self.thing(thing.pending))
+
+    def _field(self, name: str, part: Any) -> Any:  # noqa: ANN401 - walks every kind of object
+        return self.number(part) if name == "storage" else self.thing(part)
+
+
+def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind of object
+    """List the refs and unknowns that stand in an object, at any depth but behind no ref."""
+    found: list[Ref | Sym] = []
+    waiting = [thing]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Ref | Sym):
+            found.append(part)
+        elif type(part) in _WITHOUT_IDS or isinstance(part, Enum):
+            continue
+        elif isinstance(part, tuple):
+            waiting.extend(part)
+        elif isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif is_dataclass(part):
+            waiting.extend(getattr(part, item.name) for item in fields(part))
+    return found
+
+
+def timeless(state: State, number: int, known: int) -> bool:
+    """Say whether a symbol means the same whenever it is made: it was there before, or is made of such ones only."""
+    if number < known:
+        return True
+    key = state.symbols.keys[number]
+    if not isinstance(key, tuple) or key[0] not in _TIMELESS:
+        return False
+    parts = key[1:]
+    if key[0] in _BY_NUMBER and isinstance(key[1], int):
+        parts = (Sym(key[1]), *key[2:])
+    return all(_timeless_part(state, part, known) for part in parts)
+
+
+def _timeless_part(state: State, part: object, known: int) -> bool:
+    if isinstance(part, Sym):
+        return timeless(state, part.id, known)
+    if isinstance(part, tuple) and not isinstance(part, Ref):
+        return all(_timeless_part(state, inner, known) for inner in part)
+    return part is None or isinstance(part, Const | Dotted | ModuleValue | Imported | str | bool)

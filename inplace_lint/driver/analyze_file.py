@@ -1,0 +1,223 @@
+"""Checks one file: outline, roots, events, rules, findings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.finding import Finding, Fix
+from inplace_lint.core.span import Place, Slice, Span
+from inplace_lint.driver.runtime_limits import with_room
+from inplace_lint.driver.select import Chosen, chosen, findings_of, say
+from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Outline, mentions, outline, outline_of
+from inplace_lint.fix.context import Case, Mender, partner, watched
+from inplace_lint.frontend.lower import lower
+from inplace_lint.frontend.nesting_guard import depth_exceeds
+from inplace_lint.frontend.slices import split_lines
+from inplace_lint.interp import entry_points
+from inplace_lint.interp.checkers.alias_query import Holding
+from inplace_lint.interp.context import Program
+from inplace_lint.knowledge import facts
+from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.help import cure
+from inplace_lint.workspace.module_store import Module, Project, alone
+
+if TYPE_CHECKING:
+    from inplace_lint.frontend.positions import Located
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """
+    What a user can say about the code under analysis as a whole: for which `versions` of frameworks it is meant.
+
+    `opinions`: what is no fault is told as well, as info.
+    """
+
+    versions: tuple[tuple[str, str], ...] = ()
+    opinions: bool = False
+
+    def version(self, framework: str) -> str | None:
+        """Give the version of a framework that the code is meant for; None for the newest that is known."""
+        return dict(self.versions).get(framework)
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """
+    What was found in one file, and what it took.
+
+    `statements` gives, for the span of each finding, the first and last line on which a comment can suppress it.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
+
+
+_LOADED: dict[tuple[str, str | None], facts.Facts] = {}
+
+
+def facts_for(name: str, version: str | None) -> facts.Facts:
+    """Give the tables of a framework, read once a process."""
+    key = (name, version)
+    if key not in _LOADED:
+        _LOADED[key] = facts.load(name, version)
+    return _LOADED[key]
+
+
+def packages() -> tuple[str, ...]:
+    """Name the packages whose mention makes a file worth checking."""
+    return tuple(package for name in facts.frameworks() for package in facts_for(name, None).framework.packages)
+
+
+def check_file(
+    path: str, source: str, options: Options, project: Project | None = None, mender: Mender | None = None
+) -> FileResult:
+    """
+    Give all findings of the roots of a file, unsuppressed; some may stand in files of `project` that they lead to.
+
+    `mender` is asked for the fix of each; for it, what has a finding is run a second time.
+
+    Raises: SyntaxError when neither `ast` nor LibCST reads the file.
+    """
+    clock = Clock()
+    known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
+    read = project.modules.get(path) if project is not None else None
+    if read is not None and read.source == source:
+        outlined = read.outline._replace(mentions=mentions(source, packages()))
+    else:
+        read, outlined = None, _outline(path, source, packages())
+    clock.lap("outline")
+    used = _frameworks(outlined, known)
+    if not used:
+        return FileResult(seconds=clock.seconds)
+    project = project or alone()
+    main = read or Module(path, source, outlined)
+    program = Program(main, used, project, options.opinions)
+    before = project.lowering.seconds
+    found = with_room(lambda: entry_points.run_all(program))
+    clock.lap("interpret")
+    clock.move("interpret", "lower", project.lowering.seconds - before)
+    words = chosen(word for entry in found for word in say(entry.event, always=entry.paths == entry.of))
+    resolver = Resolver(program)
+    if mender is not None and words:
+        resolver.mender, again = mender, Program(main, used, project, options.opinions)
+        resolver.holdings = watched(again, [entry.said.draft for entry in words])
+    findings, statements = findings_of(words, resolver, program.default().framework)
+    clock.lap("judge")
+    return FileResult(findings, _counters(program), clock.seconds, statements)
+
+
+class Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Book the time since the last lap."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+    def move(self, source: str, target: str, seconds: float) -> None:
+        """Book part of a stage as another stage."""
+        self.seconds[source] -= seconds
+        self.seconds[target] = self.seconds.get(target, 0.0) + seconds
+
+
+def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
+    try:
+        return outline(path, source, names)
+    except SyntaxError as error:
+        # What is nested too deeply for `ast` would crash LibCST, and the process with it.
+        if error.__cause__ is not None or depth_exceeds(source) is not None:
+            raise
+        # `ast` of this Python may be older than the syntax of the file; LibCST raises if it is wrong indeed.
+        code = lower(source, Slice(path, 1, len(split_lines(source))))
+        return outline_of(path, source, code, names)
+
+
+def _frameworks(outlined: Outline, known: Mapping[str, facts.Facts]) -> dict[str, facts.Facts]:
+    mentioned = [
+        name
+        for name, entry in known.items()
+        if any(package in outlined.mentions for package in entry.framework.packages)
+    ]
+    first = [name for name in mentioned if _imported_first(outlined, known[name])]
+    return {name: known[name] for name in sorted(mentioned, key=lambda name: name not in first)}
+
+
+def _imported_first(outlined: Outline, entry: facts.Facts) -> bool:
+    for node in outlined.imports:
+        top = node.module.partition(".")[0]
+        if top in entry.framework.packages:
+            return True
+    return False
+
+
+class Resolver:
+    """Computes positions, for the slices that findings name only."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.located: dict[Slice, Located] = {}
+        self.mender: Mender | None = None
+        self.holdings: Mapping[Place, AbstractSet[Holding]] = {}
+
+    def _locate(self, slice_: Slice) -> Located:
+        known = self.located.get(slice_)
+        if known is None:
+            module = self.program.module(slice_.path)
+            from inplace_lint.frontend.positions import Located  # noqa: PLC0415 - libcst only where something was found
+
+            known = self.located[slice_] = Located(module.source, slice_, module.holes(slice_))
+        return known
+
+    def span(self, place: Place) -> Span:
+        """Give the position of a place."""
+        return self._locate(place.slice).span(place.at)
+
+    def statement(self, place: Place) -> tuple[int, int]:
+        """Give the lines of the statement that holds a place."""
+        return self._locate(place.slice).statement(place.at)
+
+    def owner(self, place: Place) -> str:
+        """Name the function or class that a slice is; empty for a statement of a module."""
+        for item in self.program.module(place.slice.path).outline.items:
+            for inner in (item, *item.methods):
+                if inner.slice == place.slice:
+                    return inner.qualname
+        return ""
+
+    def source(self, path: str) -> str:
+        """Give the text of a file of the program."""
+        return self.program.module(path).source
+
+    def help(self, draft: Draft, span: Span) -> str:
+        """Give the cure in one line; empty when nothing simple is right."""
+        return cure(draft, self.source(span.path), span, bool(partner(self.program.default(), draft.write.op)))
+
+    def fix(self, entry: Chosen, span: Span) -> Fix | None:
+        """Give the edits that mend a finding, where somebody makes any."""
+        if self.mender is None:
+            return None
+        said = entry.said
+        case = Case(said.event, said.draft, span, entry.saves, self.holdings, self.program, self._locate)
+        return self.mender(case)
+
+
+def _counters(program: Program) -> dict[str, int]:
+    counters = dict(program.budget.counters)
+    writers = schedule.writers(program.outline)
+    returned = program.budget.returned
+    counters["functions_that_write"] = len(writers)
+    counters["functions_reached_uncut"] = sum(schedule.key(item) in returned for item in writers)
+    return counters

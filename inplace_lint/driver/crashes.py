@@ -1,0 +1,63 @@
+"""What is told of a file that could not be checked as usual: wrong syntax is a finding, a crash of ours one line."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+import warnings
+from pathlib import Path
+
+from inplace_lint.core.finding import Certainty, Finding, Severity
+from inplace_lint.core.span import Span
+
+SYNTAX_CODE = "IPL902"
+SYNTAX_NAME = "invalid-syntax"
+
+
+def crash(error: Exception) -> str:
+    """Give a line about an exception that nobody foresaw."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
+    text = str(error).partition("\n")[0]
+    return f"internal error: {type(error).__name__}: {text} ({place})"
+
+
+def hides_interrupt(error: BaseException) -> bool:
+    """Say whether an exception was raised while an interrupt was on its way, as LibCST does in its context managers."""
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, KeyboardInterrupt):
+            return True
+    return False
+
+
+def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding:
+    """Give the finding that a file is no Python, at the place and in the words of the Python that runs."""
+    error = _of_python(source) or error
+    line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
+    end_line, end = error.end_lineno or line, max((error.end_offset or 0) - 1, 0)
+    if (end_line, end) <= (line, column):
+        end_line, end = line, column + 1
+    span = Span(path, line, column, end_line, end)
+    return Finding(
+        code=SYNTAX_CODE,
+        name=SYNTAX_NAME,
+        severity=Severity.ERROR,
+        certainty=Certainty.ALWAYS,
+        message=(error.msg or "invalid syntax").partition("\n")[0].removeprefix("parser error: "),
+        span=span,
+        label="here",
+    )
+
+
+def _of_python(source: str) -> SyntaxError | None:
+    """Give what the running Python says of a text; nothing where it reads it, or does not say where it stops to."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        return error if error.lineno else None
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None

@@ -1,0 +1,133 @@
+"""
+Work spread over processes, one task at a time to each, so that a process that dies names the one task it died of.
+
+`concurrent.futures` gives up all tasks when one process is killed; that would let one file end a run.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+from inplace_lint.cli.streams import interrupts_held
+from inplace_lint.core.errors import InplaceLintError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_ORPHAN_CHECK_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The process that had a task ended without an answer; `reason` says how."""
+
+    reason: str
+
+
+@dataclass(slots=True)
+class _Worker(Generic[Task, Result]):
+    process: Any  # the class depends on the start method
+    connection: Connection
+    task: int = -1
+
+
+def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Result | Lost]]:
+    """
+    Give the index and result of every task, in the order in which they are done.
+
+    `work` is a function of a module and does not raise. Tasks start in the order given. Leaving the iterator, or an
+    interrupt, ends the processes; the end of this process does so within seconds. Where the system gives fewer
+    processes, fewer it is.
+
+    Raises: `InplaceLintError` where it gives none.
+    """
+    # Linux alone has a fork that is both safe here (one thread) and inherits what is imported already.
+    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    waiting = collections.deque(range(len(tasks)))
+    workers: list[_Worker[Task, Result]] = []
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < jobs and (worker := _start(context, work, among=len(workers))) is not None:
+                workers.append(worker)
+                _give(worker, waiting.popleft(), tasks)
+            for ready in wait([worker.connection for worker in workers]):
+                worker = next(worker for worker in workers if worker.connection is ready)
+                index, answer = worker.task, _answer(worker)
+                if waiting and not isinstance(answer, Lost):
+                    _give(worker, waiting.popleft(), tasks)
+                else:
+                    workers.remove(worker)
+                    _end(worker)
+                yield index, answer
+    finally:
+        for worker in workers:
+            _end(worker)
+
+
+def _start(context: Any, work: Callable[[Task], Result], *, among: int) -> _Worker[Task, Result] | None:  # noqa: ANN401 - see `_Worker`
+    """Start a process beside others; None where the system gives no more than these."""
+    with contextlib.ExitStack() as opened:
+        try:
+            ours, theirs = (opened.enter_context(end) for end in context.Pipe())
+            process = context.Process(target=_serve, args=(theirs, work, os.getpid()), daemon=True)
+            with interrupts_held():  # one must not hit the new process before that ignores it
+                process.start()
+        except OSError as error:
+            if among:
+                return None
+            msg = f"no process can be started: {(error.strerror or 'error').lower()}; `--jobs 1` does without"
+            raise InplaceLintError(msg) from error
+        theirs.close()
+        opened.pop_all()
+    return _Worker(process, ours)
+
+
+def _give(worker: _Worker[Task, Result], index: int, tasks: Sequence[Task]) -> None:
+    worker.task = index
+    with contextlib.suppress(OSError):  # it died between two tasks: reading its answer finds the same out
+        worker.connection.send(tasks[index])
+
+
+def _answer(worker: _Worker[Task, Result]) -> Result | Lost:
+    try:
+        result: Result = worker.connection.recv()
+    except (EOFError, OSError):
+        worker.process.join()
+        code = worker.process.exitcode
+        how = (
+            f"was killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with status {code}"
+        )
+        return Lost(how)
+    return result
+
+
+def _end(worker: _Worker[Task, Result]) -> None:
+    # Closing our end would not tell it: processes that were forked later hold that end too.
+    worker.process.kill()
+    worker.process.join()
+    worker.connection.close()
+
+
+def _serve(connection: Connection, work: Callable[[Task], Result], parent: int) -> None:
+    """Answer tasks until the other end closes or the parent is gone; an interrupt is the parent's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        # The parent may be gone while a task is at work, which can take long.
+        signal.signal(signal.SIGALRM, lambda _number, _frame: None if os.getppid() == parent else os._exit(1))
+        signal.setitimer(signal.ITIMER_REAL, _ORPHAN_CHECK_SECONDS, _ORPHAN_CHECK_SECONDS)
+    while os.getppid() == parent:
+        try:
+            if connection.poll(_ORPHAN_CHECK_SECONDS):
+                connection.send(work(connection.recv()))
+        except (EOFError, OSError):
+            return

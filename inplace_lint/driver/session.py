@@ -1,0 +1,393 @@
+"""
+One run: files are found, read, checked in parallel, and what the user let stand is taken out.
+
+This is the only place that catches every exception: a crash on one file becomes a line about that file, and the run
+goes on to the next.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from inplace_lint.config.pins import pinned
+from inplace_lint.config.settings import Settings
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.finding import Finding, Fix, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.driver import cache, pool
+from inplace_lint.driver.crashes import SYNTAX_CODE, SYNTAX_NAME, crash, hides_interrupt, syntax_finding
+from inplace_lint.driver.merge_findings import agreement
+from inplace_lint.driver.runtime_limits import collector_off
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.policy import suppress
+from inplace_lint.workspace import files, import_graph, notebook
+
+if TYPE_CHECKING:
+    from inplace_lint.fix.context import Case
+
+_FEW_BYTES = 40_000
+_MOST_GARBAGE = 500_000
+
+
+class Task(NamedTuple):
+    """
+    One file whose roots are run: the path that findings carry, its bytes, and the settings that results depend on.
+
+    `root` is the folder that its imports are looked up in at most. `opinions`: what is no fault is told as well.
+    `reported`: what stands in it is shown.
+    `around` is a digest of the other files that results depend on, `finds_in` are the files whose findings count.
+    `texts` stand for the files of these paths, whatever is in them.
+    """
+
+    path: str
+    data: bytes
+    torch_version: str | None = None
+    paddle_version: str | None = None
+    root: str = ""
+    opinions: bool = False
+    reported: bool = True
+    around: bytes = b""
+    finds_in: frozenset[str] = frozenset()
+    texts: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check of one file gave; `trouble` is the reason why it gave nothing."""
+
+    entry: cache.Entry
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    trouble: str = ""
+    lasting: bool = True
+
+
+@dataclass(slots=True)
+class Outcome:
+    """
+    What a run found, in the order of paths and places.
+
+    `troubles` has one line for each file that could not be checked. `seconds` adds up the stages over all processes.
+    Findings in `notebooks` stand at the places of their cells. `asked` are the files that were asked for, with what
+    was read of them. `known` counts findings that are let stand, `notes` are lines for the user that are no fault of
+    a file. `word` is what was done instead of telling findings.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    troubles: list[str] = field(default_factory=list)
+    statements: dict[Span, tuple[int, int]] = field(default_factory=dict)
+    counters: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
+    notebooks: dict[str, notebook.Notebook] = field(default_factory=dict)
+    asked: dict[str, bytes] = field(default_factory=dict)
+    hidden: dict[Finding, bool] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    word: str = ""
+
+
+class Plan(NamedTuple):
+    """
+    What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path.
+
+    `opinions_of` gives those of them that may tell what is no fault. `texts` stand for files, by the paths that
+    findings carry. `memory` keeps results between runs of one process. `nested` gives what a configuration of a
+    folder that is searched leaves out.
+    """
+
+    settings: Settings
+    settings_of: Callable[[Path], Settings]
+    codes_of: Callable[[Path], frozenset[str]]
+    progress: Callable[[int, int], None] | None = None
+    opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
+    texts: Mapping[str, bytes] = MappingProxyType({})
+    memory: dict[Hashable, Checked] | None = None
+    nested: Callable[[Path], Sequence[str]] | None = None
+
+
+def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
+    """Check every file that the paths mean, and give what was found; no file's fault ends the run."""
+    outcome = Outcome()
+    import_graph.forget()
+    found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
+    outcome.troubles.extend(found.troubles)
+    outcome.notes.extend(found.notes)
+    tasks = _tasks(found.files, plan, outcome)
+    return check_all(_around(tasks, exclude, plan), plan, outcome)
+
+
+def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
+    """Check the tasks, from the cache where it knows them, and put findings and troubles into the outcome."""
+    import_graph.forget()
+    store = _cache(plan.settings)
+    results: dict[str, Checked] = {}
+    pending: list[Task] = []
+    for task in tasks:
+        known = None if plan.memory is None else plan.memory.get(_key(task))
+        entry = store(task).get(task.path, store(task).key(task.path, task.around + task.data)) if store else None
+        if known is None and entry is None:
+            pending.append(task)
+        else:
+            results[task.path] = known or Checked(entry or cache.Entry((), {}, {}))
+    outcome.counters["files_from_cache"] += len(results)
+    pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
+    for task, checked in _check(pending, plan):
+        results[task.path] = checked
+        if plan.memory is not None:
+            plan.memory[_key(task)] = checked
+        if store and checked.lasting:
+            store(task).put(task.path, store(task).key(task.path, task.around + task.data), checked.entry)
+    started = time.perf_counter()
+    _collect(tasks, results, plan, outcome)
+    _spend(outcome, {"suppress": time.perf_counter() - started})
+    return outcome
+
+
+def _key(task: Task) -> Hashable:
+    return task.path, task.data, task.around, task.torch_version, task.paddle_version
+
+
+def check_one(task: Task) -> Checked:
+    """Check one file; whatever goes wrong is told in the result. Runs in a process of the pool."""
+    with collector_off():
+        checked = _check_one(task)
+    if gc.get_count()[0] > _MOST_GARBAGE:
+        gc.collect()
+    return checked
+
+
+def _check_one(task: Task) -> Checked:
+    started = time.perf_counter()
+    try:
+        source = files.decode(task.data)
+        from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
+
+        named = (("torch", task.torch_version), ("paddle", task.paddle_version))
+        versions = tuple((framework, version) for framework, version in named if version is not None)
+        project = import_graph.project(task.root, framework_names(), dict(task.texts)) if task.root else None
+        result = check_file(task.path, source, Options(versions, task.opinions), project, _mend)
+    except UnreadableError as error:
+        return _failed(str(error))
+    except SyntaxError as error:
+        return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
+    except RecursionError:
+        return _failed("nested too deeply to be analyzed")
+    except MemoryError:
+        return _failed("not enough memory to analyze it")
+    except Exception as error:
+        if hides_interrupt(error):
+            raise KeyboardInterrupt from error
+        return _failed(crash(error))
+    rest = time.perf_counter() - started - sum(result.seconds.values())
+    seconds = {**result.seconds, "other": rest}
+    return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
+
+
+def _mend(case: Case) -> Fix | None:
+    from inplace_lint.fix.fixers import mend  # noqa: PLC0415 - only where something was found
+
+    return mend(case)
+
+
+@lru_cache(maxsize=1)
+def framework_names() -> tuple[str, ...]:
+    """Give the names of the packages that make a file worth a parse, as the framework tables have them."""
+    names: list[str] = []
+    for path in sorted((rules_dir() / "ops").glob("*/framework.json")):
+        names.extend(json.loads(path.read_text(encoding="utf-8"))["packages"])
+    return tuple(names)
+
+
+def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
+    started = time.perf_counter()
+    names = framework_names()
+    tasks: list[Task] = []
+    roots: dict[Path, str] = {}
+    for path in paths:
+        shown = files.shown(path)
+        try:
+            data = plan.texts[shown] if shown in plan.texts else files.read(path)
+        except UnreadableError as error:
+            outcome.troubles.append(f"{shown}: {error}")
+            continue
+        outcome.counters["files"] += 1
+        outcome.asked[shown] = data
+        if not files.mentions(data, names):
+            continue
+        if path.suffix == notebook.SUFFIX:
+            try:
+                book = outcome.notebooks[shown] = notebook.parse(shown, data)
+            except UnreadableError as error:
+                outcome.troubles.append(f"{shown}: {error}")
+                continue
+            data = book.source.encode("utf-8", "surrogatepass")
+        if path.parent not in roots:
+            roots[path.parent] = import_graph.root_of(path)
+        tasks.append(task_of(shown, data, path, roots[path.parent], plan))
+    outcome.counters["files_with_framework"] += len(tasks)
+    _spend(outcome, {"read": time.perf_counter() - started})
+    return tasks
+
+
+def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, reported: bool = True) -> Task:
+    """Give the task of checking a text that stands, or would stand, at a path."""
+    settings = plan.settings_of(path)
+    opinions = bool(plan.opinions_of(path))
+    torch = settings.torch_version or pinned(settings.root, "torch")
+    paddle = settings.paddle_version or pinned(settings.root, "paddle")
+    return Task(name, data, torch, paddle, root, opinions, reported, texts=tuple(plan.texts.items()))
+
+
+def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
+    """Give each task what it depends on; add the files of its project whose roots may find something in it."""
+    names = framework_names()
+    done: list[Task] = []
+    for root in sorted({task.root for task in tasks}):
+        mine = {task.path: task for task in tasks if task.root == root}
+        texts = {**plan.texts, **{path: task.data for path, task in mine.items()}}
+        graph = import_graph.Graph(root, names, texts, exclude)
+        for name in sorted({name for path in mine for name in graph.callers(path)} - mine.keys()):
+            data = graph.text(name)
+            if files.mentions(data, names):
+                mine[name] = task_of(name, data, Path(name), root, plan, reported=False)
+        for path, task in mine.items():
+            below = graph.below(path)
+            finds = frozenset(name for name in below if path in graph.callers(name))
+            done.append(task._replace(around=graph.state(path), finds_in=finds | {path}))
+    return done
+
+
+def _cache(settings: Settings) -> Callable[[Task], cache.Cache] | None:
+    if not settings.cache:
+        return None
+    from inplace_lint.knowledge.facts import digest  # noqa: PLC0415 - of no use without a cache
+
+    facts = digest()
+    folder = settings.root / settings.cache_dir if settings.cache_dir else settings.root / cache.FOLDER
+    made: dict[tuple[str | None, ...], cache.Cache] = {}
+
+    def store(task: Task) -> cache.Cache:
+        wishes = (task.torch_version, task.paddle_version, "opinions" if task.opinions else None)
+        if wishes not in made:
+            made[wishes] = cache.Cache(folder, cache.context_of(facts, wishes))
+        return made[wishes]
+
+    return store
+
+
+def _check(tasks: Sequence[Task], plan: Plan) -> list[tuple[Task, Checked]]:
+    jobs = min(plan.settings.jobs or _cpus(), len(tasks))
+    done: list[tuple[Task, Checked]] = []
+    if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
+        for task in tasks:
+            done.append((task, check_one(task)))
+            _tell(plan, len(done), len(tasks))
+        return done
+    _import_engine()
+    for index, answer in pool.run_all(check_one, tasks, jobs):
+        checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
+        done.append((tasks[index], checked))
+        _tell(plan, len(done), len(tasks))
+    return done
+
+
+def _import_engine() -> None:
+    """Import the engine before processes fork off, so that each finds it imported; a failure shows in each file."""
+    try:
+        import inplace_lint.driver.analyze_file  # noqa: F401, PLC0415
+    except ImportError:
+        return
+
+
+def _tell(plan: Plan, done: int, total: int) -> None:
+    if plan.progress is not None:
+        plan.progress(done, total)
+
+
+def _cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, outcome: Outcome) -> None:
+    found: dict[tuple[str, Span], list[Finding]] = {}
+    texts = {task.path: task.data for task in tasks if task.reported}
+    for task in tasks:
+        checked = results[task.path]
+        if checked.trouble and task.reported:
+            outcome.troubles.append(f"{task.path}: {checked.trouble}")
+        if checked.trouble:
+            continue
+        outcome.counters.update(checked.entry.counters if task.reported else {"files_around": 1})
+        _spend(outcome, checked.seconds)
+        outcome.statements.update(checked.entry.statements)
+        for finding in checked.entry.findings:
+            counts = finding.span.path == task.path or finding.span.path in task.finds_in
+            if counts and _touches(finding, texts):
+                found.setdefault((finding.code, finding.span), []).append(finding)
+    agreed = [agreement(findings) for findings in found.values()]
+    kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
+    books = outcome.notebooks
+    outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
+    outcome.troubles.sort()
+
+
+def _touches(finding: Finding, texts: Mapping[str, bytes]) -> bool:
+    """Say whether the write or a save of a finding stands in one of the files that were asked for."""
+    return finding.span.path in texts or any(related.span.path in texts for related in finding.related)
+
+
+def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outcome: Outcome) -> Iterator[Finding]:
+    """Give the findings whose rules apply where they stand and that no comment there silences."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_path.setdefault(finding.span.path, []).append(finding)
+    unread = {line.partition(": ")[0] for line in outcome.troubles}
+    commented = {path for path, data in texts.items() if path not in unread and suppress.may_name_us(data)}
+    for path in dict.fromkeys([*by_path, *sorted(commented)]):
+        codes = plan.codes_of(Path(path))
+        told = plan.opinions_of(Path(path))
+        chosen = [
+            finding
+            for finding in by_path.get(path, ())
+            if finding.code in codes and (finding.severity is not Severity.INFO or finding.code in told)
+        ]
+        tells_unused = path in commented and suppress.UNUSED_CODE in codes
+        if not chosen and not tells_unused:
+            continue
+        known = texts.get(path, plan.texts.get(path))
+        source = files.decode(files.read(Path(path)) if known is None else known)
+        if tells_unused:
+            names, words, every = _names_of(codes)
+            yield from suppress.unused(chosen, source, outcome.statements, path, names, known=words, every=every)
+        left = suppress.unsuppressed(chosen, source, outcome.statements)
+        outcome.counters["findings_suppressed"] += len(chosen) - len(left)
+        yield from left
+
+
+def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bool]:
+    """Give the codes of the rules that apply by their names, all words for rules, and if all that apply unasked do."""
+    from inplace_lint.rules import RULES  # noqa: PLC0415 - rarely needed
+
+    names = {rule.name: rule.code for rule in RULES if rule.code in codes}
+    words = {word for rule in RULES for word in (rule.code.lower(), rule.name)}
+    words |= {word.lower() for word in (SYNTAX_CODE, SYNTAX_NAME, suppress.UNUSED_CODE, suppress.UNUSED_NAME)}
+    return names, frozenset(words), all(rule.code in codes for rule in RULES if rule.default)
+
+
+def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:
+    for stage, spent in seconds.items():
+        outcome.seconds[stage] = outcome.seconds.get(stage, 0.0) + spent
+
+
+def _failed(reason: str) -> Checked:
+    return Checked(cache.Entry((), {}, {}), trouble=reason, lasting=False)

@@ -1,0 +1,311 @@
+"""
+The outline of a file: its top-level items, what each binds, reads and calls, and whether it may write in place.
+
+It costs one `ast.parse` and one walk. The rest of the analysis asks it which slices are worth parsing with LibCST.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import hashlib
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from inplace_lint.core.span import Slice
+from inplace_lint.effects.collect import Words, gather, gather_ir
+from inplace_lint.effects.local_types import Kinds, members
+from inplace_lint.effects.write_evidence import INITIALISERS, spelled
+from inplace_lint.ir import nodes as ir
+
+PROPERTY_PARTS = frozenset({"deleter", "getter", "setter"})
+
+
+class Definition(NamedTuple):
+    """
+    One top-level item, or one method of a class.
+
+    `kind` is function, class or statement. `binds` are the names that it binds at its level. `reads`, `calls` and
+    `attributes` are the names in it, nested ones included: bare names loaded, dotted callees, attribute names.
+    `writes` says that something in it may write in place, `outward` that this may be what others hold, and `makes` that
+    it makes what writes whenever it is run. `kept` are the names in it that it does more with than call them,
+    `kept_members` the attributes; of a class what stands outside of its methods. `runs_made`: it calls a variable that
+    it binds.
+    """
+
+    kind: str
+    name: str
+    qualname: str
+    slice: Slice
+    binds: tuple[str, ...]
+    reads: frozenset[str]
+    calls: frozenset[str]
+    attributes: frozenset[str]
+    writes: bool
+    bases: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()
+    methods: tuple[Definition, ...] = ()
+    outward: bool = False
+    makes: bool = False
+    kept: frozenset[str] = frozenset()
+    kept_members: frozenset[str] = frozenset()
+    runs_made: bool = False
+
+    @property
+    def member(self) -> str:
+        """The name by which a class holds a method: that of the property and its part for one that sets or deletes."""
+        parts = (decorator.rpartition(".")[2] for decorator in self.decorators)
+        return next((f"{self.name}.{part}" for part in parts if part in PROPERTY_PARTS), self.name)
+
+
+class Outline(NamedTuple):
+    """
+    What is known of a file without LibCST.
+
+    `mentions` are those of the asked-for packages whose names stand in the file. `imports` are all import statements
+    outside functions.
+    """
+
+    path: str
+    digest: str
+    mentions: tuple[str, ...]
+    items: tuple[Definition, ...]
+    lines: int
+    imports: tuple[ir.ImportName | ir.ImportFrom, ...]
+
+
+def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
+    """
+    Give the outline of a file.
+
+    Raises: SyntaxError when `ast` of the running Python refuses it.
+    """
+    tree = _parse(path, source)
+    imports = tuple(_imports(tree.body))
+    names = _Names(tree, imports, roots)
+    return Outline(
+        path=path,
+        digest=digest(source),
+        mentions=mentions(source, roots),
+        items=tuple(_merged([_definition(path, node, names) for node in tree.body])),
+        lines=source.count("\n") + 1,
+        imports=imports,
+    )
+
+
+class _Names:
+    """What the names of a module stand for, where that decides whether something is a write."""
+
+    def __init__(
+        self, tree: ast.Module, imports: Sequence[ir.ImportName | ir.ImportFrom], frameworks: Sequence[str]
+    ) -> None:
+        kinds = Kinds()
+        self._own: set[str] = set()
+        for node in tree.body:
+            match node:
+                case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.AST() as value):
+                    kinds.assign(ast.Name(name), value)
+                    kinds.stores[name] = kinds.stores.get(name, 0) + 1
+                case ast.FunctionDef(name) | ast.ClassDef(name):
+                    self._own.add(name)
+                case _:
+                    pass
+        self._containers = {name for name in kinds.known if kinds.of(name) in {"container", "containers"}}
+        self._harmless: set[str] = set()
+        for statement in imports:
+            if isinstance(statement, ir.ImportFrom):
+                root, last = statement.module.partition(".")[0], statement.module.rpartition(".")[2]
+                if statement.level or root not in frameworks or last in INITIALISERS:
+                    self._harmless.update(alias or name for name, alias in statement.names)
+
+    def write(self, words: Words) -> bool:
+        """
+        Say whether something in a piece of the module may write in place.
+
+        A helper that stands in this file or in another of the project is looked at itself, what initialises parameters
+        does so before anything is saved, and the items of a registry are no tensors.
+        """
+        return words.writes or self._touches(words)
+
+    def write_outward(self, words: Words) -> bool:
+        """Say whether something in a piece of the module may write what others hold."""
+        return words.outward or self._touches(words)
+
+    def make(self, words: Words) -> bool:
+        """Say whether something in a piece of the module may make what writes."""
+        return words.makes or bool(words.flagged - self._own - self._harmless)
+
+    def _touches(self, words: Words) -> bool:
+        helpers = words.helpers | words.flagged
+        return bool(words.fills - self._containers) or bool(helpers - self._own - self._harmless)
+
+
+def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
+    """
+    Give the outline of a file that only LibCST could read: one item, which is the whole file.
+
+    Its functions and classes are then run as the module's own statements define them.
+    """
+    words = gather_ir(code.body)
+    item = _of_words(words, "statement", "", code.slice)
+    imports = tuple(node for node in code.body if isinstance(node, ir.ImportName | ir.ImportFrom))
+    return Outline(path, digest(source), mentions(source, roots), (item,), source.count("\n") + 1, imports)
+
+
+def digest(source: str) -> str:
+    """Give a digest of a file's content."""
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def mentions(source: str, roots: Sequence[str]) -> tuple[str, ...]:
+    """Name the packages whose names stand in the source."""
+    return tuple(root for root in roots if root in source)
+
+
+def _parse(path: str, source: str) -> ast.Module:
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python has to say about a file's syntax is no output of ours
+            return ast.parse(source, path)
+    except (RecursionError, MemoryError, ValueError) as error:
+        msg = f"cannot be parsed: {str(error) or type(error).__name__}"
+        raise SyntaxError(msg, (path, 1, 1, None)) from error
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _first_line(node: ast.stmt) -> int:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return node.lineno
+
+
+def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | None = None) -> Definition:
+    """Outline an item, or a method of the class `owner`."""
+    words = Words()
+    kind, name = "statement", ""
+    bases: tuple[str, ...] = ()
+    methods: tuple[Definition, ...] = ()
+    if isinstance(node, ast.ClassDef):
+        kind, name = "class", node.name
+        bases = tuple(spelled(base) for base in node.bases)
+        for part in (*node.decorator_list, *node.bases, *node.keywords):
+            gather(part, words)
+        methods = _methods(path, node, names, words)
+    else:
+        gather(node, words)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            kind, name = "function", node.name
+    if words.filled_members:
+        attributes = {} if owner is None else members(owner)
+        if any(attributes.get(member) not in kinds for member, kinds in words.filled_members.items()):
+            words.write()
+    slice_ = Slice(path, _first_line(node), node.end_lineno or node.lineno, "class" if kind == "class" else "statement")
+    decorators = getattr(node, "decorator_list", ()) if kind != "statement" else ()
+    return _of_words(words, kind, name, slice_)._replace(
+        qualname=name if owner is None else f"{owner.name}.{name}",
+        binds=(name,) if name else words.binds,
+        writes=names.write(words) or any(method.writes for method in methods),
+        bases=bases,
+        decorators=tuple(spelled(decorator) for decorator in decorators),
+        methods=methods,
+        outward=names.write_outward(words),
+        makes=names.make(words),
+    )
+
+
+def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
+    """Outline an item by the words in it alone."""
+    return Definition(
+        kind=kind,
+        name=name,
+        qualname=name,
+        slice=slice_,
+        binds=words.binds,
+        reads=frozenset(words.reads),
+        calls=frozenset(words.calls),
+        attributes=frozenset(words.attributes),
+        writes=words.writes,
+        outward=words.outward,
+        makes=words.makes,
+        kept=frozenset(words.kept),
+        kept_members=frozenset(words.kept_members),
+        runs_made=words.runs_made,
+    )
+
+
+def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tuple[Definition, ...]:
+    """
+    List the methods that can be slices of their own: those that share no line with anything else.
+
+    The words of all that stands in the class are added to `words`.
+    """
+    spans = [(_first_line(inner), inner.end_lineno or inner.lineno) for inner in node.body]
+    header = node.lineno
+    found: list[Definition] = []
+    for position, inner in enumerate(node.body):
+        first, last = spans[position]
+        near = (*spans[max(position - 1, 0) : position], *spans[position + 1 : position + 2])
+        alone = first > header and all(last < other[0] or first > other[1] for other in near)
+        if alone and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            method = _definition(path, inner, names, node)
+            words.add(Words((), set(method.reads), set(method.calls), set(method.attributes)))
+            found.append(method)
+        else:
+            own = Words()
+            gather(inner, own)
+            words.add(own)
+    return tuple(found)
+
+
+def _merged(items: list[Definition]) -> Iterator[Definition]:
+    """Make one statement of items that share a line."""
+    waiting: Definition | None = None
+    for item in items:
+        if waiting is not None and item.slice.first <= waiting.slice.last:
+            waiting = _joined(waiting, item)
+            continue
+        if waiting is not None:
+            yield waiting
+        waiting = item
+    if waiting is not None:
+        yield waiting
+
+
+def _joined(one: Definition, other: Definition) -> Definition:
+    slice_ = Slice(one.slice.path, one.slice.first, max(one.slice.last, other.slice.last))
+    return Definition(
+        "statement",
+        "",
+        "",
+        slice_,
+        one.binds + other.binds,
+        one.reads | other.reads,
+        one.calls | other.calls,
+        one.attributes | other.attributes,
+        one.writes or other.writes,
+        outward=one.outward or other.outward,
+        makes=one.makes or other.makes,
+        kept=one.kept | other.kept,
+        kept_members=one.kept_members | other.kept_members,
+    )
+
+
+def _imports(body: Sequence[ast.stmt]) -> Iterator[ir.ImportName | ir.ImportFrom]:
+    for node in body:
+        match node:
+            case ast.Import(names):
+                for alias in names:
+                    yield ir.ImportName(0, alias.name, alias.asname)
+            case ast.ImportFrom(module, names, level):
+                yield ir.ImportFrom(0, module or "", level, tuple((alias.name, alias.asname) for alias in names))
+            case ast.If(_, inner, orelse):
+                yield from _imports([*inner, *orelse])
+            case ast.Try(inner, handlers, orelse, final):
+                yield from _imports([*inner, *(s for h in handlers for s in h.body), *orelse, *final])
+            case _:
+                pass

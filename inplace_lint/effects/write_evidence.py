@@ -1,0 +1,178 @@
+"""What in the syntax of Python may write tensors in place, or makes what does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from inplace_lint.effects.local_types import NO_TENSORS, USED_AS_CONTAINER, Kinds, kind_of
+from inplace_lint.effects.locality import is_fresh
+
+if TYPE_CHECKING:
+    from inplace_lint.effects.collect import Words
+
+WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
+_WRITING_CALLS = frozenset(
+    {
+        "backward",
+        "step",
+        "load_state_dict",
+        "autograd",
+        "increment",
+        "set_value",
+        "assign",
+        "clear_grad",
+        "inference_mode",
+    }
+)
+# What fills a whole module matters to a gradient only where one is asked for, which is evidence itself.
+_LOADING = frozenset({"load_state_dict", "set_state_dict"})
+_TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
+_FLAG = "requires_grad_"
+_NOT_WRITES = frozenset({_FLAG})
+INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
+
+
+KINDS = frozenset(
+    {
+        ast.AugAssign,
+        ast.Subscript,
+        ast.Call,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.alias,
+        ast.Assign,
+        ast.AnnAssign,
+        ast.arg,
+    }
+)
+
+
+def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> None:
+    """Note what a node of one of the `KINDS` binds, and what it may write."""
+    match node:
+        case ast.AugAssign():
+            _augmented(node, words, kinds)
+        case ast.Subscript():
+            _subscript(node, words, kinds)
+        case ast.Call():
+            _call(node, words, kinds)
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+            binds[name] = None
+        case ast.alias(name, alias):
+            binds[alias if alias is not None else name.partition(".")[0]] = None
+        case ast.Assign(targets, value):
+            for target in targets:
+                kinds.assign(target, value)
+        case ast.AnnAssign(target, _, ast.expr() as value):
+            kinds.assign(target, value)
+        case ast.arg():
+            kinds.declare(node)
+        case _:
+            pass
+
+
+def _augmented(node: ast.AugAssign, words: Words, kinds: Kinds) -> None:
+    if isinstance(node.target, ast.Name):
+        kinds.stores[node.target.id] = kinds.stores.get(node.target.id, 0) - 1  # not one of its own
+        kinds.grown.append((node.target.id, kind_of(node.value)))
+    elif kind_of(node.value) not in NO_TENSORS:
+        words.write_to(node.target)
+
+
+def _subscript(node: ast.Subscript, words: Words, kinds: Kinds) -> None:
+    if is_text(node.slice):
+        if isinstance(node.value, ast.Name):
+            kinds.containers.add(node.value.id)
+        return
+    if not isinstance(node.ctx, ast.Store):
+        return
+    if isinstance(node.value, ast.Name):
+        kinds.filled.add(node.value.id)
+    else:
+        words.write_to(node.value)
+
+
+def is_text(key: ast.AST) -> bool:
+    """Say whether an index is a string: what it indexes is no tensor."""
+    if isinstance(key, ast.BinOp) and isinstance(key.op, ast.Add | ast.Mod):
+        return is_text(key.left) or is_text(key.right)
+    return isinstance(key, ast.JoinedStr) or (isinstance(key, ast.Constant) and isinstance(key.value, str))
+
+
+def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
+    name = spelled(node.func)
+    words.calls.add(name)
+    holder, _, last = name.rpartition(".")
+    if last in USED_AS_CONTAINER and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+        kinds.containers.add(holder)
+    if is_writing(last) or (last == _FLAG and _frees(node)):
+        _writing_call(node.func, holder.rpartition(".")[2], last, words, kinds)
+    # A custom function of autograd: where it returns its argument, some frameworks take that for a write.
+    if last == "apply" and holder.rpartition(".")[2][:1].isupper():
+        words.write()
+    for keyword in node.keywords:
+        if keyword.arg in WRITING_KEYWORDS and not _is_constant(keyword.value, (False, None)):
+            words.write()
+            words.makes = words.makes or keyword.arg != "out"
+    if last not in _TAKE_FLAGS and any(_is_constant(argument, (True,)) for argument in node.args):
+        if isinstance(node.func, ast.Name):
+            words.flagged.add(last)
+        else:
+            words.write()
+            words.makes = True
+
+
+def _writing_call(function: ast.expr, holder: str, last: str, words: Words, kinds: Kinds) -> None:
+    match function:
+        case ast.Name():
+            words.helpers.add(last)
+        case ast.Attribute(ast.Name(written)) if written not in INITIALISERS and last.endswith("_"):
+            kinds.written.add(written)
+        case ast.Attribute(value) if last in _LOADING or is_fresh(value):
+            words.writes = True
+        case _ if holder not in INITIALISERS:
+            words.write()
+        case _:
+            pass
+
+
+def _is_constant(node: ast.AST, values: tuple[bool | None, ...]) -> bool:
+    return isinstance(node, ast.Constant) and any(node.value is value for value in values)
+
+
+def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
+    """List the names in a call of what it runs: what is called, and what `apply` is given to run on each module."""
+    yield call.func
+    if spelled(call.func).endswith("apply"):
+        for argument in call.args:
+            yield argument
+            if isinstance(argument, ast.Call) and spelled(argument.func).rpartition(".")[2] == "partial":
+                yield from argument.args
+
+
+def _frees(call: ast.Call) -> bool:
+    """Say whether a variable is told that it needs no gradient, which one with a history refuses."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    named = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    return named and len(values) == 1 and isinstance(values[0], ast.Constant) and values[0].value is False
+
+
+def is_writing(name: str) -> bool:
+    """Say whether a call of this last name may write in place."""
+    return name in _WRITING_CALLS or (name.endswith("_") and not name.startswith("__") and name not in _NOT_WRITES)
+
+
+def spelled(node: ast.AST) -> str:
+    """Spell a dotted expression; of a call's result or an item only what follows it."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(value, name):
+            return f"{spelled(value)}.{name}"
+        case ast.Call(func):
+            return spelled(func)
+        case _:
+            return ""

@@ -1,0 +1,138 @@
+"""
+What `--fix`, `--fix-only`, `--diff` and `--show-fixes` do: the part of `check` that changes files.
+
+Everything is worked out in memory first; files are written at the end, each at once or not at all.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from inplace_lint.cli import streams
+from inplace_lint.config.settings import FOR_PEOPLE, Settings
+from inplace_lint.core.finding import Finding
+from inplace_lint.driver.session import Outcome
+from inplace_lint.fix.apply.rounds import Rounds, name_of
+from inplace_lint.fix.apply.store import write
+from inplace_lint.report.i18n import language, sayer
+from inplace_lint.report.plural import counted
+from inplace_lint.workspace.notebook import file_of
+
+Say = Callable[[str], str]
+Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")  # as `patch` reads: carriage returns are content
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """
+    What was done, for the report: `outcome` is what remains, with its `texts`; `fixed` was mended.
+
+    `words` are lines for stderr. The report goes to `out`; it is left out where the run is `silent`, and lists the
+    fixes where it `shows` them.
+    """
+
+    outcome: Outcome
+    texts: dict[str, bytes]
+    fixed: tuple[Finding, ...]
+    silent: bool
+    shows: bool
+    words: tuple[str, ...]
+    out: IO[str]
+
+    def shown(self, say: Say) -> str:
+        """List the fixes in a language, for the start of the report."""
+        return _shown(self.fixed, say) if self.shows else ""
+
+
+def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
+    """Find what there is to fix, fix it in memory, and write it, print it or show how it differs."""
+    rounds = Rounds(lambda texts: run(texts)[0], settings.unsafe_fixes, run({})[0])
+    rounds.run()
+    changed = {path: (rounds.read[path], new) for path, new in rounds.texts.items() if new != rounds.read[path]}
+    lost = {} if diff or is_stdin else _store(changed)
+    # What could not be written stands as it was, and what was found there remains.
+    checked, texts = run({path: new for path, new in rounds.texts.items() if path not in lost})
+    outcome = checked if lost else rounds.before
+    outcome.findings = tuple(
+        replace(finding, fix=None) if name_of(finding) in rounds.refused else finding for finding in outcome.findings
+    )
+    outcome.troubles.extend(f"{path}: {reason}" for path, reason in lost.items())
+    fixed = tuple(finding for finding in rounds.fixed if not lost.keys() & _edited(finding))
+    if diff:
+        streams.put_bytes(b"".join(line for path, pair in sorted(changed.items()) for line in _difference(path, *pair)))
+    elif is_stdin:
+        streams.put_bytes(next(iter(outcome.asked.values())))
+    silent = diff or settings.fix_only
+    words = tuple(_words(rounds, fixed, settings, diff=diff))
+    out = sys.stderr if is_stdin else sys.stdout
+    return Mended(outcome, texts, fixed, silent, settings.show_fixes, words, out)
+
+
+def _edited(finding: Finding) -> set[str]:
+    return {file_of(edit.span) for edit in finding.fix.edits} if finding.fix is not None else set()
+
+
+def _words(rounds: Rounds, fixed: Sequence[Finding], settings: Settings, *, diff: bool) -> Iterator[str]:
+    """Give what stderr is told: fixes that were taken back; those that were applied, where no report for people is."""
+    is_for_people = settings.output_format in FOR_PEOPLE
+    say = sayer(language(settings.lang, for_people=is_for_people, stream=sys.stderr))
+    silent = diff or settings.fix_only
+    if settings.show_fixes:
+        yield from _refusals(rounds, say)
+        if silent or not is_for_people:
+            yield from _shown(fixed, say).rstrip("\n").splitlines()
+    if silent and (fixed or diff):
+        yield _said(len(fixed), say, diff=diff)
+
+
+def _said(count: int, say: Say, *, diff: bool) -> str:
+    if not count:
+        return say("No errors would be fixed.")
+    return say(f"Would fix {counted(count, 'error')}.") if diff else say(f"Fixed {counted(count, 'error')}.")
+
+
+def _store(changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
+    """Write what changed, all of it before an interrupt counts; give the reason for each file that was not written."""
+    with streams.interrupts_held():
+        reasons = {path: write(Path(path), *pair) for path, pair in sorted(changed.items())}
+    return {path: reason for path, reason in reasons.items() if reason}
+
+
+def _difference(path: str, old: bytes, new: bytes) -> Iterator[bytes]:
+    """Give a unified diff in the bytes of the file, which `patch` and `git apply` read."""
+    name = path.encode("utf-8", "surrogateescape")
+    before, after = (_LINE.findall(part) for part in (old, new))
+    for line in difflib.diff_bytes(difflib.unified_diff, before, after, name, name, lineterm=b"\n"):
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def _shown(fixed: Sequence[Finding], say: Say) -> str:
+    """List the fixes that were applied, by file and rule, as Ruff does; nothing where there were none."""
+    if not fixed:
+        return ""
+    counts: dict[str, Counter[tuple[str, str]]] = {}
+    for finding in fixed:
+        counts.setdefault(file_of(finding.span), Counter())[finding.code, finding.name] += 1
+    lines = [say(f"Fixed {counted(len(fixed), 'error')}:")]
+    for path, rules in sorted(counts.items()):
+        wide = len(str(max(rules.values())))
+        lines.append(f"- {path}:")
+        ordered = sorted(rules.items(), key=lambda item: (-item[1], item[0]))
+        lines.extend(f"    {count:>{wide}} × {code} ({name})" for (code, name), count in ordered)
+    return "\n".join(lines) + "\n\n"
+
+
+def _refusals(rounds: Rounds, say: Say) -> Iterator[str]:
+    """Give a line for each fix that was taken back."""
+    for refused in rounds.refused.values():
+        span, code = refused.finding.span, refused.finding.code
+        told = say(f"the fix of {code} was not applied: {refused.reason}")
+        yield f"{span.path}:{span.line}:{span.column + 1}: {told}"

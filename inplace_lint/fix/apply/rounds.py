@@ -1,0 +1,232 @@
+"""
+Applies fixes in rounds, in memory.
+
+A round takes the fixes that do not meet on a line, puts them in, and has the whole project analyzed with the new text.
+A fix whose finding stays, or with which a new error or warning comes, is taken back. What could not be put in because
+of another fix is tried in the next round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.finding import Edit, Finding, Severity
+from inplace_lint.driver.session import Outcome
+from inplace_lint.fix.apply import notebook
+from inplace_lint.fix.texts import Moved, applied, moved
+from inplace_lint.policy.suppress import UNUSED_CODE
+from inplace_lint.workspace import files
+from inplace_lint.workspace.notebook import SUFFIX, file_of
+
+_MOST_ROUNDS = 30
+_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+Check = Callable[[Mapping[str, bytes]], Outcome]
+Name = tuple[str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A fix that was taken back, and why."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(slots=True)
+class Rounds:
+    """
+    The state of a run: `before` is what holds of the texts so far.
+
+    `read` is what was read of the files at first, `texts` the new content of those that changed. `fixed` are the
+    findings whose fixes were applied, in order, at the places they had when they were. What was hidden at first, by a
+    baseline or because its lines did not change, stays so wherever it moves, and what was told stays told.
+    """
+
+    check: Check
+    unsafe: bool
+    before: Outcome
+    read: dict[str, bytes] = field(default_factory=dict)
+    texts: dict[str, bytes] = field(default_factory=dict)
+    fixed: list[Finding] = field(default_factory=list)
+    refused: dict[Name, Refused] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Go on until nothing changes any more."""
+        self.read = dict(self.before.asked)
+        since = 0  # how many fixes were applied when what was taken back had its last try
+        for _ in range(_MOST_ROUNDS):
+            batch = list(self._batch())
+            if not batch and self.refused and since < len(self.fixed):
+                since = len(self.fixed)
+                self.refused.clear()  # what stood in the way may be gone
+                batch = list(self._batch())
+            if not batch:
+                return
+            kept = self._sift([], batch)
+            if kept:
+                self.texts = {**self.texts, **self._texts(kept)}
+                self.fixed.extend(kept)
+                self.before = _settled(self.before, self.check(self.texts), kept)
+
+    def _batch(self) -> Iterator[Finding]:
+        """Choose fixes that touch no line of another one, the first first; only files that were asked for change."""
+        taken: set[tuple[str, int]] = set()
+        for finding in self.before.findings:
+            fix = finding.fix
+            if fix is None or not fix.applies(unsafe=self.unsafe) or name_of(finding) in self.refused:
+                continue
+            if any(file_of(edit.span) not in self.read for edit in fix.edits):
+                continue
+            lines = {(edit.span.path, line) for edit in fix.edits for line in _lines(edit)}
+            if not lines & taken:
+                taken |= lines
+                yield finding
+
+    def _sift(self, kept: list[Finding], batch: list[Finding]) -> list[Finding]:
+        """Give the fixes that hold together with those that are kept, and remember why the others do not."""
+        if not batch:
+            return kept
+        blamed = self._blamed([*kept, *batch])
+        if not blamed:
+            return [*kept, *batch]
+        if len(batch) == 1:
+            (finding,) = batch
+            reason = blamed.get(finding) or next(iter(blamed.values()))
+            self.refused[name_of(finding)] = Refused(finding, reason)
+            return kept
+        good = [finding for finding in batch if finding not in blamed]
+        bad = [finding for finding in batch if finding in blamed]
+        if not good or not bad:
+            good, bad = batch[: len(batch) // 2], batch[len(batch) // 2 :]
+        return self._sift(self._sift(kept, good), bad)
+
+    def _blamed(self, batch: Sequence[Finding]) -> dict[Finding, str]:
+        """Give the fixes of a batch that do not do what they are for, with the reason; none if all is well."""
+        try:
+            texts = self._texts(batch)
+        except UnreadableError as error:
+            return dict.fromkeys(batch, str(error))
+        return _judged(self.before, self.check({**self.texts, **texts}), batch)
+
+    def _texts(self, batch: Sequence[Finding]) -> dict[str, bytes]:
+        """Give the new content of the files that fixes change."""
+        edits = _by_path(batch)
+        changed: dict[str, bytes] = {}
+        for path in dict.fromkeys(file_of(edit.span) for found in edits.values() for edit in found):
+            data = self.texts.get(path, self.read[path])
+            if path.endswith(SUFFIX):
+                mine = {
+                    edit.span.cell: found for found in edits.values() for edit in found if file_of(edit.span) == path
+                }
+                codes = notebook.sources(data)
+                new = {cell: applied(codes[cell], found) for cell, found in mine.items() if cell is not None}
+                changed[path] = notebook.replaced(data, new)
+            else:
+                changed[path] = files.encode(applied(files.decode(data), edits[path]), data)
+        return changed
+
+
+def _by_path(batch: Sequence[Finding]) -> dict[str, list[Edit]]:
+    edits: dict[str, dict[Edit, None]] = {}
+    for finding in batch:
+        for edit in finding.fix.edits if finding.fix is not None else ():
+            edits.setdefault(edit.span.path, {})[edit] = None
+    return {path: list(found) for path, found in edits.items()}
+
+
+def _lines(edit: Edit) -> range:
+    return range(edit.span.line, edit.span.end_line + 1)
+
+
+def name_of(finding: Finding) -> Name:
+    """Name a finding by what stays when lines move."""
+    return finding.code, file_of(finding.span), finding.function, finding.symbol, finding.message
+
+
+def _judged(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> dict[Finding, str]:
+    moves = _moves(batch)
+    blamed: dict[Finding, str] = {}
+    for finding, old in _origins(before, after, moves):
+        stays = [one for one in old if one in batch]
+        if stays:
+            blamed.update(dict.fromkeys(stays, "the finding stays"))
+        elif not old and _counts(finding) and not _was_behind(finding, batch, moves.get(finding.span.path)):
+            reason = f"it would bring {finding.code} in line {finding.span.line}: {finding.message}"
+            blamed.update((one, reason) for one in _near(finding, batch) if one not in blamed)
+    for line in set(after.troubles) - set(before.troubles):
+        blamed.update((one, line) for one in batch if one not in blamed)
+    return blamed
+
+
+def _settled(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> Outcome:
+    """Give what holds after a round: what was there before it is told or hidden as it was."""
+    hidden: dict[Finding, bool] = {}
+    told: list[Finding] = []
+    for finding, old in _origins(before, after, _moves(batch)):
+        why = [before.hidden[one] for one in old if one in before.hidden]
+        if old and len(why) == len(old):
+            hidden[finding] = why[0]
+        elif not old and finding in after.hidden:
+            hidden[finding] = after.hidden[finding]
+        else:
+            told.append(finding)
+    return replace(after, findings=tuple(sorted(told, key=lambda one: (one.span, one.code))), hidden=hidden)
+
+
+def _moves(batch: Sequence[Finding]) -> dict[str, Moved]:
+    return {path: moved(edits) for path, edits in _by_path(batch).items()}
+
+
+def _origins(before: Outcome, after: Outcome, moves: Mapping[str, Moved]) -> Iterator[tuple[Finding, list[Finding]]]:
+    """Give each finding there is, told or hidden, with those that it was before."""
+    known: dict[tuple[str, str], list[Finding]] = {}
+    for finding in (*before.findings, *before.hidden):
+        known.setdefault((finding.code, finding.span.path), []).append(finding)
+    for finding in (*after.findings, *after.hidden):
+        yield finding, _old(finding, known.get((finding.code, finding.span.path), ()), moves.get(finding.span.path))
+
+
+def _counts(finding: Finding) -> bool:
+    return finding.severity is not Severity.INFO and finding.code != UNUSED_CODE
+
+
+def _old(finding: Finding, known: Sequence[Finding], moves: Moved | None) -> list[Finding]:
+    """Give the findings of the same rule that this one was before; none if it is new, or worse than it was."""
+    place = (finding.span.line, finding.span.column)
+    origin = place if moves is None else moves.origin(place)
+    return [
+        one
+        for one in known
+        if _ORDER.index(one.severity) <= _ORDER.index(finding.severity) and _is_at(one, origin, moves)
+    ]
+
+
+def _is_at(finding: Finding, origin: tuple[int, int] | int, moves: Moved | None) -> bool:
+    place = (finding.span.line, finding.span.column)
+    if isinstance(origin, int):
+        return moves is not None and moves.covers(origin, place)
+    return place == origin
+
+
+def _was_behind(finding: Finding, batch: Sequence[Finding], moves: Moved | None) -> bool:
+    """
+    Say whether a finding was there before, behind another one: of several faults of one tensor the first is told.
+
+    What stands in text that a fix put in was not there.
+    """
+    place = (finding.span.line, finding.span.column)
+    if moves is not None and isinstance(moves.origin(place), int):
+        return False
+    return any(
+        one.code == finding.code and one.function == finding.function and file_of(one.span) == file_of(finding.span)
+        for one in batch
+    )
+
+
+def _near(finding: Finding, batch: Sequence[Finding]) -> Sequence[Finding]:
+    """Give the fixes that a new finding is likely due to: those in its function, else in its file, else all."""
+    file = file_of(finding.span)
+    mine = [one for one in batch if file_of(one.span) == file and one.function == finding.function]
+    return mine or [one for one in batch if file_of(one.span) == file] or batch

@@ -1,0 +1,129 @@
+"""Computes positions: only for the slices, and in them only for the nodes, that a finding names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from inplace_lint.core.span import Slice, Span
+from inplace_lint.frontend.from_cst.parse import lowered_module, parse
+from inplace_lint.frontend.numbering import Tally
+from inplace_lint.frontend.slices import cut, split_lines
+
+_COMPOUND = (
+    cst.If,
+    cst.For,
+    cst.While,
+    cst.With,
+    cst.Try,
+    cst.TryStar,
+    cst.FunctionDef,
+    cst.ClassDef,
+    cst.Match,
+    cst.MatchCase,
+    cst.ExceptHandler,
+    cst.ExceptStarHandler,
+    cst.Else,
+    cst.Finally,
+)
+
+
+class Located:
+    """A slice parsed again, with positions; `holes` are the slices inside it that were left out when it was lowered."""
+
+    def __init__(self, source: str, slice_: Slice, holes: Sequence[Slice]) -> None:
+        cutout = cut(source, slice_, holes)
+        module = parse(cutout, slice_)
+        tally = Tally(slice_, origins=[])
+        lowered_module(module, cutout, tally)
+        self.slice, self.cutout = slice_, cutout
+        self.module = module
+        self.origins = tally.origins or []
+        self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(
+            PositionProvider
+        )
+        self.starts = _line_starts(source)
+        self.lines = split_lines(source)
+        self.shifts = _shifts(cutout.text, module) if "\f" in cutout.text else {}
+
+    def span(self, at: int) -> Span:
+        """
+        Give the span of the node numbered `at`.
+
+        Units: columns in code points of the original line; offsets in bytes of the source in UTF-8.
+        """
+        return self.span_of(self.origins[at])
+
+    def span_of(self, node: cst.CSTNode) -> Span:
+        """Give the span of a node of the slice, without parentheses around it."""
+        found = self.ranges[node]
+        start, end = (found.start.line, found.start.column), (found.end.line, found.end.column)
+        return self.stretch(start, end)
+
+    def stretch(self, start: tuple[int, int], end: tuple[int, int]) -> Span:
+        """Give the span between two places of the cutout, each a line from 1 and a column from 0."""
+        line, end_line = self._line(start[0]), self._line(end[0])
+        column, end_column = start[1] + self.shifts.get(start[0], 0), end[1] + self.shifts.get(end[0], 0)
+        return Span(
+            path=self.slice.path,
+            line=line,
+            column=column,
+            end_line=end_line,
+            end_column=end_column,
+            start_byte=self._byte(line, column),
+            end_byte=self._byte(end_line, end_column),
+        )
+
+    def _line(self, line: int) -> int:
+        return line + self.cutout.offset
+
+    def _byte(self, line: int, column: int) -> int:
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return self.starts[min(line - 1, len(self.starts) - 1)] + len(text[:column].encode("utf-8", "surrogatepass"))
+
+    def statement(self, at: int) -> tuple[int, int]:
+        """Give the first and last line of the smallest simple statement or compound header that holds a node."""
+        found = self.ranges[self.origins[at]]
+        best = (self._line(found.start.line), self._line(found.end.line))
+        waiting: list[cst.CSTNode] = [self.module]
+        while waiting:
+            inner = waiting.pop()
+            around = self.ranges.get(inner)
+            if around is None or not _holds(around, found):
+                continue
+            if isinstance(inner, cst.SimpleStatementLine | cst.SimpleStatementSuite):
+                return self._line(around.start.line), self._line(around.end.line)
+            if isinstance(inner, _COMPOUND):
+                best = self._header(inner, around)
+            waiting = list(inner.children)
+        return best
+
+    def _header(self, node: cst.CSTNode, around: CodeRange) -> tuple[int, int]:
+        body = getattr(node, "body", None)
+        inner = self.ranges.get(body) if isinstance(body, cst.CSTNode) else None
+        last = inner.start.line if inner is not None else around.start.line
+        if isinstance(body, cst.IndentedBlock) and inner is not None:
+            last = max(around.start.line, inner.start.line - 1)
+        return self._line(around.start.line), self._line(last)
+
+
+def _holds(outer: CodeRange, inner: CodeRange) -> bool:
+    start = (outer.start.line, outer.start.column) <= (inner.start.line, inner.start.column)
+    return start and (inner.end.line, inner.end.column) <= (outer.end.line, outer.end.column)
+
+
+def _shifts(text: str, module: cst.Module) -> dict[int, int]:
+    """Give how many columns of a line LibCST does not count: it drops form feeds that stand before a statement."""
+    pairs = enumerate(zip(split_lines(text), split_lines(module.code), strict=False), 1)
+    return {number: len(line) - len(kept) for number, (line, kept) in pairs if line.startswith("\f")}
+
+
+@lru_cache(maxsize=2)
+def _line_starts(source: str) -> tuple[int, ...]:
+    starts = [0]
+    for line in split_lines(source):
+        starts.append(starts[-1] + len(line.encode("utf-8", "surrogatepass")))
+    return tuple(starts)

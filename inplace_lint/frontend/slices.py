@@ -1,0 +1,65 @@
+"""The text of a slice: whole physical lines of a file, made to parse alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from inplace_lint.core.span import Slice
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Cutout:
+    """Text that parses alone; line n of it is line n + `offset` of the file, with the same columns."""
+
+    text: str
+    offset: int
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether an `if 1:` was put above the lines."""
+        return self.text.startswith("if 1:\n")
+
+
+@lru_cache(maxsize=2)
+def split_lines(source: str) -> tuple[str, ...]:
+    """
+    Split a source into physical lines as Python's parser does, line ends kept; form feeds end none.
+
+    The last sources are remembered: a file is cut into slices one after the other.
+    """
+    return tuple(_LINE.findall(source))
+
+
+def cut(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> Cutout:
+    """
+    Give the lines of a slice as a text that parses alone.
+
+    Indented lines get an `if 1:` above them, so that all columns stay. The lines of `holes`, the methods of a class
+    that are slices of their own, are blanked; where nothing else is left a `pass` stands in.
+    """
+    lines = list(split_lines(source)[slice_.first - 1 : slice_.last])
+    if lines and holes:
+        _blank(lines, slice_, holes)
+    if lines and lines[-1].rstrip("\r\n").endswith("\\"):
+        lines.append("\n")  # the line that follows is empty, or another statement
+    offset = slice_.first - 1
+    first = next((line for line in lines if line.strip()), "")
+    if first[:1] in {" ", "\t", "\f"} and first.lstrip("\f")[:1] in {" ", "\t"}:
+        return Cutout("if 1:\n" + "".join(lines), offset - 1)
+    return Cutout("".join(lines), offset)
+
+
+def _blank(lines: list[str], slice_: Slice, holes: Sequence[Slice]) -> None:
+    for number, hole in enumerate(holes):
+        start = hole.first - slice_.first
+        first = lines[start]
+        indent = first[: len(first) - len(first.lstrip())]
+        for position in range(start, min(hole.last - slice_.first + 1, len(lines))):
+            lines[position] = "\n"
+        if number == 0:
+            lines[start] = f"{indent}pass\n"

@@ -1,0 +1,257 @@
+"""
+Arguments that make a program take the branches which no root took.
+
+A root runs on the defaults of a constructor or function: `def __init__(self, mode="bilinear")` leaves out whatever
+stands under `if self.mode == "deconv"`. Where that may write, the conditions around it say what the arguments would
+have to be. What the file itself passes is its own choice, and nothing is put in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Sym, Value
+from inplace_lint.effects import schedule
+from inplace_lint.effects.collect import may_write
+from inplace_lint.effects.summary import Definition
+from inplace_lint.interp import symbolic_args
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.ir import nodes as ir
+
+_Guards = tuple[tuple[ir.Expr, bool], ...]
+_CONSTRUCTOR = "__init__"
+_OPEN = ir.Name(0, "")  # no constant: whatever it is, the branch may be taken
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_MIRRORED = {"==": "==", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """
+    Arguments by parameter: of the constructor (`made`), and of the function or method that has the branch (`own`).
+
+    `None` stands for an unknown argument.
+    """
+
+    name: str
+    made: tuple[tuple[str, Const | None], ...]
+    own: tuple[tuple[str, Const | None], ...]
+
+
+def untaken(program: Program, item: Definition) -> Iterator[Choice]:
+    """Give, for each branch of a function or class that may write and that no path took, arguments that lead there."""
+    methods = {method.name: method for method in item.methods}
+    constructor = _function(program, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
+    kept = {} if constructor is None else _attributes(constructor)
+    for part in item.methods or (item,):
+        function = _function(program, part) if part.writes else None
+        if function is None or id(function.body) not in program.ran:
+            continue
+        if item is part and schedule.used(program, item.name):
+            continue
+        for guards in _untaken(program, function.body):
+            wishes = _Wishes(constructor, function, kept)
+            for test, side in guards:
+                wishes.want(test, side, in_constructor=part.name == _CONSTRUCTOR)
+            if wishes.made or wishes.own:
+                yield Choice(part.name, tuple(sorted(wishes.made.items())), tuple(sorted(wishes.own.items())))
+
+
+def _function(program: Program, item: Definition) -> ir.Function | None:
+    for node in program.code(item.slice).body:
+        if isinstance(node, ir.FunctionDef):
+            return node.function
+    return None
+
+
+def chosen(
+    state: State, function: ir.Function, given: Arguments, choice: Mapping[str, Const | None], skip: int
+) -> Arguments:
+    """Give the arguments of a call with those of a choice in their places."""
+    positional, keywords = list(given.positional), dict(given.keywords)
+    for position, param in enumerate(function.params[skip:]):
+        if param.name in choice:
+            constant = choice[param.name]
+            kind = symbolic_args.kind_of(param.annotation)
+            value: Value = (
+                state.symbols.sym(("chosen", function.qualname, param.name), "" if kind == "flag" else kind)
+                if constant is None
+                else constant
+            )
+            if position < len(positional):
+                positional[position] = value
+            else:
+                keywords[param.name] = value
+    return Arguments(tuple(positional), tuple(keywords.items()), unknown=given.unknown)
+
+
+def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Const | None]) -> dict[str, Const | None]:
+    """Give the part of a choice of constructor arguments that the program leaves open: it passes something unknown."""
+    passed = dict(given.keywords)
+    for param, value in zip(function.params[1:], given.positional, strict=False):
+        passed[param.name] = value
+    return {name: value for name, value in choice.items() if isinstance(passed.get(name), Sym)}
+
+
+def _untaken(program: Program, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
+    """Give the conditions of the branches that may write and were not taken, inside of what ran."""
+    for node in body:
+        match node:
+            case ir.If(_, test, then, orelse):
+                for block, side in ((then, True), (orelse, False)):
+                    if id(block) in program.ran:
+                        yield from _untaken(program, block)
+                    elif may_write(block):
+                        yield from _ways(block, ((test, side),))
+            case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
+                yield from _untaken(program, inner)
+            case _:
+                pass
+
+
+def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
+    """Give the conditions of each writing piece of a branch that was not taken."""
+    plain = False
+    for node in body:
+        if isinstance(node, ir.If):
+            for block, side in ((node.body, True), (node.orelse, False)):
+                if may_write(block):
+                    yield from _ways(block, (*guards, (node.test, side)))
+        else:
+            plain = plain or may_write((node,))
+    if plain:
+        yield guards
+
+
+def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
+    """Give what a constructor sets the attributes of the instance to, where it says that once."""
+    found: dict[str, list[ir.Expr]] = {}
+    for node in _statements(constructor.body):
+        if isinstance(node, ir.Assign):
+            for target in node.targets:
+                if isinstance(target, ir.Attr) and _is_self(constructor, target.value):
+                    found.setdefault(target.name, []).append(node.value)
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
+
+
+def _is_self(function: ir.Function, expr: ir.Expr) -> bool:
+    """Say whether an expression in a method is the instance: `config.width` is no attribute of it."""
+    return bool(function.params) and isinstance(expr, ir.Name) and expr.id == function.params[0].name
+
+
+def _statements(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
+    for node in body:
+        yield node
+        if isinstance(node, ir.If):
+            yield from _statements(node.body)
+            yield from _statements(node.orelse)
+
+
+class _Wishes:
+    """What arguments would have to be for conditions to hold; a parameter that was settled stays so."""
+
+    def __init__(
+        self, constructor: ir.Function | None, function: ir.Function, attributes: Mapping[str, ir.Expr]
+    ) -> None:
+        self.made: dict[str, Const | None] = {}
+        self.own: dict[str, Const | None] = {}
+        self._constructor = constructor
+        self._function = function
+        self._attributes = attributes
+        self._under_way: set[str] = set()
+
+    def want(self, test: ir.Expr, side: bool, *, in_constructor: bool) -> None:
+        """Ask for a side of a condition, as far as parameters decide it."""
+        match test:
+            case ir.Unary(_, "not", operand):
+                self.want(operand, not side, in_constructor=in_constructor)
+            case ir.BoolOp(_, op, values):
+                for value in values if (op == "and") == side else values[:1]:
+                    self.want(value, side, in_constructor=in_constructor)
+            case ir.Compare(_, left, (op,), (right,)):
+                if op in {"!=", "is not", "not in"}:
+                    op, side = {"!": "==", "i": "is", "n": "in"}[op[0]], not side
+                if isinstance(left, ir.Const) and op in _MIRRORED:
+                    left, op, right = right, _MIRRORED[op], left
+                self._settle(left, _meeting(op, right, side), in_constructor=in_constructor)
+            case ir.Name() | ir.Attr():
+                self._settle(test, side, in_constructor=in_constructor)
+            case _:
+                pass
+
+    def _settle(self, expr: ir.Expr, wish: object, *, in_constructor: bool) -> None:
+        """Give the parameter that an expression stands for a value: a side of truth, a constant, or an open one."""
+        match expr:
+            case ir.Attr(_, owner, name) if name in self._attributes and self._constructor is not None:
+                method = self._constructor if in_constructor else self._function
+                if _is_self(method, owner) and name not in self._under_way:
+                    self._settle_attribute(self._constructor, name, wish)
+            case ir.Name(_, name) if in_constructor and self._constructor is not None:
+                self._give(self._constructor, self.made, name, wish)
+            case ir.Name(_, name):
+                self._give(self._function, self.own, name, wish)
+            case _:
+                pass
+
+    def _settle_attribute(self, constructor: ir.Function, name: str, wish: object) -> None:
+        """Give the parameter that an attribute was set to a value; what it hangs on itself for decides nothing."""
+        kept = self._attributes[name]
+        if isinstance(kept, ir.Name):
+            self._give(constructor, self.made, kept.id, wish)
+        elif isinstance(wish, bool):
+            self._under_way.add(name)
+            self.want(kept, wish, in_constructor=True)
+            self._under_way.remove(name)
+
+    def _give(self, function: ir.Function, given: dict[str, Const | None], name: str, wish: object) -> None:
+        param = next((param for param in function.params if param.name == name), None)
+        if param is None or name in given or param.kind.startswith("var-"):
+            return
+        if isinstance(wish, bool):
+            found = _of_truth(param, wish)
+            if found is not None:
+                given[name] = found if isinstance(found, Const) else None
+        elif isinstance(wish, Const):
+            given[name] = wish
+        elif wish is _OPEN:
+            given[name] = None
+
+
+def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
+    """Give an argument that is true or false, of the kind of the default; None where none is known."""
+    default = param.default.value if isinstance(param.default, ir.Const) else param.default
+    match default:
+        case bool():
+            return Const(side)
+        case int() | float():
+            return Const(1 if side else 0)
+        case None if param.default is None and symbolic_args.kind_of(param.annotation) != "flag":
+            return None
+        case None if param.default is None:
+            return Const(side)
+        case _:
+            return _OPEN if side else Const(None)
+
+
+def _meeting(op: str, right: ir.Expr, side: bool) -> object:
+    """Give what is on the left of a comparison with a constant for it to come out this way."""
+    if op == "in":
+        items = right.items if isinstance(right, ir.Sequence) else ()
+        return Const(items[0].value) if side and items and isinstance(items[0], ir.Const) else None
+    if not isinstance(right, ir.Const):
+        return None
+    value = right.value
+    if op in {"==", "is"} and not side:
+        return Const(not value) if isinstance(value, bool) else Const(value + 1) if _is_number(value) else _OPEN
+    op = op if side else _OPPOSITE[op]
+    if op in {">", "<"}:
+        return Const(value + (-1 if op == "<" else 1)) if _is_number(value) else None
+    return Const(value)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float)

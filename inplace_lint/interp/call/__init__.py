@@ -1,0 +1,1 @@
+"""Calls of functions, classes and objects of the program."""

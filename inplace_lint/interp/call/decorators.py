@@ -1,0 +1,94 @@
+"""Decorators: some enter a mode, some change how a method is bound, those of the program are run."""
+
+from __future__ import annotations
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Partial, Value
+from inplace_lint.effects.summary import PROPERTY_PARTS
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import modes
+from inplace_lint.interp.expr import expressions
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.ir import nodes as ir
+
+_WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
+
+
+def spells(decorator: ir.Expr, name: str) -> bool:
+    """Say whether a decorator is spelled with this last name, called or not."""
+    match decorator:
+        case ir.Call(_, func, _, _):
+            return spells(func, name)
+        case ir.Attr(_, _, last):
+            return last == name
+        case ir.Name(_, last):
+            return last == name
+        case _:
+            return False
+
+
+def member(node: ir.FunctionDef) -> str:
+    """Give the name by which a class holds a function: that of the property and its part for one that sets it."""
+    parts = (decorator.name for decorator in node.decorators if isinstance(decorator, ir.Attr))
+    return next((f"{node.name}.{part}" for part in parts if part in PROPERTY_PARTS), node.name)
+
+
+def apply(
+    program: Program, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], closure: Closure
+) -> list[tuple[State, Value]]:
+    """Give a decorated function: a decorator of the program is run, an unknown one is taken to keep the function."""
+    # IMPRECISE: a decorator of an unknown library is taken to call the function unchanged.
+    made: Value | None = None
+    for decorator in reversed(decorators):
+        wrapper = next((kind for name, kind in _WRAPPERS.items() if spells(decorator, name)), None)
+        if wrapper is not None:
+            closure = replace(closure, wrapper=wrapper)
+            continue
+        if isinstance(decorator, ir.Attr) and decorator.name in PROPERTY_PARTS:
+            closure = replace(closure, wrapper="property")
+            continue
+        if closure.function.is_generator and spells(decorator, "contextmanager"):
+            closure = replace(closure, manages=True)
+            continue
+        for after, value in expressions.evaluate(program, frame, state, decorator)[:1]:
+            if after is not state:
+                state.become(after)
+            mode = modes.mode_of(program, state, value)
+            if mode is not None and isinstance(made, Closure):
+                made = replace(made, modes=(mode, *made.modes))
+            elif mode is not None:
+                closure = replace(closure, modes=(mode, *closure.modes))
+            elif _is_of_program(value):
+                made = _decorated(program, frame, state, value, made or closure) or made
+    return [(state, made or closure)]
+
+
+def run_on_class(
+    program: Program, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], cls: ClassValue
+) -> None:
+    """Run the decorators of the program on a class, for what they do besides: a registry remembers it."""
+    # IMPRECISE: a decorator is taken to give the class that it got.
+    for decorator in reversed(decorators):
+        for after, value in expressions.evaluate(program, frame, state, decorator)[:1]:
+            if after is not state:
+                state.become(after)
+            if _is_of_program(value):
+                _decorated(program, frame, state, value, cls)
+
+
+def _is_of_program(value: Value) -> bool:
+    return isinstance(value, Closure) or (isinstance(value, Bound) and isinstance(value.function, Closure))
+
+
+def _decorated(program: Program, frame: Frame, state: State, decorator: Value, thing: Value) -> Value | None:
+    """Give what a decorator makes of a function or class; None when that is not known to be callable."""
+    width, program.budget.width = program.budget.width, 1
+    results = calls.call(program, frame, state, decorator, Arguments((thing,)), 0)
+    program.budget.width = width
+    for after, value in results[:1]:
+        if after is not state:
+            state.become(after)
+        return value if isinstance(value, Closure | Bound | Partial | ClassValue) else None
+    return None

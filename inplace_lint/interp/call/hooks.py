@@ -1,0 +1,142 @@
+"""
+Hooks of modules: those that look at gradients change what the outputs are, those of the forward are run around it.
+
+    layer.register_full_backward_hook(hook)
+    h = layer(x)      # inputs and outputs go through a function of the framework: a view that a custom function made
+    h.relu_()         # refused
+
+    layer.register_forward_hook(hook)
+    h = layer(x)      # `hook(layer, (x,), h)` runs, and what it returns, if anything, is the result
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.core.event import Touch
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import Node, Tensor, View
+from inplace_lint.domain.state import State
+from inplace_lint.domain.tape import leaves_of, nodes_of
+from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.intrinsics.call import Act, Results
+
+Live = Callable[[Program, Frame, State, Ref, Arguments, int], Results]
+
+_FUNCTION = "BackwardHookFunction"
+_BEFORE, _AFTER = "hooks before", "hooks after"
+
+
+def _register(act: Act) -> Results:
+    """Remember that a module has such a hook."""
+    receiver = act.receiver()
+    if receiver is not None:
+        act.state.attach(("hooked", receiver.id), Const(True))
+    return [(act.state, act.unknown())]
+
+
+def _forward(when: str) -> Callable[[Act], Results]:
+    def act_forward(act: Act) -> Results:
+        """Remember a function that runs before or after each call of a module."""
+        receiver = act.receiver()
+        given = len(act.arguments.positional) + len(act.arguments.keywords)
+        if receiver is not None and given == 2:  # noqa: PLR2004 - the module and the hook; options change how it is called
+            function = act.arguments.named("hook") or act.positional(1)
+            known = act.state.bindings.get((when, receiver.id))
+            before = known.items if isinstance(known, Tuple) else ()
+            act.state.attach((when, receiver.id), Tuple((*before, function)))
+        return [(act.state, act.unknown())]
+
+    return act_forward
+
+
+def around(
+    program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live
+) -> Results:
+    """Give what a call of a module returns, with its forward hooks run before and after it."""
+    going = [(state, arguments)]
+    for hook in _hooks(state, _BEFORE, ref):
+        going = [
+            (after, _replaced(given, changed))
+            for path, given in going
+            for after, changed in calls.call(program, frame, path, hook, Arguments((ref, Tuple(given.positional))), at)
+        ]
+    results: Results = []
+    for path, given in going:
+        outputs = live(program, frame, path, ref, given, at)
+        for hook in _hooks(state, _AFTER, ref):
+            outputs = [
+                (done, value if changed == NONE or isinstance(changed, Sym) else changed)
+                for after, value in outputs
+                for done, changed in calls.call(
+                    program, frame, after, hook, Arguments((ref, Tuple(given.positional), value)), at
+                )
+            ]
+        results.extend(outputs)
+    return results
+
+
+def has_forward(state: State, ref: Ref) -> bool:
+    """Say whether a module has hooks of the forward."""
+    return (_BEFORE, ref.id) in state.bindings or (_AFTER, ref.id) in state.bindings
+
+
+def _hooks(state: State, when: str, ref: Ref) -> tuple[Value, ...]:
+    known = state.bindings.get((when, ref.id))
+    return known.items if isinstance(known, Tuple) else ()
+
+
+def _replaced(given: Arguments, changed: Value) -> Arguments:
+    """Give the arguments that a hook before the call leaves: what it returns, if that is anything known."""
+    if changed == NONE or isinstance(changed, Sym):
+        return given
+    positional = changed.items if isinstance(changed, Tuple) else (changed,)
+    return Arguments(positional, given.keywords, {}, given.unknown)
+
+
+def _gradient_hook(act: Act) -> Results:
+    """Run the hook on a gradient, where the framework's gradients are leaves of their own."""
+    facts = act.program.default()
+    tensor = act.state.tensor(act.positional(0))
+    if not facts.framework.own_gradients or tensor is None:
+        return [(act.state, act.unknown())]
+    spare = act.state.fork()
+    made = Tensor(spare.new_storage(), rg=True, leaf=True, framework=facts.framework.name, dtype=tensor.dtype)
+    done = calls.call(act.program, act.frame, spare, act.positional(1), Arguments((spare.new(made),)), act.at)
+    for after, _ in done:
+        for event in after.events:
+            act.state.report(event)
+    return [(act.state, act.unknown())]
+
+
+def run(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live) -> Results:
+    """Give what a call of a hooked module returns: the module sees wrapped inputs, its caller wrapped outputs."""
+    wrapped = tuple(_wrapped(state, frame, value, at) for value in arguments.positional)
+    inner = Arguments(wrapped, arguments.keywords, {}, arguments.unknown)
+    return [(after, _wrapped(after, frame, value, at)) for after, value in live(program, frame, state, ref, inner, at)]
+
+
+def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:
+    """Give what the framework's function makes of a tensor that requires grad: a view of it."""
+    if isinstance(value, Tuple):
+        return Tuple(tuple(_wrapped(state, frame, item, at) for item in value.items), value.exact, value.fields)
+    ref, tensor = state.ref(value), state.tensor(value)
+    if tensor is None or ref is None or not tensor.rg:
+        return value
+    site = frame.site(at)
+    leaves = leaves_of([(ref, tensor)])
+    node = state.record(Node(_FUNCTION, site, nodes_of(state, tensor), (), frozenset(), leaves=leaves))
+    made = Touch(_FUNCTION, site, "out0")
+    base = tensor.base if tensor.base is not None else ref
+    return state.new(replace(tensor, leaf=False, nodes=(node,), base=base, view=View.HOOKED, made=made))
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "backward_hook": _register,
+    "forward_hook": _forward(_AFTER),
+    "forward_pre_hook": _forward(_BEFORE),
+    "gradient_hook": _gradient_hook,
+}

@@ -1,0 +1,69 @@
+"""
+Objects of a library that keep tensors and compute with them: distributions.
+
+    dist = Normal(mean, std)         # keeps both
+    logp = dist.log_prob(action)     # one node, with edges to both; backward needs `std`
+    action = dist.sample()           # no history
+
+The fact `NAME.ARGUMENT.CLASS` says what the constructor makes of an argument, `NAME.of.METHOD` what a method does with
+what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from inplace_lint.domain.heap import Instance
+from inplace_lint.domain.values import NONE, Dotted, Ref, Value
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.transfer import apply
+
+_DEEPEST = 1  # an independent distribution holds another one
+
+
+def _object(act: Act) -> Results:
+    """Make an object that keeps what was passed, or what its constructor makes of it."""
+    name, state = act.form.name, act.state
+    facts = act.program.facts_of(name)
+    assert facts is not None
+    attrs: dict[str, Value] = {}
+    for position, param in enumerate(act.form.args):
+        value = act.value(param.name)
+        made = f"{name}.{param.name}.{name.rpartition('.')[2]}"
+        if value != NONE and facts.forms(made):
+            expr = act.arguments.exprs.get(position) or act.arguments.exprs.get(param.name)
+            given = Arguments((value,), (), {} if expr is None else {0: expr})
+            value = apply.call_op(act.program, act.frame, state, made, given, act.at)[0][1]
+        if value != NONE:
+            attrs[param.name] = value
+    return [(state, state.new(Instance(Dotted(name), attrs, opaque=True)))]
+
+
+def _of_object(act: Act) -> Results:
+    """Run a method of such an object."""
+    owner, _, method = act.form.name.rpartition(".")
+    exprs = {key - 1 if isinstance(key, int) else key: expr for key, expr in act.arguments.exprs.items() if key != 0}
+    rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, exprs, act.arguments.unknown)
+    name = f"{owner}.of.{method}"
+    return apply.call_op(act.program, act.frame, act.state, name, rest, act.at, instance=act.receiver())
+
+
+def _of_objects(act: Act) -> Results:
+    """Run a function of such objects: it may read all that they keep."""
+    name = act.form.name
+    kept = tuple(found for value in act.values.values() for found in _kept(act, value, 0))
+    inner = f"{name}.of.{name.rpartition('.')[2]}"
+    return apply.call_op(act.program, act.frame, act.state, inner, Arguments(kept), act.at)
+
+
+def _kept(act: Act, value: Value, depth: int) -> Iterator[Value]:
+    instance = act.state.instance(value)
+    for attribute in instance.attrs.values() if instance is not None and depth <= _DEEPEST else ():
+        if act.state.tensor(attribute) is not None and isinstance(attribute, Ref):
+            yield attribute
+        else:
+            yield from _kept(act, attribute, depth + 1)
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {"object": _object, "of_object": _of_object, "of_objects": _of_objects}

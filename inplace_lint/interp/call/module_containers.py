@@ -1,0 +1,162 @@
+"""Containers of modules: what they hold, in which order, and what a call of one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Value
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """The modules in a container, by name; `exact` when these are certainly all."""
+
+    pairs: tuple[tuple[str, Value], ...]
+    exact: bool
+
+
+def children(state: State, instance: Instance) -> Children:
+    """List what a container holds, in order."""
+    inner = state.object(instance.children) if instance.children is not None else None
+    match inner:
+        case ListObject(items, exact):
+            return Children(tuple((str(position), item) for position, item in enumerate(items)), exact)
+        case DictObject(items, exact):
+            return Children(tuple((str(key), item) for key, item in items.items()), exact)
+        case _:
+            return Children((), exact=False)
+
+
+def item(state: State, instance: Instance, inner: ListObject, index: Value) -> Value:
+    """Give an item or a slice of a container that is indexed by position."""
+    if (
+        isinstance(index, Const)
+        and isinstance(index.value, int)
+        and -len(inner.items) <= index.value < len(inner.items)
+    ):
+        return inner.items[index.value]
+    if isinstance(index, SliceValue):
+        parts = [part.value if isinstance(part, Const) else None for part in (index.lower, index.upper, index.step)]
+        bounds = [part if isinstance(part, int) else None for part in parts]
+        chosen = ListObject(inner.items[slice(*bounds)], inner.exact)
+        return state.new(replace(instance, children=state.new(chosen)))
+    # IMPRECISE: an unknown position is taken for the first: the modules of a list are built alike.
+    return inner.items[0] if inner.items else state.symbols.sym(("item", instance.children, index))
+
+
+def extend(state: State, container: Ref, values: tuple[Value, ...], *, exact: bool = True) -> None:
+    """Append modules to a list-like container."""
+    instance = state.instance(container)
+    inner = state.object(instance.children) if instance is not None and instance.children is not None else None
+    if instance is not None and instance.children is not None and isinstance(inner, ListObject):
+        state.put(instance.children, ListObject(inner.items + values, inner.exact and exact, inner.kind))
+
+
+def insert(state: State, container: Ref, index: Value, value: Value) -> None:
+    """Insert a module into a list-like container; at an unknown position it goes to the end."""
+    instance = state.instance(container)
+    inner = state.object(instance.children) if instance is not None and instance.children is not None else None
+    if instance is not None and instance.children is not None and isinstance(inner, ListObject):
+        position = index.value if isinstance(index, Const) and isinstance(index.value, int) else len(inner.items)
+        items = (*inner.items[:position], value, *inner.items[position:])
+        state.put(instance.children, ListObject(items, inner.exact, inner.kind))
+
+
+def put(state: State, container: Ref, name: object, value: Value) -> None:
+    """Set a module of a container by name or position."""
+    instance = state.instance(container)
+    if instance is None or instance.children is None:
+        return
+    inner = state.object(instance.children)
+    if isinstance(inner, DictObject):
+        state.put(instance.children, DictObject({**inner.items, name: value}, inner.exact, inner.default))
+    elif isinstance(inner, ListObject):
+        # A sequence that is given names keeps only their order.
+        state.put(instance.children, ListObject((*inner.items, value), inner.exact, inner.kind))
+
+
+def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """
+    Leave out what repeats: of modules that are built alike and follow each other, two show all that more would.
+
+    One that stands there a second time is kept: it meets what it kept itself.
+    """
+    kept: list[Value] = []
+    for value in items:
+        if (
+            len(kept) > 1
+            and _alike(state, kept[-1], value, 0)
+            and _alike(state, kept[-2], value, 0)
+            and kept.count(value) != 1  # last: what is no module may be one of thousands
+        ):
+            continue
+        kept.append(value)
+    return tuple(kept)
+
+
+def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
+    """Say whether two modules have the same class, the same constants and alike parts."""
+    if one == other:
+        return isinstance(one, Ref) and state.instance(one) is not None
+    left, right = state.instance(one), state.instance(other)
+    if (
+        left is None
+        or right is None
+        or left.cls != right.cls
+        or left.pending != right.pending
+        or len(left.attrs) != len(right.attrs)
+        or depth > _DEEPEST
+    ):
+        return False
+    if not all(_same_part(state, left.attrs[name], right.attrs.get(name), depth) for name in left.attrs):
+        return False
+    mine, others = children(state, left).pairs, children(state, right).pairs
+    return len(mine) == len(others) and all(
+        _alike(state, child, twin, depth + 1) for (_, child), (_, twin) in zip(mine, others, strict=True)
+    )
+
+
+def _same_part(state: State, one: Value, other: Value | None, depth: int) -> bool:
+    if other is None:
+        return False
+    if (
+        isinstance(one, Const)
+        and isinstance(other, Const)
+        and isinstance(one.value, float)
+        and isinstance(other.value, float)
+    ):
+        # Rates and scales that grow with the depth of a network decide nothing but whether they are zero.
+        return bool(one.value) == bool(other.value)
+    if not isinstance(one, Ref) or not isinstance(other, Ref):
+        return one == other or (isinstance(one, Sym) and isinstance(other, Sym))
+    if state.instance(one) is not None:
+        return _alike(state, one, other, depth + 1)
+    return type(state.object(one)) is type(state.object(other))
+
+
+def form(state: State, value: Value, seen: set[int] | None = None) -> Hashable:
+    """Give what decides how a module runs: the classes of it and its parts, its flags and words, but no numbers."""
+    seen = set() if seen is None else seen
+    if isinstance(value, Const):
+        return value.value if value.value is None or isinstance(value.value, bool | str) else type(value.value).__name__
+    instance = state.instance(value)
+    if instance is None or not isinstance(value, Ref):
+        return state.truth(value.id) if isinstance(value, Sym) else type(state.object(value)).__name__
+    if value.id in seen:
+        return "seen"
+    seen.add(value.id)
+    cls = instance.cls.name if isinstance(instance.cls, Dotted) else id(instance.cls)
+    parts = [*instance.attrs.items(), *children(state, instance).pairs]
+    return cls, tuple((name, form(state, part, seen)) for name, part in parts)
+
+
+_DEEPEST = 8

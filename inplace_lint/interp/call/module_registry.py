@@ -1,0 +1,271 @@
+"""What a module knows of its parts: parameters, buffers, sub-modules, modes; registered, listed and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.interp.call import calls, enums, module_containers
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import iteration, path_condition, statements
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.ir import nodes as ir
+
+
+def parts(state: State, value: Value, seen: set[int] | None = None) -> Iterator[tuple[str, Ref]]:
+    """List the modules below one, itself first, each once, with dotted names."""
+    seen = set() if seen is None else seen
+    instance = state.instance(value)
+    if instance is None or not isinstance(value, Ref) or value.id in seen:
+        return
+    seen.add(value.id)
+    yield "", value
+    for name, child in direct(state, instance):
+        for inner, ref in parts(state, child, seen):
+            yield (f"{name}.{inner}" if inner else name), ref
+
+
+def direct(state: State, instance: Instance) -> list[tuple[str, Value]]:
+    """List the sub-modules of a module, in the order in which they were set."""
+    found = [(name, value) for name, value in instance.attrs.items() if _is_module(state, value)]
+    if instance.children is not None:
+        found.extend(
+            pair for pair in module_containers.children(state, instance).pairs if state.instance(pair[1]) is not None
+        )
+    return found
+
+
+def _is_module(state: State, value: Value) -> bool:
+    thing = state.instance(value)
+    return thing is not None and "training" in thing.attrs
+
+
+def leaves(state: State, value: Value, *, param: bool) -> list[tuple[str, Ref]]:
+    """List the parameters, or the buffers, of a module and all below it."""
+    found: list[tuple[str, Ref]] = []
+    for prefix, ref in parts(state, value):
+        instance = state.instance(ref)
+        assert instance is not None
+        own = [*instance.attrs.items()]
+        if instance.children is not None:
+            own.extend(module_containers.children(state, instance).pairs)
+        for name, attribute in own:
+            tensor = state.tensor(attribute)
+            if (
+                tensor is not None
+                and isinstance(attribute, Ref)
+                and tensor.param == param
+                and (param or _is_buffer(state, ref, name))
+            ):
+                full = f"{prefix}.{name}" if prefix else name
+                if all(attribute != other for _, other in found):
+                    found.append((full, attribute))
+    return found
+
+
+def _is_buffer(state: State, module: Ref, name: str) -> bool:
+    return ("buffer", module.id, name) in state.bindings
+
+
+def _listing(param: bool, named: bool) -> Callable[[Act], Results]:
+    def act_listing(act: Act) -> Results:
+        found = leaves(act.state, act.positional(0), param=param)
+        items: list[Value] = [Tuple((Const(name), ref)) if named else ref for name, ref in found]
+        results = _listed(act, items)
+        for state, value in results if param else ():
+            opaque_modules.of_listing(state, value, (ref for _, ref in parts(state, act.positional(0))))
+        return results
+
+    return act_listing
+
+
+def _modules(named: bool, deep: bool) -> Callable[[Act], Results]:
+    def act_modules(act: Act) -> Results:
+        instance = act.state.instance(act.positional(0))
+        if deep:
+            pairs: list[tuple[str, Value]] = list(parts(act.state, act.positional(0)))
+        else:
+            pairs = [] if instance is None else direct(act.state, instance)
+        return _listed(act, [Tuple((Const(name), value)) if named else value for name, value in pairs])
+
+    return act_modules
+
+
+def _listed(act: Act, items: list[Value]) -> Results:
+    if not items:
+        return [(act.state, act.unknown())]
+    instance = act.state.instance(act.positional(0))
+    exact = instance is not None and not instance.opaque
+    return [(act.state, act.state.new(ListObject(tuple(items), exact)))]
+
+
+def _switch(mode: bool) -> Callable[[Act], Results]:
+    def act_switch(act: Act) -> Results:
+        """Set the training flag of a module and all below it."""
+        setting: Value = Const(mode)
+        if mode and (len(act.arguments.positional) > 1 or act.arguments.keywords):
+            given = act.arguments.named("mode")
+            setting = given if given is not None else act.positional(1)
+        for _, ref in list(parts(act.state, act.positional(0))):
+            act.state.set_attribute(ref, "training", setting)
+        return [(act.state, act.positional(0))]
+
+    return act_switch
+
+
+def _named_argument(act: Act, name: str, position: int) -> Value:
+    found = act.arguments.named(name)
+    return found if found is not None else act.positional(position)
+
+
+def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
+    def act_register(act: Act) -> Results:
+        """Set an attribute of a module under a name that is passed."""
+        receiver = act.receiver()
+        name = _named_argument(act, "name", 1)
+        value = _named_argument(act, value_name, 2)
+        instance = act.state.instance(receiver) if receiver is not None else None
+        if receiver is not None and instance is not None:
+            # An unknown name is one of its own.
+            key = str(name.value) if isinstance(name, Const) else f"<{act.state.next_id}>"
+            if kind == "module" and instance.children is not None:
+                module_containers.put(act.state, receiver, key, value)
+            else:
+                act.state.set_attribute(receiver, key, value)
+            if kind == "buffer":
+                act.state.attach(("buffer", receiver.id, key), Const(True))
+        return [(act.state, NONE)]
+
+    return act_register
+
+
+def _new_parameter(act: Act) -> Results:
+    """Make a parameter that a module is asked for by shape."""
+    state = act.state
+    tensor = Tensor(
+        storage=state.new_storage(),
+        rg=True,
+        leaf=True,
+        dtype="float",
+        contiguous=True,
+        param=True,
+        framework=act.program.default().framework.name,
+    )
+    return [(state, state.new(tensor))]
+
+
+def _apply(act: Act) -> Results:
+    """Call a function on every module below one, the innermost first, and give the module back."""
+    function = act.positional(1)
+    going = [act.state]
+    for _, ref in reversed(list(parts(act.state, act.positional(0)))):
+        going = [
+            after
+            for path in going
+            for after, _ in calls.call(act.program, act.frame, path, function, Arguments((ref,)), act.at)
+        ]
+    return [(path, act.positional(0)) for path in going]
+
+
+def _requires_grad(act: Act) -> Results:
+    """Set the flag of every parameter of a module."""
+    flag = _named_argument(act, "requires_grad", 1)
+    side = True if flag == NONE else path_condition.truth(act.state, flag)
+    for _, ref in leaves(act.state, act.positional(0), param=True):
+        tensor = act.state.tensor(ref)
+        if tensor is not None:
+            act.state.put(ref, replace(tensor, rg=side, why="" if side is not None else "a parameter requires grad"))
+    return [(act.state, act.positional(0))]
+
+
+def _container_add(act: Act) -> Results:
+    """Append modules to a container: one, or those of an iterable; inserting is appending as far as order is known."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    inner = act.state.object(instance.children) if instance is not None and instance.children is not None else None
+    if receiver is not None and isinstance(inner, ListObject):
+        if act.form.act == "container_append":
+            module_containers.extend(act.state, receiver, (act.positional(1),))
+        elif act.form.act == "container_extend":
+            found = iteration.turns(act.program, act.frame, act.state, act.positional(1), None, act.at)
+            module_containers.extend(act.state, receiver, found.items, exact=found.exact)
+        else:
+            module_containers.insert(act.state, receiver, act.positional(1), act.positional(2))
+    return [(act.state, act.positional(0))]
+
+
+def _container_pairs(act: Act) -> Results:
+    """List the names, the modules, or both, of a container."""
+    instance = act.state.instance(act.positional(0))
+    if instance is None or instance.children is None:
+        return [(act.state, act.unknown())]
+    found = module_containers.children(act.state, instance)
+    part = {"container_keys": 0, "container_values": 1}.get(act.form.act)
+    pairs = [(Const(name), value) for name, value in found.pairs]
+    items = tuple(Tuple(pair) if part is None else pair[part] for pair in pairs)
+    return [(act.state, Tuple(items, found.exact))]
+
+
+def _container_update(act: Act) -> Results:
+    """Add named modules to a container."""
+    receiver = act.receiver()
+    more = act.state.object(act.positional(1))
+    if receiver is not None and isinstance(more, DictObject):
+        for name, value in more.items.items():
+            module_containers.put(act.state, receiver, name, value)
+    return [(act.state, NONE)]
+
+
+def construct_special(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
+    """Give an instance of a class of named tuples, or a member of an enumeration; None for any other class."""
+    member = enums.construct(program, state, cls, arguments)
+    if member is not None:
+        return [(state, member)]
+    bases = {base.name.rpartition(".")[2] for base in program.mro(cls) if isinstance(base, Dotted)}
+    node = statements.definition(program, cls)
+    if "NamedTuple" not in bases or node is None:
+        return None
+    fields = tuple(
+        statement.target.id
+        for statement in node.body
+        if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name)
+    )
+    values: list[Value] = []
+    for position, field in enumerate(fields):
+        value = arguments.named(field)
+        if value is None and position < len(arguments.positional):
+            value = arguments.positional[position]
+        values.append(value if value is not None else state.symbols.sym(("field", field, state.next_id)))
+    return [(state, Tuple(tuple(values), exact=True, fields=fields))]
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "parameters": _listing(param=True, named=False),
+    "named_parameters": _listing(param=True, named=True),
+    "buffers": _listing(param=False, named=False),
+    "named_buffers": _listing(param=False, named=True),
+    "children": _modules(named=False, deep=False),
+    "named_children": _modules(named=True, deep=False),
+    "modules": _modules(named=False, deep=True),
+    "named_modules": _modules(named=True, deep=True),
+    "train": _switch(mode=True),
+    "eval": _switch(mode=False),
+    "register_buffer": _register("buffer", "tensor"),
+    "register_parameter": _register("parameter", "param"),
+    "add_module": _register("module", "module"),
+    "apply_function": _apply,
+    "container_append": _container_add,
+    "container_extend": _container_add,
+    "container_insert": _container_add,
+    "container_items": _container_pairs,
+    "container_values": _container_pairs,
+    "container_keys": _container_pairs,
+    "container_update": _container_update,
+    "layer_parameter": _new_parameter,
+    "module_requires_grad_": _requires_grad,
+}

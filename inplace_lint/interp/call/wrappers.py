@@ -1,0 +1,76 @@
+"""
+Objects that stand for others: wrappers of a module, and helpers that take over the steps of a training program.
+
+    net = DataParallel(net)                # a call of it is a call of `net`
+    net, opt = helper.prepare(net, opt)    # the same objects, under the same names
+    helper.backward(loss)                  # loss.backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Dotted, Tuple, Value
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.intrinsics.call import Act, Results
+
+_CONFIGURES = "configure_optimizers"
+
+
+def _call_part(act: Act) -> Results:
+    """Call the module that a wrapper holds on the arguments."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    inner = None if instance is None else instance.attrs.get("module")
+    if inner is None:
+        return [(act.state, act.unknown("input"))]
+    rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
+    return calls.call(act.program, act.frame, act.state, inner, rest, act.at)
+
+
+def _helper(act: Act) -> Results:
+    """Make an object of which only the methods that have facts are known."""
+    return [(act.state, act.state.new(Instance(Dotted(act.form.name), {}, opaque=True)))]
+
+
+def _passed_on(act: Act) -> Results:
+    """Give what was passed: one object itself, several as a tuple."""
+    given = act.arguments.positional[1:]
+    if act.arguments.unknown or not given:
+        return [(act.state, act.unknown())]
+    return [(act.state, given[0] if len(given) == 1 else Tuple(given))]
+
+
+def _configured(act: Act) -> Results:
+    """Give the optimizers that the object itself makes: one alone, several as a list."""
+    results: Results = []
+    receiver = act.positional(0)
+    for state, method in attributes.get(act.program, act.frame, act.state, receiver, _CONFIGURES, act.at):
+        for after, value in calls.call(act.program, act.frame, state, method, Arguments(), act.at):
+            found = list(_optimizers(after, value))
+            several: Value = after.new(ListObject(tuple(found))) if found else act.unknown()
+            results.append((after, found[0] if len(found) == 1 else several))
+    return results
+
+
+def _optimizers(state: State, value: Value) -> list[Value]:
+    """List the optimizers in a result: alone, in a tuple or list, before a list of schedulers, or under a key."""
+    inner = state.object(value)
+    if isinstance(inner, DictObject):
+        return _optimizers(state, inner.items.get("optimizer", NONE))
+    if isinstance(inner, Instance):
+        return [value] if "<owned>" in inner.attrs else []
+    items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+    return [found for item in items for found in _optimizers(state, item)]
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "call_part": _call_part,
+    "helper": _helper,
+    "passed_on": _passed_on,
+    "configured": _configured,
+}

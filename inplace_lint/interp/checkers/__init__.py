@@ -1,0 +1,1 @@
+"""Checks beside the tape: aliases, kept values, lost updates."""

@@ -1,0 +1,256 @@
+"""
+Who holds the memory of a tensor at the moment of a write, besides the variable or attribute that it is written through.
+
+    identity = x
+    x += 1               # `identity` holds it as well: `x = x + 1` would leave it the old values
+    self.cache = y
+    y.relu_()            # so does an attribute
+
+Asked only for the writes that findings name, on a second run of the program that found them: it looks at everything
+that a variable in reach leads to. What it cannot see makes it say that others hold the tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
+from inplace_lint.domain.values import Bound, Closure, Const, Dotted, Partial, Ref, Super, Sym, Tuple, Value
+from inplace_lint.interp.frame import text_of
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+
+    from inplace_lint.domain.state import State
+    from inplace_lint.interp.frame import Frame
+    from inplace_lint.interp.transfer.op_call import Call
+else:
+    from inplace_lint.core.records import dataclass
+
+_TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED, View.MAYBE})
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """
+    What a write met.
+
+    `call` is the expression that wrote, seen from the function whose code it stands in. `owner` is the shortest
+    variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without
+    one; `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
+    `others`: attributes, containers, callers, or somebody unknown, may hold it. `foreign`: it was made before the
+    function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees
+    the write; `base`: something else holds one; `taken`: this function took it as a part of one. `floating`: it is
+    known to hold floating numbers. `cast`: the op chooses its types by itself. `param`: it is a parameter, or part
+    of one. `bound`: the owner is an attribute that an object of a library needs as it is. `gradient`: a gradient
+    flows into what is written from another operand. `unrecorded`: gradients were off, so that the tensor kept the
+    history it had, which a new one would not have.
+    """
+
+    call: Place
+    owner: str
+    item: bool
+    names: frozenset[str]
+    others: bool
+    foreign: bool
+    bases: frozenset[str]
+    base: bool
+    taken: bool
+    floating: bool
+    cast: bool
+    param: bool
+    bound: bool
+    gradient: bool
+    unrecorded: bool
+
+
+def watch(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
+    """Remember who holds what a call writes, if a finding asked for this write or for what makes it write."""
+    watched = call.program.watched
+    place = Place(call.frame.slice, call.at)
+    asked = [key for key in (place, call.flag) if key is not None and key in watched]
+    if asked:
+        found = _holding(call, part, ref, tensor)
+        for key in asked:
+            call.program.holdings.setdefault(key, set()).add(found)
+
+
+def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
+    state, frame, expr = call.state, call.frame, call.binding.exprs.get(part)
+    owner = _owner(state, frame, expr, tensor.storage)
+    held = _held(state, frame, ref, tensor)
+    own = held.pop(owner, None) if "." in owner else None
+    if isinstance(expr, ir.Subscript) and not owner and len(held.get(f"{text_of(expr.value)}.item", ())) == 1:
+        held.pop(f"{text_of(expr.value)}.item")  # the container that the item is put back into
+    names = {path for path in held if "." not in path and path}
+    rest = {path: refs for path, refs in held.items() if path not in names}
+    view = tensor.base is not None and tensor.view in _TRACKED
+    whole = state.tensor(tensor.base) if view and tensor.base is not None else None
+    over = [path for path, refs in held.items() if view and tensor.base in refs]
+    site = frame.site(call.at)
+    return Holding(
+        call=site.caller.place if frame.built and site.caller is not None else site.place,
+        owner=owner,
+        item=isinstance(expr, ir.Subscript) and not owner,
+        names=frozenset(names),
+        others=bool(rest) or ("escaped", ref.id) in state.bindings or _has_attributes(state, ref),
+        foreign=tensor.storage <= frame.env.id or _is_unknown(state, tensor),
+        bases=frozenset(over) & names,
+        base=not names.issuperset(over) or (view and own is not None and tensor.base in own),
+        taken=view and ref.id > frame.env.id and not _is_all(tensor),
+        floating=tensor.dtype == "float" or (tensor.dtype == "unknown" and tensor.rg is True),
+        cast=state.modes.autocast,
+        param=tensor.param or (whole is not None and whole.param),
+        bound=_is_bound(state, frame, expr, owner),
+        gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
+        unrecorded=state.modes.grad is not True and tensor.rg is not False,
+    )
+
+
+def _is_all(tensor: Tensor) -> bool:
+    """Say whether a view is all of what it is a view of, in another shape."""
+    return tensor.part is not None and all(move in {"all", "axes"} for move, _, _ in tensor.part)
+
+
+def _owner(state: State, frame: Frame, expr: ir.Expr | None, storage: int) -> str:
+    """Spell the shortest variable or attribute within an expression that is a tensor on this memory."""
+    chain: list[ir.Expr] = []
+    while expr is not None:
+        chain.append(expr)
+        match expr:
+            case ir.Attr(_, inner, _) | ir.Subscript(_, inner, _):
+                expr = inner
+            case ir.Call(_, func, _, _):
+                expr = func
+            case _:
+                expr = None
+    for part in reversed(chain):
+        value = _value(state, frame, part)
+        tensor = None if value is None else state.tensor(value)
+        if tensor is not None and tensor.storage == storage:
+            return text_of(part)
+    return ""
+
+
+def _value(state: State, frame: Frame, expr: ir.Expr) -> Value | None:
+    """Give what a local variable, or an attribute of what one is, stands for; nothing is run."""
+    match expr:
+        case ir.Name(_, name):
+            scope = state.heap[frame.env.id]
+            return scope.values.get(name) if isinstance(scope, Names) else None
+        case ir.Attr(_, inner, name):
+            value = _value(state, frame, inner)
+            instance = None if value is None else state.instance(value)
+            return None if instance is None else instance.attrs.get(name)
+        case _:
+            return None
+
+
+def _is_bound(state: State, frame: Frame, expr: ir.Expr | None, owner: str) -> bool:
+    """Say whether an owner is an attribute of an object whose class is a library's."""
+    while isinstance(expr, ir.Attr | ir.Subscript | ir.Call) and text_of(expr) != owner:
+        expr = expr.func if isinstance(expr, ir.Call) else expr.value
+    holder = _value(state, frame, expr.value) if isinstance(expr, ir.Attr) and owner else None
+    instance = None if holder is None else state.instance(holder)
+    return instance is not None and isinstance(instance.cls, Dotted)
+
+
+def _has_attributes(state: State, ref: Ref) -> bool:
+    """Say whether something was set on the tensor object itself, which a new one would be without."""
+    return any(isinstance(key, tuple) and key[:2] == ("attribute", ref.id) for key in state.bindings)
+
+
+def _is_unknown(state: State, tensor: Tensor) -> bool:
+    """Say whether the memory is that of a value of which nobody knows where it came from."""
+    for key, value in state.bindings.items():
+        if isinstance(key, tuple) and key[0] == "tensor":
+            known = state.tensor(value)
+            if known is not None and known.storage == tensor.storage:
+                return True
+    return False
+
+
+def _held(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
+    """Give the paths from variables to tensors on the memory of one; a local variable is its name alone."""
+    found: dict[str, list[Ref]] = {}
+    seen: set[int] = set()
+    waiting = list(_roots(state, frame))
+    while waiting:
+        path, value = waiting.pop()
+        known, other = state.tensor(value), state.ref(value)
+        if known is not None and other is not None:
+            if known.storage == tensor.storage and not _is_apart(state, other, ref):
+                found.setdefault(path, []).append(other)
+        elif other is None or other.id not in seen:
+            if other is not None:
+                seen.add(other.id)
+            waiting.extend((f"{path}.{name}", inner) for name, inner in _inside(state, value))
+    return found
+
+
+def _roots(state: State, frame: Frame) -> Iterator[tuple[str, Value]]:
+    """
+    Give the variables in reach: those of this function first, then those that may be read again later.
+
+    A function that was called before this one and has returned keeps nothing, unless another one was made in it.
+    """
+    scope = state.heap[frame.env.id]
+    if isinstance(scope, Names):
+        yield from scope.values.items()
+    heap = state.heap
+    captured = {thing.parent.id for thing in heap.values() if isinstance(thing, Names) and thing.parent is not None}
+    for number, thing in heap.items():
+        if isinstance(thing, Names) and number != frame.env.id and (number < frame.env.id or number in captured):
+            yield from ((f"{number}.{name}", value) for name, value in thing.values.items())
+    for key, value in state.bindings.items():
+        kind = key[0] if isinstance(key, tuple) and key else None
+        if kind == "yielded":
+            yield f"{key}.", value
+
+
+def _is_apart(state: State, one: Ref, other: Ref) -> bool:
+    """
+    Say whether two tensors are different ones of the views that a call gave at once: these share no element.
+
+    What a call gives at once lies side by side on the heap.
+    """
+    first, last = sorted((one.id, other.id))
+    views = [state.tensor(Ref(number)) for number in range(first, last + 1)] if first != last else []
+    made = {(view.base, view.made) if view is not None and view.view is View.MULTI else None for view in views}
+    return len(made) == 1 and None not in made
+
+
+def _inside(state: State, value: Value) -> Iterator[tuple[str, Value]]:
+    """Give what a value leads to, with the name of the way."""
+    match value:
+        case Tuple(items):
+            yield from (("item", item) for item in items)
+        case Bound(receiver, function):
+            yield from (("receiver", receiver), ("function", function))
+        case Partial(function, args, keywords):
+            yield from (("argument", item) for item in (function, *args, *(given for _, given in keywords)))
+        case Super(_, receiver):
+            yield "receiver", receiver
+        case Closure():
+            yield from value.defaults
+        case Ref():
+            yield from _inside_object(state, value)
+        case Const() | Sym() | _:
+            pass
+
+
+def _inside_object(state: State, ref: Ref) -> Iterator[tuple[str, Value]]:
+    match state.object(ref):
+        case ListObject(items):
+            yield from (("item", item) for item in items)
+        case DictObject(mapping):
+            yield from (("item", item) for item in mapping.values())
+        case Instance() as thing:
+            yield from thing.attrs.items()
+            if thing.children is not None:
+                yield "child", thing.children
+        case _:
+            pass

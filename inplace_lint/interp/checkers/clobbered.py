@@ -1,0 +1,107 @@
+"""
+Reads of a tensor that an earlier write changed under another name: what autograd cannot see.
+
+    identity = x
+    out = self.relu(x)      # in place: `identity` is the same object
+    return out + identity   # reads the overwritten values
+
+Only the very same object under two variables counts, or a view of what was overwritten as a whole; a write through a
+view of a buffer is what views are for, and one through the variable of a loop (`for p in (w, b): p -= step`) is what
+such a loop is for. After an explicit write (`x += 1`) the written name itself may be read; after a hidden one
+(`inplace=True`) it is suspect as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Clobbered
+from inplace_lint.domain.heap import Names, Tensor, View, Write
+from inplace_lint.domain.values import Ref
+from inplace_lint.interp.checkers import escaped, kept_values
+from inplace_lint.interp.transfer import lazy_view_history
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from inplace_lint.domain.state import State
+    from inplace_lint.interp.transfer.op_call import Call
+
+_KEEPS_VALUES = {"value"}
+
+
+def check_reads(call: Call) -> None:
+    """Report the arguments of a call that are read after another name's write changed them."""
+    returns = call.binding.op.returns
+    if returns and returns[0].kind in _KEEPS_VALUES:
+        kept_values.check_compared(call)
+        return
+    written = {fact.to for fact in call.binding.op.writes}
+    for name, expr in call.binding.exprs.items():
+        if name in written:
+            continue
+        value = call.binding.value(name)
+        if value is not None:
+            kept_values.check_read(call, name, expr, value)
+        if isinstance(expr, ir.Name):
+            ref = None if value is None else call.state.ref(value)
+            tensor = None if value is None else call.state.tensor(value)
+            if ref is not None and tensor is not None:
+                _check(call, name, expr, ref, tensor)
+
+
+def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:
+    state, frame = call.state, call.frame
+    writes = state.storages[tensor.storage].writes
+    if not writes:
+        return
+    scope = state.heap[frame.env.id]
+    bound = scope.bound.get(expr.id) if isinstance(scope, Names) else None
+    if bound is None:
+        return
+    if tensor.view is View.MULTI and any(w.clock > bound and w.counted and w.tensor == tensor.base for w in writes):
+        return  # where this is wrong, autograd refuses it
+    if tensor.view is View.NO_GRAD and lazy_view_history.is_poisoned(state, tensor):
+        return  # likewise
+    for write in writes:
+        if write.clock > bound and _hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id):
+            event = Clobbered(
+                call.facts.framework.name,
+                write.touch,
+                call.touch(part, expr, tensor),
+                expr.id,
+                state.assumptions | write.assumptions | write.doubt,
+            )
+            state.report(event)
+            return
+        if write.clock > bound and write.tensor == ref:
+            escaped.check_read(call, part, expr, tensor, write)
+
+
+def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
+    """Say whether a write changed a tensor as a whole: it was written itself, or all of what it is a view of."""
+    if write.tensor == ref:
+        return True
+    return tensor.base is not None and write.tensor == tensor.base and write.touch.spelled in {"augmented", "call"}
+
+
+def turns(state: State, env: Ref, target: ir.Expr) -> None:
+    """Remember which tensors the variables of a loop are bound to in this turn."""
+    scope = state.heap[env.id]
+    for name in [target] if isinstance(target, ir.Name) else target.items if isinstance(target, ir.Sequence) else ():
+        value = scope.values.get(name.id) if isinstance(name, ir.Name) and isinstance(scope, Names) else None
+        ref = None if value is None else state.ref(value)
+        if isinstance(name, ir.Name) and ref is not None and state.tensor(ref) is not None:
+            state.attach(("turn", env.id, name.id, ref), ref)
+
+
+def _surprises(state: State, write: Write, env: int, name: str) -> bool:
+    """Say whether somebody who reads `name` would not expect this write."""
+    hidden = write.touch.flag is not None and not write.touch.dropped
+    through = {
+        variable
+        for owner, variable in write.names
+        if owner == env and (hidden or ("turn", env, variable, write.tensor) not in state.bindings)
+    }
+    if not through:
+        return False
+    return name not in through or hidden

@@ -1,0 +1,103 @@
+"""
+Writes that leave the function they stand in: into what a caller passed, who may not know of it.
+
+    def normalise(scores):
+        scores -= scores.mean()         # the caller's tensor
+        return scores / scores.std()
+
+    z = normalise(raw)
+    loss = (z * raw).sum()              # `raw` is no longer what it was
+
+A function that is called for its effect (`fill(x)` as a statement), whose name ends in an underscore, or that takes the
+tensor as `out`, says that it writes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Escaped, Performed, Site
+from inplace_lint.domain.heap import Names, Tensor, Write
+from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.transfer.op_call import Call
+
+_SAYS_SO = "_"
+_OUTPUT = "out"
+
+
+def check_write(call: Call, part: str, tensor: Tensor) -> None:
+    """Tell of a write in a forward, and of one into an argument, if anybody asked for opinions."""
+    if not call.program.opinions:
+        return
+    state, name = call.state, call.facts.framework.name
+    expr = call.binding.exprs.get(part)
+    touch = call.touch(part, expr, tensor)
+    assumptions = state.assumptions | call.doubt
+    if _function(call.frame) == call.facts.framework.calls:
+        state.report(Performed(name, touch, assumptions))
+    if isinstance(expr, ir.Name) and touch.flag is None and _is_argument(call, expr.id):
+        state.report(Escaped(name, touch, expr.id, None, assumptions))
+
+
+def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, write: Write) -> None:
+    """Report a read of a tensor that a function wrote to which this function had passed it."""
+    frame, state = call.frame, call.state
+    if write.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in write.names:
+        return
+    inner = _call_that_wrote(frame, write.touch.site)
+    if inner is None:
+        return
+    body = frame.closure.function.body if frame.closure is not None else call.program.code(inner.place.slice).body
+    found = _call_at(body, inner.place.at)
+    if found is None or text_of(found.func).endswith(_SAYS_SO) or _passes_output(found, expr.id):
+        return
+    assumptions = state.assumptions | write.assumptions | write.doubt
+    event = Escaped(call.facts.framework.name, write.touch, expr.id, call.touch(part, expr, tensor), assumptions)
+    state.report(event)
+
+
+def _function(frame: Frame) -> str:
+    return frame.closure.function.qualname.rpartition(".")[2] if frame.closure is not None else ""
+
+
+def _is_argument(call: Call, name: str) -> bool:
+    """Say whether a variable still is what the caller passed, in a function that does not say that it writes."""
+    frame = call.frame
+    scope = call.state.heap[frame.env.id]
+    if name not in frame.passed or name == _OUTPUT or _function(frame).endswith(_SAYS_SO):
+        return False
+    return isinstance(scope, Names) and scope.bound.get(name) == min(scope.bound.values())
+
+
+def _call_that_wrote(frame: Frame, site: Site) -> Site | None:
+    """Give the call in this frame during which a deeper one wrote; None if the frame itself wrote."""
+    if site.caller == frame.caller:
+        return None
+    above: Site | None = site.caller
+    while above is not None and above.caller != frame.caller:
+        above = above.caller
+    return above
+
+
+def _call_at(node: object, at: int) -> ir.Call | None:
+    """Give the call with this ordinal in a piece of code, unless it is a statement of its own."""
+    if isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Call) and node.value.at == at:
+        return None
+    if isinstance(node, ir.Call) and node.at == at:
+        return node
+    if isinstance(node, tuple):
+        for part in node:
+            found = _call_at(part, at)
+            if found is not None:
+                return found
+    return None
+
+
+def _passes_output(found: ir.Call, name: str) -> bool:
+    return any(
+        keyword.name == _OUTPUT and isinstance(keyword.value, ir.Name) and keyword.value.id == name
+        for keyword in found.keywords
+    )

@@ -1,0 +1,286 @@
+"""
+Values that a program keeps, and what changes them behind its back: in containers, in defaults, in the tape's eyes.
+
+    skips.append(x)
+    x = self.act(x)              # in place: what is in the list changes as well
+    y = y + skips.pop()          # reads the new values
+
+    log["mse"] = loss.detach()   # the same memory
+    loss += aux                  # and so the log changes
+
+    with torch.no_grad():
+        h *= keep                # the values change, the recorded history of `h` does not
+    return h
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Snapshot, Touch
+from inplace_lint.core.span import Place
+from inplace_lint.domain import tape
+from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View, Write
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Ref, Tuple, Value
+from inplace_lint.interp.checkers import self_average
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inplace_lint.interp.frame import Frame
+    from inplace_lint.interp.transfer.op_call import Call
+
+_CUT = frozenset({View.DETACH, View.DATA})
+_FETCHES = frozenset({"pop", "popleft", "popitem", "get"})
+_DEEPEST = 3
+
+
+def keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
+    """Remember that a tensor was put into a container; a `lasting` one is there for what comes later."""
+    if depth > _DEEPEST:
+        return
+    tensor = state.tensor(value)
+    ref = state.ref(value)
+    if tensor is not None and ref is not None:
+        if not tensor.param:
+            state.attach(("kept", ref.id), Const((state.clock, place)))
+            if lasting:
+                state.attach(("lasting", ref.id), Const(place))
+        if lasting and tensor.view in _CUT and not tensor.param:
+            known = state.bindings.get(("kept in", tensor.storage))
+            before = known.items if isinstance(known, Tuple) else ()
+            if ref not in before:
+                state.attach(("kept in", tensor.storage), Tuple((*before, ref)))
+        return
+    for item in _items(state, value):
+        keep(state, place, item, lasting=lasting, depth=depth + 1)
+
+
+def keep_alias(state: State, place: Place, value: Value) -> None:
+    """Remember that a detached tensor was put into an attribute."""
+    tensor = state.tensor(value)
+    if tensor is not None and tensor.view is View.DETACH:
+        keep(state, place, value, lasting=True)
+
+
+def keep_again(state: State, held: tuple[Value, ...], value: Value) -> None:
+    """Report memory that a container is given once more after a write: what it held until now is gone."""
+    for ref, tensor in _tensors(state, value):
+        writes = state.storages[tensor.storage].writes
+        if not writes or not tensor.sure or (tensor.param and tensor.view not in _CUT):
+            continue
+        for other, before in (pair for item in held for pair in _tensors(state, item)):
+            if before.storage == tensor.storage and (other == ref or before.part == tensor.part is not None):
+                _report_lost(state, other, tensor, writes)
+                break
+
+
+def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...]) -> None:
+    known = state.bindings.get(("kept", before.id))
+    if not isinstance(known, Const):
+        return
+    assert isinstance(known.value, tuple)
+    clock, place = known.value
+    for write in writes:
+        written = None if write.tensor is None else state.tensor(write.tensor)
+        if write.clock > clock and written is not None and (not written.part or written.part == tensor.part):
+            assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
+            state.report(Snapshot(tensor.framework, "again", write.touch, place, None, assumptions))
+            return
+
+
+def _tensors(state: State, value: Value, depth: int = 0) -> Iterator[tuple[Ref, Tensor]]:
+    """List the tensors in a value and in what it holds."""
+    tensor = state.tensor(value)
+    if tensor is not None and isinstance(value, Ref):
+        yield value, tensor
+    elif depth < _DEEPEST:
+        for item in _items(state, value):
+            yield from _tensors(state, item, depth + 1)
+
+
+def _items(state: State, value: Value) -> tuple[Value, ...]:
+    """Give what a container holds."""
+    if isinstance(value, Tuple):
+        return value.items
+    match state.object(value):
+        case ListObject(items):
+            return items
+        case DictObject(mapping):
+            return tuple(mapping.values())
+        case _:
+            return ()
+
+
+def repeated(state: State, items: tuple[Value, ...], place: Place | None) -> None:
+    """Remember that a list holds the same objects again and again, and where it was made."""
+    for item in items:
+        if state.tensor(item) is not None and isinstance(item, Ref):
+            state.attach(("repeated", item.id), Const(place))
+
+
+def fetched(state: State, frame: Frame, name: str, value: Value, source: ir.Expr | None) -> None:
+    """Remember whether a variable is bound to what came out of a container."""
+    if isinstance(value, Ref) and ("kept", value.id) in state.bindings:
+        state.attach(("fetched", frame.env.id, name), Const(source is None or _fetches(source)))
+
+
+def _fetches(expr: ir.Expr) -> bool:
+    """Say whether an expression takes something out of a container."""
+    if isinstance(expr, ir.Call):
+        return isinstance(expr.func, ir.Attr) and expr.func.name in _FETCHES
+    return isinstance(expr, ir.Subscript)
+
+
+def check_read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+    """Report what is read out of a container after a write through another name has changed it."""
+    state = call.state
+    items = _items(state, value)
+    if isinstance(expr, ir.Sequence):
+        for inner, item in zip(expr.items, items, strict=False) if len(items) == len(expr.items) else ():
+            check_read(call, part, inner, item)
+        return
+    if state.tensor(value) is None:
+        for item in items:
+            _check_kept(call, part, expr, item)
+    elif _fetches(expr) or (isinstance(expr, ir.Name) and _was_fetched(state, call.frame.env.id, expr.id)):
+        _check_kept(call, part, expr, value)
+
+
+def _was_fetched(state: State, env: int, name: str) -> bool:
+    known = state.bindings.get(("fetched", env, name))
+    return isinstance(known, Const) and known.value is True
+
+
+def check_compared(call: Call) -> None:
+    """Report what is read out of a state only to be compared with another tensor."""
+    if len(call.binding.exprs) < 2:  # noqa: PLR2004 - what is asked of one tensor need not be its values
+        return
+    for part, expr in call.binding.exprs.items():
+        value = call.binding.value(part)
+        if value is not None and _fetches(expr):
+            _check_kept(call, part, expr, value, ("state of",))
+
+
+def _check_kept(
+    call: Call, part: str, expr: ir.Expr, value: Value, hows: tuple[str, ...] = ("kept", "state of")
+) -> None:
+    state = call.state
+    ref, tensor = state.ref(value), state.tensor(value)
+    if tensor is None or ref is None:
+        return
+    writes = state.storages[tensor.storage].writes
+    for how in hows if writes else ():
+        known = state.bindings.get((how, ref.id))
+        if not isinstance(known, Const):
+            continue
+        assert isinstance(known.value, tuple)
+        clock, place = known.value
+        for write in writes:
+            # An item of a state is a view of its own, so that a write to the module is one of another tensor.
+            if write.clock > clock and (
+                write.tensor != ref if how == "state of" else write.tensor == ref and _through_a_variable(state, write)
+            ):
+                assumptions = state.assumptions | write.assumptions | write.doubt
+                read = call.touch(part, expr, tensor)
+                said = "state" if how == "state of" else "container"
+                state.report(Snapshot(call.facts.framework.name, said, write.touch, place, read, assumptions))
+                return
+
+
+def _through_a_variable(state: State, write: Write) -> bool:
+    """Say whether a write went through a module, or a variable that is not bound to what came out of a container."""
+    if write.touch.flag is not None and not write.names:
+        return True
+    return bool(write.names) and not any(_was_fetched(state, env, name) for env, name in write.names)
+
+
+def check_write(call: Call, part: str, ref: Ref, tensor: Tensor, *, cut: bool) -> None:
+    """Report a write that changes what the program keeps elsewhere; one that sets all values anew is none (`cut`)."""
+    expr = call.binding.exprs.get(part)
+    touch = call.touch(part, expr, tensor)
+    closure = call.frame.closure
+    default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
+    if closure is not None and default is not None and not cut:
+        param = next(param for param in closure.function.params if param.name == default)
+        _report(call, "default", touch, Place(closure.function.slice, param.at), tensor)
+    elif isinstance(expr, ir.Subscript) and ("repeated", ref.id) in call.state.bindings:
+        made = call.state.bindings[("repeated", ref.id)]
+        place = made.value if isinstance(made, Const) and isinstance(made.value, Place) else None
+        _report(call, "repeated", touch, place, tensor)
+    elif (tensor.param or tensor.view in _CUT) and self_average.with_itself(call, part, expr, tensor):
+        _report(call, "average", touch, None, tensor)
+    elif tensor.view in _CUT:
+        _check_average(call, touch, ref, tensor)
+    elif not tensor.param and (touch.flag is not None or call.frame.variables(expr)):
+        _check_detached(call, touch, ref, tensor)
+        if not cut and isinstance(expr, ir.Name) and _gives_items(call.frame) and _is_older(call, expr.id, tensor):
+            _report(call, "item", touch, None, tensor)
+
+
+def _gives_items(frame: Frame) -> bool:
+    """Say whether the function is the one that gives an item of an object: the next time it is asked for again."""
+    return frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__getitem__"
+
+
+def _is_older(call: Call, name: str, tensor: Tensor) -> bool:
+    """Say whether a variable that is no parameter holds memory from before the call."""
+    closure = call.frame.closure
+    assert closure is not None
+    params = {param.name for param in closure.function.params}
+    return tensor.sure and tensor.storage < call.frame.env.id and name not in params
+
+
+def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
+    """Report the write of a tensor of which a detached alias was put away."""
+    known = call.state.bindings.get(("kept in", tensor.storage))
+    for alias in known.items if isinstance(known, Tuple) else ():
+        other = call.state.tensor(alias)
+        kept = call.state.bindings.get(("kept", alias.id)) if isinstance(alias, Ref) else None
+        if alias != ref and other is not None and other.base in {ref, tensor.base} and isinstance(kept, Const):
+            assert isinstance(kept.value, tuple)
+            _report(call, "detached", touch, kept.value[1], tensor)
+            return
+
+
+def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
+    """Report the average of a kept alias with the very memory that it is an alias of."""
+    kept = call.state.bindings.get(("kept", ref.id))
+    if not isinstance(kept, Const):
+        return
+    assert isinstance(kept.value, tuple)
+    for name in call.binding.given:
+        for other, source in call.binding.tensors(name):
+            if other != ref and source.storage == tensor.storage and (source.view in _CUT or source.param):
+                _report(call, "average", touch, kept.value[1], tensor)
+                return
+
+
+def _report(call: Call, how: str, touch: Touch, kept: Place | None, tensor: Tensor) -> None:
+    assumptions = call.state.assumptions | call.doubt | tensor.doubt
+    call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions))
+
+
+def unseen(call: Call, tensor: Tensor) -> bool:
+    """Say whether a write of this tensor changes values whose recorded history stays as it was."""
+    state = call.state
+    if state.modes.grad is not False and call.binding.op.history == "keep_old":
+        return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
+    if state.modes.grad is not False:
+        # Where a write through a view gives its base no new history, the base keeps that of its old values.
+        whole = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.SINGLE else None
+        return bool(not call.facts.framework.rebases and whole is not None and whole.rg and whole.nodes)
+    base = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.NO_GRAD else None
+    history = base or tensor
+    return history.rg is True and history.leaf is False and bool(history.nodes)
+
+
+def check_gradients(call: Call) -> None:
+    """Report the recorded use of a tensor that was written while nothing was recorded."""
+    for name in call.binding.given:
+        for _, tensor in call.binding.tensors(name):
+            if tensor.rg and tensor.nodes and tensor.view is not View.SINGLE:
+                read = call.touch(name, call.binding.exprs.get(name), tensor)
+                tape.check_history(call.state, call.facts.framework.name, tensor, read)

@@ -1,0 +1,88 @@
+"""
+Averages of a tensor with itself: what was put away as the average is the very memory that it is to follow.
+
+    shadow = dict(model.named_parameters())          # no copies
+    for name, p in model.named_parameters():
+        shadow[name] += (p - shadow[name]) / n       # the difference is always zero
+
+    for slow, p in zip(average.parameters(), model.parameters()):
+        slow.mul_(0.9).add_(p, alpha=0.1)            # with `average = model`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.heap import Names, Tensor, View
+from inplace_lint.domain.values import Ref
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.transfer.op_call import Call
+
+_SAME = frozenset({None, View.DETACH, View.DATA})
+_KEEPS_VALUES = frozenset({"clone", "cpu", "detach", "float", "numpy", "to"})
+
+
+def with_itself(call: Call, part: str, expr: ir.Expr | None, tensor: Tensor) -> bool:
+    """Say whether a write of a model's tensor, found in a container or by a loop, is made from that same tensor."""
+    if tensor.view not in _SAME:
+        return False
+    target = _root(expr)
+    if not isinstance(target, ir.Subscript) and not (isinstance(target, ir.Name) and _is_turn(call, target.id)):
+        return False
+    for other, source in call.binding.exprs.items():
+        for name in _read(source) if other != part else ():
+            same = _tensor(call, name)
+            if (
+                same is not None
+                and same.storage == tensor.storage
+                and (same.param or tensor.param)
+                and same.view in _SAME
+                and (isinstance(target, ir.Subscript) or (target.id != name and _is_turn(call, name)))
+            ):
+                return True
+    return False
+
+
+def _tensor(call: Call, name: str) -> Tensor | None:
+    scope = call.state.heap[call.frame.env.id]
+    value = scope.values.get(name) if isinstance(scope, Names) else None
+    return None if value is None else call.state.tensor(value)
+
+
+def _is_turn(call: Call, name: str) -> bool:
+    """Say whether a variable is what a loop has bound it to in this turn."""
+    scope = call.state.heap[call.frame.env.id]
+    value = scope.values.get(name) if isinstance(scope, Names) else None
+    return isinstance(value, Ref) and ("turn", call.frame.env.id, name, value) in call.state.bindings
+
+
+def _root(expr: ir.Expr | None) -> ir.Expr | None:
+    """Give what a chain of methods and of `.data` starts with."""
+    while True:
+        if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr):
+            expr = expr.func.value
+        elif isinstance(expr, ir.Attr) and expr.name == "data":
+            expr = expr.value
+        else:
+            return expr
+
+
+def _read(expr: ir.Expr) -> Iterator[str]:
+    """List the variables of which an arithmetic expression reads the values."""
+    match expr:
+        case ir.Name(_, name):
+            yield name
+        case ir.Attr(_, inner, "data"):
+            yield from _read(inner)
+        case ir.Binary(_, _, left, right):
+            yield from _read(left)
+            yield from _read(right)
+        case ir.Unary():
+            yield from _read(expr.operand)
+        case ir.Call(_, ir.Attr(_, inner, name)) if name in _KEEPS_VALUES:
+            yield from _read(inner)
+        case _:
+            pass

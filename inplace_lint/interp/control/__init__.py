@@ -1,0 +1,1 @@
+"""Statements, loops, conditions, contexts and exceptions."""

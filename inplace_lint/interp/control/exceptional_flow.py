@@ -1,0 +1,89 @@
+"""Which statements raise errors or give up, told from their text: a path that raises ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_lint.interp.context import Program
+from inplace_lint.ir import nodes as ir
+
+
+def may_raise(program: Program, node: ir.If | ir.Function) -> bool:
+    """Say whether an error may be raised by a statement, itself and not by what it calls."""
+    known = program.raising.get(id(node))
+    if known is None or known[0] is not node:
+        known = program.raising[id(node)] = (node, _has_raise(node.body) or _has_raise(getattr(node, "orelse", ())))
+    return known[1]
+
+
+def is_abstract(function: ir.Function) -> bool:
+    """Say whether a function only says that a derived class has to define it."""
+    last = function.body[-1]
+    if len(function.body) > _WITH_DOCSTRING or not isinstance(last, ir.Raise) or last.value is None:
+        return False
+    error = last.value.func if isinstance(last.value, ir.Call) else last.value
+    return isinstance(error, ir.Name) and error.id == "NotImplementedError"
+
+
+_WITH_DOCSTRING = 2
+
+
+def _has_raise(body: Sequence[ir.Stmt]) -> bool:
+    for node in body:
+        if isinstance(node, ir.Raise | ir.Assert):
+            return True
+        if isinstance(node, ir.FunctionDef | ir.ClassDef):
+            continue
+        inner = [part for part in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")) if part]
+        cases = [*getattr(node, "cases", ()), *getattr(node, "handlers", ())]
+        if any(_has_raise(part) for part in (*inner, *(case.body for case in cases))):
+            return True
+    return False
+
+
+def refuses(body: Sequence[ir.Stmt]) -> bool:
+    """Say whether statements do nothing but raise an error, with what is said before it."""
+    return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
+
+
+def gives_up(node: ir.If) -> bool:
+    """Say whether a statement is `if …: return`, with a constant or nothing."""
+    last = node.body[-1]
+    return isinstance(last, ir.Return) and not node.orelse and (last.value is None or isinstance(last.value, ir.Const))
+
+
+def handles(node: ir.Try, errors: frozenset[str]) -> bool:
+    """
+    Say whether an error of the framework in a `try` is what its author waits for: one statement, and a handler for it.
+
+    A handler that raises again lets it through. Around several statements it is for whatever may go wrong in them.
+    """
+    if len(node.body) != 1 or not isinstance(node.body[0], ir.ExprStmt | ir.Assign | ir.AugAssign):
+        return False
+    return any(
+        handler.type is not None and _types(handler.type) & errors and not _has_raise(handler.body)
+        for handler in node.handlers
+    )
+
+
+def expects(context: ir.Expr, errors: frozenset[str]) -> bool:
+    """Say whether what stands inside a `with` is to raise an error of the framework, as a test asserts it."""
+    if not isinstance(context, ir.Call) or not isinstance(context.func, ir.Attr | ir.Name):
+        return False
+    name = context.func.name if isinstance(context.func, ir.Attr) else context.func.id
+    return name in _ASSERTS and any(_types(argument) & (errors | _ANY) for argument in context.args)
+
+
+_ASSERTS = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
+_ANY = frozenset({"Exception", "BaseException"})
+
+
+def _types(expr: ir.Expr) -> frozenset[str]:
+    """Give the last names of the classes of errors that an expression lists."""
+    match expr:
+        case ir.Name(_, name) | ir.Attr(_, _, name):
+            return frozenset({name})
+        case ir.Sequence(items=items):
+            return frozenset[str]().union(*(_types(item) for item in items))
+        case _:
+            return frozenset()

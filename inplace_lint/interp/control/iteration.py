@@ -1,0 +1,132 @@
+"""
+Iteration: which items a loop or an unpacking gets.
+
+A loop over items that are all known runs them all, up to a bound; any other loop runs two turns, which show every
+write that the next turn meets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value
+from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.expr import attributes, subscripts
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
+from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What an iteration gives; `exact` when these are certainly all, in order."""
+
+    items: tuple[Value, ...]
+    exact: bool
+
+
+def items_of(program: Program, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
+    """Give the items of an iterable, as far as they are known."""
+    if materialise.framework_of(program, state, value) is not None:
+        return Items(tuple(_rows(program, frame, state, value, expr, at, UNKNOWN_TURNS)), exact=True)
+    if isinstance(value, Tuple):
+        return Items(value.items, value.exact)
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return Items(tuple(Const(letter) for letter in value.value), exact=True)
+    match state.object(value):
+        case ListObject(items, exact):
+            return Items(items, exact)
+        case DictObject(items, exact):
+            return Items(tuple(Const(key) for key in items), exact)
+        case Instance() as instance if instance.children is not None:
+            inner = module_containers.children(state, instance)
+            return Items(tuple(child for _, child in inner.pairs), inner.exact)
+        case Instance():
+            own = attributes.special(program, frame, state, value, "__iter__", (), at)
+            if own is None or not own or isinstance(state.object(own[0][1]), Instance):
+                return Items((), exact=False)
+            # IMPRECISE: an iteration with several outcomes is followed on its first one.
+            if own[0][0] is not state:
+                state.become(own[0][0])
+            return items_of(program, frame, state, own[0][1], expr, at)
+        case _:
+            return Items((), exact=False)
+
+
+def turns(program: Program, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
+    """Give the items that a loop runs with: all of a short iterable, else enough to see what carries over."""
+    found = items_of(program, frame, state, value, expr, at)
+    found = Items(module_containers.condensed(state, found.items), found.exact)
+    constructing = frame.closure is not None and frame.closure.function.qualname.endswith("__init__")
+    most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
+    if found.exact and len(found.items) <= most:
+        return found
+    if found.items:
+        return Items(found.items[: max(UNKNOWN_TURNS, min(len(found.items), EXACT_TURNS))], exact=False)
+    # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
+    if isinstance(value, Sym):
+        state.attach(("length", value.id), Const(UNKNOWN_TURNS))
+    return Items(tuple(_unknown_item(state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
+
+
+def _no_tensors(state: State, found: Items) -> bool:
+    return bool(found.items) and all(not isinstance(item, Ref) or state.tensor(item) is None for item in found.items)
+
+
+def _unknown_item(state: State, value: Value, turn: int) -> Sym:
+    is_range = isinstance(value, Builtin) and value.name == "range"
+    kind = "number" if is_range else subscripts.kind_of_item(state, value)
+    return state.symbols.sym(("turn", value, turn, state.next_id), kind)
+
+
+def _rows(
+    program: Program, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, count: int
+) -> list[Value]:
+    """Iterate over a tensor: several views of it, by the framework's fact."""
+    facts = materialise.framework_of(program, state, value)
+    assert facts is not None
+    exprs: dict[int | str, ir.Expr] = {} if expr is None else {0: expr}
+    name = f"{facts.framework.tensor}.__iter__"
+    rows: list[Value] = []
+    for after, result in apply.call_op(program, frame, state, name, Arguments((value,), (), exprs), at)[:1]:
+        if after is not state:
+            state.become(after)
+        inner = state.object(result)
+        known = result.items if isinstance(result, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+        rows.extend(apply.more_like(state, known, count))
+    return rows or [state.symbols.sym(("row", value, turn, state.next_id), "tensor") for turn in range(count)]
+
+
+def unpack(
+    program: Program,
+    frame: Frame,
+    state: State,
+    value: Value,
+    expr: ir.Expr | None,
+    at: int,
+    count: int,
+    starred: bool,
+) -> tuple[Value, ...]:
+    """Give the values that an unpacking into `count` targets gets; as many more as there are when one is starred."""
+    if materialise.framework_of(program, state, value) is not None:
+        return tuple(_rows(program, frame, state, value, expr, at, count + starred))
+    found = items_of(program, frame, state, value, expr, at)
+    if len(found.items) == count or (starred and len(found.items) >= count and found.exact):
+        return found.items
+    if found.items and not found.exact:
+        return apply.more_like(state, found.items, count + starred)
+    indices = range(count + starred)
+    return tuple(_item(state, value, index) for index in indices)
+
+
+def _item(state: State, value: Value, index: int) -> Value:
+    return subscripts.unknown_item(state, value, Const(index))

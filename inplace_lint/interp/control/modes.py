@@ -1,0 +1,70 @@
+"""Modes that a call, a context or a decorator switches: gradients, inference, autocast, scripts, compilers."""
+
+from __future__ import annotations
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.state import Modes, State
+from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.frame import Arguments
+
+MODE = "mode:"
+
+
+COMPILED = "compiled"
+
+
+_BARE = {"compile": COMPILED}  # what a call with options gives is a mode, and so it is itself as a decorator
+
+
+def enter_stack(program: Program, state: State, function: Value, arguments: Arguments) -> bool:
+    """Enter a mode by `stack.enter_context(mode)`, until the `with` of the stack ends; False for another call."""
+    key = state.symbols.key(function) if isinstance(function, Sym) else None
+    if not (isinstance(key, tuple) and key[0] == "attr" and key[-1] == "enter_context" and arguments.positional):
+        return False
+    mode = mode_of(program, state, arguments.positional[0])
+    if mode is not None:
+        state.modes = entered(state, mode)
+    return mode is not None
+
+
+def mode_of(program: Program, state: State, value: Value) -> tuple[str, Value] | None:
+    """Give the mode that a value stands for as a context or decorator: the class itself or an object of it."""
+    if isinstance(value, Dotted):
+        forms = program.forms(value.name)
+        if forms and forms[0].act.startswith(MODE):
+            name, _, fixed = forms[0].act[len(MODE) :].partition("=")
+            return name, Const(fixed != "False")
+        if forms and forms[0].act in _BARE:
+            return _BARE[forms[0].act], Const(True)
+    known = state.bindings.get(("mode", value.id)) if isinstance(value, Ref) else None
+    if isinstance(known, Const) and isinstance(known.value, str):
+        setting = state.bindings.get(("mode setting", value.id)) if isinstance(value, Ref) else None
+        return known.value, setting if setting is not None else Const(True)
+    return None
+
+
+def entered(state: State, mode: tuple[str, Value]) -> Modes:
+    """Give the modes that hold inside a context."""
+    name, setting = mode
+    side = path_condition.truth(state, setting)
+    modes = state.modes
+    if name == "grad":
+        return replace(modes, grad=modes.grad if side is None else side)
+    if name == "inference" and side is not False:
+        return replace(modes, grad=False, inference=True)
+    if name == "script":
+        return replace(modes, script=True)
+    if name == COMPILED:
+        return replace(modes, compiled=True)
+    if name == "packed":
+        return replace(modes, packed=True)
+    if name == "autocast":
+        return replace(modes, autocast=side is not False)
+    return modes
+
+
+def is_recording(state: State) -> Const | None:
+    """Say whether gradients are recorded, as a value of the program; None if that is not known."""
+    return None if state.modes.grad is None else Const(state.modes.grad)

@@ -1,0 +1,134 @@
+"""
+Truth: what a condition is, and which sides of an unknown one a path can take.
+
+A condition is remembered by value number: the symbol of `mask is None` is made from the symbol of `mask`, so the same
+test later, in whatever words, takes the same side. `not` and `is not` are the same condition on the other side.
+"""
+
+from __future__ import annotations
+
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    NONE,
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.frame import Frame
+
+Three = bool | None
+
+
+def truth(state: State, value: Value) -> Three:
+    """Say whether a value is true; None when this path does not know."""
+    match value:
+        case Const(constant):
+            return bool(constant)
+        case Sym(number):
+            return _symbol_truth(state, number)
+        case Tuple(items, exact):
+            return bool(items) or (False if exact else None)
+        case Ref():
+            return _object_truth(state, value)
+        case Dotted(name):
+            return state.truth(("dotted", name))
+        case Closure() | ClassValue() | Bound() | Partial() | Builtin():
+            return True
+        case _:
+            return None
+
+
+def _symbol_truth(state: State, number: int) -> Three:
+    key = state.symbols.keys[number]
+    if isinstance(key, tuple) and key and key[0] == "not":
+        inner = _symbol_truth(state, int(key[1]))
+        return None if inner is None else not inner
+    known = state.truth(number)
+    if known is None and state.truth(("none", number)):
+        return False
+    return known
+
+
+def _object_truth(state: State, ref: Ref) -> Three:
+    match state.object(ref):
+        case ListObject(items, exact):
+            return bool(items) or (False if exact else None)
+        case DictObject(items, exact):
+            return bool(items) or (False if exact else None)
+        case Tensor():
+            return state.truth(("tensor", ref.id))
+        case Instance():
+            return True
+        case _:
+            return None
+
+
+def split(program: Program, frame: Frame, state: State, value: Value) -> list[tuple[State, bool]]:
+    """Give the sides that a condition can take, each in a state that remembers it."""
+    known = truth(state, value)
+    if known is not None:
+        return [(state, known)]
+    if program.budget.width <= 1 or not program.budget.step():
+        program.budget.drop("sides")
+        learn(state, value, program.budget.prefers)
+        return [(state, program.budget.prefers)]
+    other = state.fork()
+    learn(state, value, True)
+    learn(other, value, False)
+    return [(state, True), (other, False)]
+
+
+def learn(state: State, value: Value, side: bool) -> None:
+    """Remember the side that a condition takes on this path."""
+    match value:
+        case Sym(number):
+            key = state.symbols.keys[number]
+            if isinstance(key, tuple) and key and key[0] == "not":
+                learn(state, Sym(int(key[1])), not side)
+                return
+            state.learn(number, side)
+            if side and isinstance(key, tuple) and key[:1] == ("isnone",):
+                state.learn(("none", key[1]), True)
+            if side:
+                state.learn(("none", number), False)
+        case Dotted(name):
+            state.learn(("dotted", name), side)
+        case Ref(number) if state.tensor(value) is not None:
+            state.learn(("tensor", number), side)
+        case _:
+            pass
+
+
+def negate(state: State, value: Value) -> Value:
+    """Give `not value`."""
+    known = truth(state, value)
+    if known is not None:
+        return Const(not known)
+    if isinstance(value, Sym):
+        key = state.symbols.keys[value.id]
+        if isinstance(key, tuple) and key and key[0] == "not":
+            return Sym(int(key[1]))
+        return state.symbols.sym(("not", value.id))
+    return state.symbols.sym(("untrue", value))
+
+
+def is_none(state: State, value: Value) -> Value:
+    """Give `value is None`, as a constant or as a condition on the unknown."""
+    if isinstance(value, Sym):
+        known = state.truth(("none", value.id))
+        if known is None and (state.truth(value.id) or value.kind in {"tensor", "number", "str", "sequence"}):
+            known = False
+        if known is None and ("tensor", value.id) in state.bindings:
+            known = False
+        return state.symbols.sym(("isnone", value.id)) if known is None else Const(known)
+    return Const(value == NONE)

@@ -1,0 +1,384 @@
+"""
+Roots: where execution starts, on which arguments, and what it leads to.
+
+A root is what nothing else in the file runs: the module's own statements, a function, a module class. The outermost
+come first; a function or class that they ran is not run again on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from inplace_lint.core.event import Event
+from inplace_lint.core.records import replace
+from inplace_lint.domain import tape
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.effects import cross_module, schedule
+from inplace_lint.effects.summary import Definition
+from inplace_lint.interp import branch_forcing, symbolic_args
+from inplace_lint.interp.branch_forcing import Choice
+from inplace_lint.interp.call import calls, instances, module_containers
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import statements
+from inplace_lint.interp.expr import attributes, environment, subscripts
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.fuel import (
+    CHOICES,
+    CONFIGURATIONS,
+    PATHS_IN_CONSTRUCTOR,
+    PATHS_IN_FUNCTION,
+    PATHS_IN_METHOD,
+    PATHS_IN_ROOT,
+    STEPS_IN_CALLER,
+    STEPS_IN_ROOT,
+)
+
+_INFERS = frozenset(
+    {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A breach found from one root: on how many of its paths, of how many."""
+
+    event: Event
+    paths: int
+    of: int
+
+
+def run_all(program: Program) -> list[Found]:
+    """Run every root of the file, the outermost first, and give what was found."""
+    found: list[Found] = []
+    order = schedule.units(program.outline, cross_module.imports_that_write(program.project, program.main))
+    if order.script:
+        found.extend(_run_script(program))
+    cut: set[Definition] = set()
+    counters = program.budget.counters
+    for item in order.items:
+        before = counters["roots_cut_by_steps"]
+        if schedule.pending(program, item):
+            if item.kind == "function" and order.is_one_of_many(item):
+                program.budget.counters["callers_left_out"] += 1
+            elif item.kind == "function":
+                found.extend(_run_function(program, item))
+            elif item.name in order.set_up:
+                found.extend(_set_up_class(program, item))
+            else:
+                found.extend(_run_class(program, item))
+        if counters["roots_cut_by_steps"] > before:
+            cut.add(item)
+    for item in order.items:
+        if item not in cut:
+            found.extend(_run_choices(program, item))
+    return found
+
+
+def _start(program: Program, item: Definition) -> tuple[State, Frame]:
+    """Start a root: modules are in the state in which their own statements left them."""
+    program.budget.start_root()
+    base = program.base = program.base or State(program.symbols)
+    # What earlier roots asked of the modules is bound once for all later ones.
+    asked, program.bound = dict.fromkeys(program.bound), []
+    for path, name in asked:
+        environment.find(program, base, path, name)
+    program.bound = []
+    # A function that only leads to others that write is run for what it passes to these.
+    full = item.kind == "class" or schedule.writes(item)
+    paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
+    program.budget.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
+    state = base.fork()
+    env = environment.module_env(state, program.path)
+    return state, Frame(env, program.path, item.slice)
+
+
+def _run_script(program: Program) -> list[Found]:
+    """Run the module's own statements in order, as `python file.py` does."""
+    program.budget.start_root()
+    states = [State(program.symbols)]
+    script = [item for item in program.outline.items if item.kind == "statement"]
+    program.under_way.update(item.slice for item in script)
+    for item in script:
+        after: list[State] = []
+        width = program.budget.share(len(states))
+        for state in states:
+            env = environment.module_env(state, program.path)
+            frame = Frame(env, program.path, item.slice)
+            outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
+            after.extend(outcome.state for outcome in outcomes)
+        program.budget.width = width
+        states = statements.distinct(program, after) or states[:1]
+    program.under_way.clear()
+    program.budget.end_root(finished=True)
+    return _collect([(state, NONE) for state in states])
+
+
+def _run_choices(program: Program, item: Definition) -> list[Found]:
+    """Run a function or class again, on arguments that take it where it may write and no root has been."""
+    found: list[Found] = []
+    tried: set[Choice] = set()
+    while len(tried) < CHOICES:
+        choice = next((choice for choice in branch_forcing.untaken(program, item) if choice not in tried), None)
+        if choice is None:
+            break
+        tried.add(choice)
+        program.budget.counters["choices"] += 1
+        run = _run_function if item.kind == "function" else _run_class
+        found.extend(run(program, item, choice))
+    return found
+
+
+def _run_function(program: Program, item: Definition, choice: Choice | None = None) -> list[Found]:
+    state, frame = _start(program, item)
+    function = environment.module_variable(program, state, program.path, item.name)
+    if not isinstance(function, Closure):
+        return []
+    program.budget.lazy = not schedule.writes(item)
+    arguments = symbolic_args.of_function(program, state, function.function, dict(function.defaults), skip=0)
+    if choice is not None:
+        arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
+    if schedule.runs_unrecorded(program, item.name):
+        state.modes = replace(state.modes, grad=False)
+    elif schedule.only_sets_up(program, item.name):
+        symbolic_args.without_history(program, state, arguments)
+    results: list[tuple[State, Value]] = []
+    for after, value in calls.call(program, frame, state, function, arguments, 0):
+        results.extend(_called(program, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+    return _finish(program, results)
+
+
+def _is_sequence(state: State, value: Value) -> bool:
+    """Say whether a function gave a sequence of modules that it has put together itself, to be run by somebody else."""
+    instance = state.instance(value)
+    if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
+        return False
+    return isinstance(state.object(instance.children), ListObject) and instance.cls.name.endswith(".Sequential")
+
+
+def _called(program: Program, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
+    """Call a module on an unknown input."""
+    given = Arguments((state.symbols.sym(("param", module, "input"), "input"),))
+    return calls.call(program, frame, state, module, given, 0)
+
+
+def _run_class(program: Program, item: Definition, choice: Choice | None = None) -> list[Found]:
+    """
+    Construct the class, run what a call of it runs, then each method that writes and was not run by that.
+
+    With a choice: on its arguments, and of the methods only the one that it is about.
+    """
+    state, frame = _start(program, item)
+    cls = environment.class_of(program, state, frame, item)
+    if cls is None:
+        return []
+    if choice is None and None in program.constructed.get(id(cls), ()) and not schedule.unseen(program, item):
+        # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
+        return []
+    choice = _open(program, state, cls, choice)
+    if choice is not None and not choice.made and not choice.own:
+        return []
+    paths = PATHS_IN_CONSTRUCTOR if choice is None and schedule.writes(item) else 1
+    made = _constructed(program, frame, state, cls, paths, choice)
+    if not made:
+        return []
+    entry = _entry(program, made[0][0], cls)
+    found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
+    if not entry and program.is_module(cls) is not None:
+        found.extend(_run_container(program, frame, made))
+    if entry:
+        found.extend(_run_method(program, frame, made, cls, entry, choice))
+    if choice is None:
+        methods: Iterable[Definition] = schedule.pending_methods(program, item)
+    else:
+        methods = [method for method in item.methods if method.name == choice.name and (choice.own or not entry)]
+    for method in methods:
+        if method.name != entry:
+            found.extend(_run_method(program, frame, made, cls, method.member, choice))
+    return found
+
+
+def _set_up_class(program: Program, item: Definition) -> list[Found]:
+    """
+    Construct a class whose calls write nothing, then run each method that writes and was not run by that.
+
+    Its parts are constructed when something asks for more of them than their class.
+    """
+    state, frame = _start(program, item)
+    cls = environment.class_of(program, state, frame, item)
+    if cls is None:
+        return []
+    program.budget.lazy = program.budget.shallow = True
+    made = [
+        (after, receiver)
+        for constructed, receiver in _constructed(program, frame, state, cls, 1, None)
+        for after in instances.settled(program, frame, constructed, receiver)
+    ] or _unmade(program, state, cls)
+    found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
+    for method in schedule.pending_methods(program, item):
+        found.extend(_run_method(program, frame, made, cls, method.member, None))
+    return found
+
+
+def _open(program: Program, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
+    """Give what the program leaves of a choice to be made: where it constructs the class itself, the unknown."""
+    known = program.constructed.get(id(cls), ())
+    if choice is None or not known:
+        return choice
+    init = attributes.lookup(program, state, cls, "__init__")
+    if known[0] is None or not isinstance(init, Closure):
+        return Choice(choice.name, (), ())
+    left = branch_forcing.left_open(init.function, symbolic_args.thawed(state.fork(), known[0]), dict(choice.made))
+    return Choice(choice.name, tuple(left.items()), ())
+
+
+def _run_container(program: Program, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
+    """Call a container of modules that has no method of its own for it, such as a subclass of a sequence of them."""
+    program.budget.start_root(paths=PATHS_IN_METHOD)
+    results: list[tuple[State, Value]] = []
+    for constructed, receiver in made:
+        instance = constructed.instance(receiver)
+        if instance is not None and instance.children is not None:
+            results.extend(_called(program, frame, constructed.fork(), receiver))
+    return _finish(program, results[:PATHS_IN_ROOT])
+
+
+def _entry(program: Program, state: State, cls: ClassValue) -> str:
+    """Name the method that a call of an instance runs; empty when the class is not a module."""
+    framework = program.is_module(cls)
+    if framework is None:
+        return ""
+    own = attributes.lookup(program, state, cls, framework.calls)
+    return framework.calls if isinstance(own, Closure) else ""
+
+
+def _run_method(
+    program: Program,
+    frame: Frame,
+    made: Sequence[tuple[State, Value]],
+    cls: ClassValue,
+    name: str,
+    choice: Choice | None,
+) -> list[Found]:
+    """Run a method on what the constructor made, each path of it in a state of its own."""
+    program.budget.start_root(paths=PATHS_IN_METHOD)
+    results: list[tuple[State, Value]] = []
+    program.budget.share(len(made))
+    unrecorded = not name.startswith("__") and schedule.runs_unrecorded(program, name)
+    for constructed, receiver in made:
+        state = constructed.fork()
+        if unrecorded:
+            state.modes = replace(state.modes, grad=False)
+        method = attributes.lookup(program, state, cls, name)
+        if name == "__init__" or not isinstance(method, Closure):
+            results.append((state, NONE))
+            continue
+        skip = 0 if method.wrapper == "static" else 1
+        arguments = symbolic_args.of_function(program, state, method.function, dict(method.defaults), skip)
+        if choice is not None and name == choice.name:
+            arguments = branch_forcing.chosen(state, method.function, arguments, dict(choice.own), skip)
+        target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
+        done = calls.call(program, frame, state, target, arguments, 0)
+        results.extend((after, Tuple((value, receiver))) for after, value in done)
+    if _INFERS & set(name.split("_")):
+        # What such a method gives is hardly ever trained on: of what a backward from it would meet, nothing is certain.
+        for state, _ in results:
+            state.assume(f"a gradient is asked for what `{name}` returns")
+    return _finish(program, results[:PATHS_IN_ROOT])
+
+
+def _constructed(
+    program: Program, frame: Frame, state: State, cls: ClassValue, paths: int, choice: Choice | None
+) -> list[tuple[State, Value]]:
+    """
+    Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
+
+    With a choice: on that, and nothing if it fails, since such arguments are refused.
+
+    A class that only leads to others that write gets one path: these are constructed on their own as well.
+    """
+    init = attributes.lookup(program, state, cls, "__init__")
+    spare = state.fork()
+    candidates = [
+        symbolic_args.thawed(spare, entry) for entry in program.constructed.get(id(cls), ()) if entry is not None
+    ]
+    if not candidates and isinstance(init, Closure):
+        candidates = [symbolic_args.of_constructor(program, spare, init.function, dict(init.defaults))]
+    elif isinstance(init, Closure):
+        candidates = [symbolic_args.completed(program, spare, init.function, known) for known in candidates]
+    candidates = candidates or [symbolic_args.nothing()]
+    if choice is not None and isinstance(init, Closure):
+        candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
+    width, program.budget.width = program.budget.width, paths
+    made: list[tuple[State, Value]] = []
+    for arguments in candidates:
+        made.extend(instances.construct(program, frame, spare.fork(), cls, arguments, 0))
+    program.budget.width = width
+    if made:
+        return _different(made)[: max(paths, CONFIGURATIONS)]
+    if choice is not None:
+        return []
+    return _unmade(program, spare, cls)
+
+
+def _unmade(program: Program, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
+    """Give an unknown instance of a class whose constructor came to no end."""
+    program.budget.counters["constructors_without_a_path"] += 1
+    return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
+
+
+def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
+    """Leave out instances that differ from another one in numbers only; those that need no assumptions come first."""
+    kept: dict[Hashable, tuple[State, Value]] = {}
+    for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
+        kept.setdefault(module_containers.form(state, receiver), (state, receiver))
+    return list(kept.values())
+
+
+def _finish(program: Program, results: Sequence[tuple[State, Value]]) -> list[Found]:
+    """Run the backward that a training program would, from all that was returned."""
+    for state, value in results:
+        if state.modes.grad is not False:
+            roots = list(_tensors_below(state, value, set(), 0))
+            tape.backward(state, program.default().framework.name, roots, None, retain=False)
+    program.budget.end_root(finished=bool(results))
+    return _collect(results)
+
+
+def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
+    """List the tensors that a result holds, in tuples, lists, dicts and attributes; parameters are no results."""
+    tensor = state.tensor(value)
+    if tensor is not None:
+        if not tensor.param and tensor.nodes:
+            yield tensor
+        return
+    if depth > 4 or (isinstance(value, Ref) and value.id in seen):  # noqa: PLR2004 - deep enough for any result
+        return
+    if isinstance(value, Ref):
+        seen.add(value.id)
+    for item in _held(state, value):
+        yield from _tensors_below(state, item, seen, depth + 1)
+
+
+def _held(state: State, value: Value) -> Sequence[Value]:
+    """List what a result holds, as far as it is known."""
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, Sym):
+        return tuple(item for _, item in subscripts.kept_in(state, value))
+    inner = state.object(value) if isinstance(value, Ref) else None
+    if isinstance(inner, DictObject):
+        return tuple(inner.items.values())
+    if isinstance(inner, Instance):
+        return tuple(inner.attrs.values())
+    return tuple(getattr(inner, "items", ()))
+
+
+def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
+    counted: dict[Event, int] = {}
+    for state, _ in results:
+        for event in state.events:
+            counted[event] = counted.get(event, 0) + 1
+    return [Found(event, count, len(results)) for event, count in counted.items()]

@@ -1,0 +1,1 @@
+"""Expressions, names, attributes, subscripts, operators and assignments."""

@@ -1,0 +1,181 @@
+"""
+Assignment: what a target binds, and the three meanings of `target op= value`.
+
+    x += 1            # read x, write it in place or rebind x
+    self.w += 1       # read the attribute, write, set the attribute
+    x[i] += 1         # get the item, write that, set the item: two writes of x for a basic index
+"""
+
+from __future__ import annotations
+
+from inplace_lint.core.event import Refused, Touch
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import DictObject, ListObject, Names
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Ref, Value
+from inplace_lint.interp.checkers import kept_values, lost_update
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import iteration
+from inplace_lint.interp.expr import attributes, environment, expressions, operators, subscripts
+from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.ir import nodes as ir
+
+
+def assign(
+    program: Program, frame: Frame, state: State, target: ir.Expr, value: Value, source: ir.Expr | None = None
+) -> list[State]:
+    """Bind a target to a value; several states when evaluating the target has several outcomes."""
+    match target:
+        case ir.Name(_, name):
+            bind(program, frame, state, name, value)
+            kept_values.fetched(state, frame, name, value, source)
+            if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module stays
+                kept_values.keep(state, Place(frame.slice, source.at), value, lasting=True)
+            return [state]
+        case ir.Attr(at, inner, name):
+            kept_values.keep_alias(state, Place(frame.slice, at), value)
+            return [
+                after
+                for before, receiver in expressions.evaluate(program, frame, state, inner)
+                for after in attributes.set_(program, frame, before, receiver, name, value, at)
+            ]
+        case ir.Subscript(_, inner, index):
+            return [
+                after
+                for before, (receiver, key) in expressions.evaluate_all(program, frame, state, (inner, index))
+                for after in subscripts.set_(program, frame, before, receiver, key, value, target, source)
+            ]
+        case ir.Sequence(at, _, items):
+            return _unpack(program, frame, state, items, value, at, source)
+        case ir.Starred(inner):
+            return assign(program, frame, state, inner, value)
+        case _:
+            return [state]
+
+
+def bind(program: Program, frame: Frame, state: State, name: str, value: Value) -> None:
+    """Bind a variable in the scope that owns it: a global or nonlocal one where it is found, else the frame's own."""
+    closure = frame.closure
+    if closure is None or name in closure.function.local or _is_inner(state, frame):
+        state.bind(frame.env, name, value, local=closure is not None)
+        return
+    scope = state.heap[frame.env.id]
+    env = scope.parent if isinstance(scope, Names) else None
+    while env is not None:
+        scope = state.heap[env.id]
+        assert isinstance(scope, Names)
+        if name in scope.values:
+            state.bind(env, name, value)
+            return
+        env = scope.parent
+    environment.module_variable(program, state, frame.module, name)
+    state.bind(environment.module_env(state, frame.module), name, value)
+
+
+def _is_inner(state: State, frame: Frame) -> bool:
+    """Say whether the frame is that of a comprehension: its targets are its own."""
+    return state.bindings.get(("comprehension", frame.env.id)) is not None
+
+
+def _unpack(
+    program: Program,
+    frame: Frame,
+    state: State,
+    items: tuple[ir.Expr, ...],
+    value: Value,
+    at: int,
+    source: ir.Expr | None,
+) -> list[State]:
+    if isinstance(source, ir.Sequence) and len(source.items) != len(items):
+        source = None
+    star = next((position for position, item in enumerate(items) if isinstance(item, ir.Starred)), None)
+    spread = iteration.unpack(
+        program, frame, state, value, source, at, len(items) - (star is not None), star is not None
+    )
+    values = list(spread)
+    if star is not None:
+        tail = len(items) - star - 1
+        middle = values[star : len(values) - tail]
+        rest: Value = state.new(ListObject(tuple(middle), exact=False))
+        values = [*values[:star], rest, *values[len(values) - tail :]]
+    states = [state]
+    for item, each in zip(items, values, strict=False):
+        states = [after for path in states for after in assign(program, frame, path, item, each)]
+    return states
+
+
+def augment(program: Program, frame: Frame, state: State, node: ir.AugAssign) -> list[State]:
+    """Run an augmented assignment: get, operate (in place where the type does), set."""
+    match node.target:
+        case ir.Name():
+            return [
+                _rebound(program, frame, done, node, old, result)
+                for after, (old, value) in expressions.evaluate_all(program, frame, state, (node.target, node.value))
+                for done, result in operators.augmented(program, frame, after, node, old, value)
+            ]
+        case ir.Attr(at, inner, name):
+            return [
+                final
+                for before, receiver in expressions.evaluate(program, frame, state, inner)
+                for got, old in attributes.get(program, frame, before, receiver, name, at)
+                for after, value in expressions.evaluate(program, frame, got, node.value)
+                for done, result in operators.augmented(program, frame, after, node, old, value)
+                for final in (
+                    [done]
+                    if _is_refused(program, frame, done, node, old, result)
+                    else attributes.set_(program, frame, done, receiver, name, result, at)
+                )
+            ]
+        case ir.Subscript(_, inner, index):
+            return [
+                final
+                for before, (receiver, key) in expressions.evaluate_all(program, frame, state, (inner, index))
+                for got, old in subscripts.get(program, frame, before, receiver, key, node.target)
+                for after, value in expressions.evaluate(program, frame, got, node.value)
+                for done, result in operators.augmented(program, frame, after, node, old, value)
+                for final in subscripts.set_(program, frame, done, receiver, key, result, node.target, None, again=True)
+            ]
+        case _:
+            return [after for after, _ in expressions.evaluate(program, frame, state, node.value)]
+
+
+def _is_refused(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> bool:
+    """Report a parameter that would be bound to a plain tensor; the path goes on, with the parameter as it was."""
+    tensor = state.tensor(old)
+    if tensor is None or not tensor.param or result == old:
+        return False
+    framework = (program.facts.get(tensor.framework) or program.default()).framework
+    if framework.keeps_parameters:
+        touch = Touch(f"{framework.tensor}.{node.op}=", frame.site(node.at), "", text_of(node.target), "augmented")
+        state.report(Refused(framework.name, "parameter", touch, None, state.assumptions))
+    return framework.keeps_parameters
+
+
+def _rebound(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> State:
+    assert isinstance(node.target, ir.Name)
+    lost_update.check(program, frame, state, node, old, value)
+    bind(program, frame, state, node.target.id, value)
+    return state
+
+
+def delete(program: Program, frame: Frame, state: State, target: ir.Expr) -> None:
+    """Remove a variable or a dict item; anything else is left alone."""
+    match target:
+        case ir.Name(_, name):
+            state.unbind(frame.env, name)
+        case ir.Subscript(_, inner, _):
+            for after, receiver in expressions.evaluate(program, frame, state, inner)[:1]:
+                _forget_items(after, receiver)
+        case ir.Sequence(_, _, items):
+            for item in items:
+                delete(program, frame, state, item)
+        case _:
+            pass
+
+
+def _forget_items(state: State, receiver: Value) -> None:
+    thing = state.object(receiver)
+    if isinstance(receiver, Ref) and isinstance(thing, DictObject):
+        state.put(receiver, DictObject(thing.items, exact=False))
+    if isinstance(receiver, Ref) and isinstance(thing, ListObject):
+        state.put(receiver, ListObject(thing.items, exact=False, kind=thing.kind))

@@ -1,0 +1,363 @@
+"""
+Evaluates expressions: each gives the values it can have, with the state in which it has them.
+
+    y = x if flag else x.clone()      # flag unknown: two results, two states
+
+A state that is passed in is used up; the results own theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import DictObject, ListObject, Names
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.checkers import kept_values
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import iteration, path_condition
+from inplace_lint.interp.expr import assignment, attributes, environment, operators, subscripts
+from inplace_lint.interp.frame import Frame
+from inplace_lint.ir import nodes as ir
+
+Result = tuple[State, Value]
+Results = list[Result]
+
+
+def evaluate(program: Program, frame: Frame, state: State, expr: ir.Expr) -> Results:
+    """Give every value that the expression can have on a feasible path, with the state after it."""
+    if type(expr) is ir.Const:
+        return [(state, Const(expr.value))]
+    if type(expr) is ir.Name:
+        return [(state, environment.read(program, frame, state, expr.id))]
+    return _EVALUATORS[type(expr)](program, frame, state, expr)
+
+
+def evaluate_all(
+    program: Program, frame: Frame, state: State, exprs: Sequence[ir.Expr]
+) -> list[tuple[State, tuple[Value, ...]]]:
+    """Evaluate expressions from left to right; at most as many combinations are kept as the width allows."""
+    values: list[Value] = []
+    for position, expr in enumerate(exprs):
+        kind = type(expr)
+        if kind is ir.Name:
+            values.append(environment.read(program, frame, state, expr.id))  # type: ignore[union-attr]
+            continue
+        if kind is ir.Const:
+            values.append(Const(expr.value))  # type: ignore[union-attr]
+            continue
+        results = _EVALUATORS[kind](program, frame, state, expr)
+        if len(results) != 1:
+            done = tuple(values)
+            forked = [(after, (*done, value)) for after, value in results]
+            return _evaluate_rest(program, frame, forked, exprs[position + 1 :])
+        state, value = results[0]
+        values.append(value)
+    return [(state, tuple(values))]
+
+
+def _evaluate_rest(
+    program: Program, frame: Frame, partial: list[tuple[State, tuple[Value, ...]]], exprs: Sequence[ir.Expr]
+) -> list[tuple[State, tuple[Value, ...]]]:
+    """Go on evaluating on several paths."""
+    for expr in exprs:
+        width = program.budget.share(len(partial))
+        partial = [
+            (after, (*values, value))
+            for before, values in partial
+            for after, value in evaluate(program, frame, before, expr)
+        ]
+        program.budget.width = width
+        if len(partial) > width:
+            program.budget.drop("paths")
+            partial = partial[:width]
+    return partial
+
+
+def _attr(program: Program, frame: Frame, state: State, expr: ir.Attr) -> Results:
+    return [
+        result
+        for after, value in evaluate(program, frame, state, expr.value)
+        for result in attributes.get(program, frame, after, value, expr.name, expr.at)
+    ]
+
+
+def _subscript(program: Program, frame: Frame, state: State, expr: ir.Subscript) -> Results:
+    return [
+        result
+        for after, (value, index) in evaluate_all(program, frame, state, (expr.value, expr.key))
+        for result in subscripts.get(program, frame, after, value, index, expr)
+    ]
+
+
+def _slice(program: Program, frame: Frame, state: State, expr: ir.SliceExpr) -> Results:
+    parts = [part if part is not None else ir.Const(None) for part in (expr.lower, expr.upper, expr.step)]
+    return [(after, SliceValue(*values)) for after, values in evaluate_all(program, frame, state, parts)]
+
+
+def _call(program: Program, frame: Frame, state: State, expr: ir.Call) -> Results:
+    return calls.evaluate_call(program, frame, state, expr)
+
+
+def _starred(program: Program, frame: Frame, state: State, expr: ir.Starred) -> Results:
+    return evaluate(program, frame, state, expr.value)
+
+
+def _unary(program: Program, frame: Frame, state: State, expr: ir.Unary) -> Results:
+    if expr.op == "not":
+        budget = program.budget
+        budget.prefers = not budget.prefers
+        results = evaluate(program, frame, state, expr.operand)
+        budget.prefers = not budget.prefers
+        return [(after, path_condition.negate(after, value)) for after, value in results]
+    results = evaluate(program, frame, state, expr.operand)
+    return [
+        result for after, value in results for result in operators.unary(program, frame, after, expr.op, value, expr)
+    ]
+
+
+def _binary(program: Program, frame: Frame, state: State, expr: ir.Binary) -> Results:
+    return [
+        result
+        for after, (left, right) in evaluate_all(program, frame, state, (expr.left, expr.right))
+        for result in operators.binary(program, frame, after, expr.op, left, right, expr)
+    ]
+
+
+def _compare(program: Program, frame: Frame, state: State, expr: ir.Compare) -> Results:
+    results: Results = []
+    for after, values in evaluate_all(program, frame, state, (expr.left, *expr.rights)):
+        results.extend(operators.compare(program, frame, after, expr, values))
+    return results
+
+
+def _bool_op(program: Program, frame: Frame, state: State, expr: ir.BoolOp) -> Results:
+    stops_on = expr.op == "or"
+    done: Results = []
+    open_: Results = evaluate(program, frame, state, expr.values[0])
+    for operand in expr.values[1:]:
+        going: Results = []
+        for after, value in open_:
+            for side_state, side in path_condition.split(program, frame, after, value):
+                if side is stops_on:
+                    done.append((side_state, value))
+                else:
+                    going.extend(evaluate(program, frame, side_state, operand))
+        open_ = going
+    return (done + open_)[: program.budget.width]
+
+
+def _if_exp(program: Program, frame: Frame, state: State, expr: ir.IfExp) -> Results:
+    return [
+        result
+        for after, test in evaluate(program, frame, state, expr.test)
+        for side_state, side in path_condition.split(program, frame, after, test)
+        for result in evaluate(program, frame, side_state, expr.then if side else expr.orelse)
+    ]
+
+
+def _sequence(program: Program, frame: Frame, state: State, expr: ir.Sequence) -> Results:
+    results: Results = []
+    for after, values in evaluate_all(program, frame, state, expr.items):
+        items: list[Value] = []
+        exact = True
+        for item, value in zip(expr.items, values, strict=True):
+            if isinstance(item, ir.Starred):
+                spread = iteration.items_of(program, frame, after, value, item.value, expr.at)
+                items.extend(spread.items)
+                exact = exact and spread.exact
+            else:
+                items.append(value)
+        if expr.kind == "list":
+            for item_value in items:
+                kept_values.keep(after, Place(frame.slice, expr.at), item_value, lasting=False)
+        results.append((after, _display(after, expr.kind, tuple(items), exact)))
+    return results
+
+
+def _display(state: State, kind: str, items: tuple[Value, ...], exact: bool) -> Value:
+    if kind == "tuple":
+        return Tuple(items, exact)
+    return state.new(ListObject(items, exact, kind))
+
+
+def _dict(program: Program, frame: Frame, state: State, expr: ir.DictDisplay) -> Results:
+    parts = [part if part is not None else ir.Const(None) for item in expr.items for part in item]
+    results: Results = []
+    for after, values in evaluate_all(program, frame, state, parts):
+        items: dict[object, Value] = {}
+        exact = True
+        for (key_expr, _), key, value in zip(expr.items, values[::2], values[1::2], strict=True):
+            inner = after.object(value)
+            if key_expr is not None and isinstance(key, Const):
+                items[key.value] = value
+            elif key_expr is None and isinstance(inner, DictObject):
+                items.update(inner.items)
+                exact = exact and inner.exact
+            else:
+                exact = False
+        results.append((after, after.new(DictObject(items, exact))))
+    return results
+
+
+def _comprehension(program: Program, frame: Frame, state: State, expr: ir.Comprehension) -> Results:
+    env = state.new(Names({}, {}, frame.env))
+    state.attach(("comprehension", env.id), env)
+    inner = Frame(
+        env, frame.module, frame.slice, frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack
+    )
+    partial: list[tuple[State, tuple[tuple[Value, Value], ...], bool]] = [(state, (), True)]
+    done = _clauses(program, inner, partial, expr, 0)
+    for after, pairs, _ in done:
+        for _, value in pairs:
+            kept_values.keep(after, Place(frame.slice, expr.at), value, lasting=False)
+    return [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
+
+
+Collected = list[tuple[State, tuple[tuple[Value, Value], ...], bool]]
+
+
+def _clauses(program: Program, frame: Frame, partial: Collected, expr: ir.Comprehension, depth: int) -> Collected:
+    """Run the clauses from `depth` on, adding what the element evaluates to."""
+    if depth == len(expr.clauses):
+        parts = (expr.key if expr.key is not None else ir.Const(None), expr.element)
+        return [
+            (after, (*pairs, (key, value)), exact)
+            for before, pairs, exact in partial
+            for after, (key, value) in evaluate_all(program, frame, before, parts)
+        ][: program.budget.width]
+    clause = expr.clauses[depth]
+    done: Collected = []
+    for before, pairs, exact in partial:
+        for after, iterable in evaluate(program, frame, before, clause.iter):
+            turns = iteration.turns(program, frame, after, iterable, clause.iter, expr.at)
+            going: Collected = [(after, pairs, exact and turns.exact)]
+            for item in turns.items:
+                going = _turn(program, frame, going, expr, depth, item)
+            done.extend(going)
+    return done[: program.budget.width]
+
+
+def _turn(
+    program: Program, frame: Frame, going: Collected, expr: ir.Comprehension, depth: int, item: Value
+) -> Collected:
+    clause = expr.clauses[depth]
+    kept: Collected = []
+    for state, pairs, exact in going:
+        for bound in assignment.assign(program, frame, state, clause.target, item):
+            sides: list[tuple[State, bool]] = [(bound, True)]
+            for condition in clause.conditions:
+                sides = [
+                    (split_state, side and chosen)
+                    for before, side in sides
+                    for after, value in (evaluate(program, frame, before, condition) if side else [(before, NONE)])
+                    for split_state, chosen in (
+                        path_condition.split(program, frame, after, value) if side else [(after, False)]
+                    )
+                ]
+            for after, side in sides:
+                if side:
+                    kept.extend(_clauses(program, frame, [(after, pairs, exact)], expr, depth + 1))
+                else:
+                    kept.append((after, pairs, exact))
+    return kept[: program.budget.width]
+
+
+def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: bool) -> Value:
+    if kind == "dict":
+        keyed = {key.value: value for key, value in pairs if isinstance(key, Const)}
+        return state.new(DictObject(keyed, exact and len(keyed) == len(pairs)))
+    return state.new(ListObject(tuple(value for _, value in pairs), exact, "set" if kind == "set" else "list"))
+
+
+def _lambda(program: Program, frame: Frame, state: State, expr: ir.Lambda) -> Results:
+    return [
+        (after, Closure(expr.function, frame.module, frame.env, defaults))
+        for after, defaults in calls.evaluate_defaults(program, frame, state, expr.function)
+    ]
+
+
+def _named(program: Program, frame: Frame, state: State, expr: ir.NamedExpr) -> Results:
+    return [
+        (bound, value)
+        for after, value in evaluate(program, frame, state, expr.value)
+        for bound in assignment.assign(program, frame, after, expr.target, value)
+    ]
+
+
+def _yield(program: Program, frame: Frame, state: State, expr: ir.Yield) -> Results:
+    if expr.value is None:
+        return [(state, NONE)] if frame.inside is None else [(after, NONE) for after in frame.inside(state, NONE)]
+    results: Results = []
+    for after, value in evaluate(program, frame, state, expr.value):
+        if frame.inside is not None:
+            results.extend((done, NONE) for done in frame.inside(after, value))
+            continue
+        _collect_yield(after, frame.env, value)
+        results.append((after, after.symbols.sym(("sent", frame.env.id, expr.at))))
+    return results
+
+
+def _collect_yield(state: State, env: Ref, value: Value) -> None:
+    """Add to what the generator, which runs eagerly, has yielded so far."""
+    known = state.bindings.get(("yielded", env.id))
+    inner = state.object(known) if known is not None else None
+    if isinstance(known, Ref) and isinstance(inner, ListObject):
+        state.put(known, ListObject((*inner.items, value), inner.exact))
+    else:
+        state.attach(("yielded", env.id), state.new(ListObject((value,))))
+
+
+def _filled(template: str, values: tuple[Value, ...]) -> str | None:
+    """Fill a template with constants; None when that cannot be done."""
+    plain = [value.value for value in values if isinstance(value, Const)]
+    if not template or len(plain) != len(values) or not all(isinstance(one, str | int | float) for one in plain):
+        return None
+    try:
+        return template.format(*plain)
+    except (ValueError, IndexError, KeyError):
+        return None
+
+
+def _format(program: Program, frame: Frame, state: State, expr: ir.Format) -> Results:
+    results: Results = []
+    for after, values in evaluate_all(program, frame, state, expr.parts):
+        text = _filled(expr.template, values)
+        if text is not None:
+            results.append((after, Const(text)))
+        elif all(isinstance(value, Const) for value in values) and len(values) <= 1:
+            results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), values), "str")))
+        else:
+            results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), after.next_id), "str")))
+    return results
+
+
+def _unknown(_program: Program, frame: Frame, state: State, expr: ir.Unknown) -> Results:
+    for name in expr.writes:
+        state.bind(frame.env, name, state.symbols.sym(("unknown", Place(frame.slice, expr.at), name, state.next_id)))
+    return [(state, state.symbols.sym(("unknown", Place(frame.slice, expr.at), state.next_id)))]
+
+
+_EVALUATORS: dict[type, Callable[[Program, Frame, State, Any], Results]] = {
+    ir.Attr: _attr,
+    ir.Subscript: _subscript,
+    ir.SliceExpr: _slice,
+    ir.Call: _call,
+    ir.Starred: _starred,
+    ir.Unary: _unary,
+    ir.Binary: _binary,
+    ir.Compare: _compare,
+    ir.BoolOp: _bool_op,
+    ir.IfExp: _if_exp,
+    ir.Sequence: _sequence,
+    ir.DictDisplay: _dict,
+    ir.Comprehension: _comprehension,
+    ir.Lambda: _lambda,
+    ir.NamedExpr: _named,
+    ir.Yield: _yield,
+    ir.Format: _format,
+    ir.Unknown: _unknown,
+}

@@ -1,0 +1,298 @@
+"""Operators: which method of a tensor an operator calls, and what it does to Python values."""
+
+from __future__ import annotations
+
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.checkers import kept_values
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import Facts
+
+Results = list[tuple[State, Value]]
+
+_COMPARE = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_LARGEST = 10**9
+_LONGEST = 10_000
+
+
+def unary(program: Program, frame: Frame, state: State, op: str, value: Value, expr: ir.Unary) -> Results:
+    """Give `-value`, `+value` or `~value`."""
+    facts = materialise.of_operand(program, state, value)
+    if facts is not None:
+        method = facts.framework.unary.get(op, "")
+        return _method(program, frame, state, facts, method, (value,), expr.at, {0: expr.operand})
+    if isinstance(value, Const) and isinstance(value.value, int | float):
+        number = value.value
+        return [(state, Const(-number if op == "-" else ~int(number) if op == "~" else number))]
+    return [(state, state.symbols.sym(("unary", op, value), _kind(value)))]
+
+
+def binary(
+    program: Program, frame: Frame, state: State, op: str, left: Value, right: Value, expr: ir.Binary
+) -> Results:
+    """Give `left op right`: a tensor's method when either side is a tensor, a folded constant, or an unknown."""
+    facts = materialise.of_operand(program, state, left)
+    if facts is not None:
+        method = facts.framework.binary[op]
+        return _method(program, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
+    facts = materialise.of_operand(program, state, right)
+    if facts is not None and isinstance(left, Sym) and left.kind == "input":
+        method = facts.framework.binary[op]  # an input beside a tensor is taken for one
+        return _method(program, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
+    if facts is not None and not isinstance(left, Tuple):
+        method = facts.framework.reflected[op]
+        return _method(program, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
+    return [(state, python_binary(state, op, left, right, frame.site(expr.at).place))]
+
+
+def python_binary(state: State, op: str, left: Value, right: Value, place: Place | None = None) -> Value:
+    """Give `left op right` of Python values; `place` is where that is written."""
+    match left, right:
+        case Const(a), Const(b):
+            folded = _fold(op, a, b)
+            if folded is not None:
+                return folded
+        case Tuple(a, exact), Tuple(b, also) if op == "+":
+            return Tuple(a + b, exact and also)
+        case Tuple(a, exact), Const(int() as times) if op == "*" and 0 <= times * len(a) <= _LONGEST:
+            return Tuple(a * times, exact)
+        case Ref(), _ if op in {"+", "*"}:
+            return _list_binary(state, op, left, right, place)
+        case _:
+            pass
+    if type(left) is not Sym and type(right) is not Sym:
+        known = constant_folding.binary(state, op, left, right)
+        if known is not None:
+            return known
+    return state.symbols.sym(("binary", op, left, right), _kind(left) or _kind(right))
+
+
+def _list_binary(state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
+    mine, other = state.object(left), state.object(right)
+    if isinstance(mine, ListObject) and isinstance(other, ListObject) and op == "+":
+        return state.new(ListObject(mine.items + other.items, mine.exact and other.exact))
+    if isinstance(mine, ListObject) and op == "*":
+        times = right.value if isinstance(right, Const) and isinstance(right.value, int) else None
+        kept_values.repeated(state, mine.items if times != 1 else (), place)
+        if times is not None and 0 <= times * len(mine.items) <= _LONGEST:
+            return state.new(ListObject(mine.items * times, mine.exact))
+        return state.new(ListObject(mine.items * 2, exact=False))
+    return state.symbols.sym(("binary", op, left, right, state.next_id))
+
+
+def _fold(op: str, left: object, right: object) -> Const | None:
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        if op in {"**", "<<"} and (abs(left) > _LARGEST or abs(right) > 64):  # noqa: PLR2004 - keeps numbers small
+            return None
+    else:
+        return None
+    try:
+        return Const(constant_folding.OPERATORS[op](left, right))
+    except (ArithmeticError, TypeError, ValueError, KeyError):
+        return None
+
+
+def compare(program: Program, frame: Frame, state: State, expr: ir.Compare, values: tuple[Value, ...]) -> Results:
+    """Give the value of a chain of comparisons."""
+    if len(expr.ops) == 1:
+        return _compare_two(program, frame, state, expr.ops[0], values[0], values[1], expr, expr.left, expr.rights[0])
+    answer: Value = Const(True)
+    for op, left, right in zip(expr.ops, values, values[1:], strict=False):
+        one = _python_compare(program, state, op, left, right)
+        if path_condition.truth(state, one) is False:
+            return [(state, Const(False))]
+        if path_condition.truth(state, one) is None:
+            answer = state.symbols.sym(("compare", tuple(expr.ops), values))
+    return [(state, answer)]
+
+
+def _compare_two(
+    program: Program,
+    frame: Frame,
+    state: State,
+    op: str,
+    left: Value,
+    right: Value,
+    expr: ir.Compare,
+    left_expr: ir.Expr,
+    right_expr: ir.Expr,
+) -> Results:
+    if op in _COMPARE:
+        facts = materialise.framework_of(program, state, left)
+        if facts is None:
+            facts = materialise.framework_of(program, state, right)
+            left, right, left_expr, right_expr = (
+                (right, left, right_expr, left_expr) if facts is not None else (left, right, left_expr, right_expr)
+            )
+        if facts is not None:
+            method = facts.framework.compare[op]
+            exprs: dict[int | str, ir.Expr] = {0: left_expr, 1: right_expr}
+            return _method(program, frame, state, facts, method, (left, right), expr.at, exprs)
+    if op in {"in", "not in"}:
+        own = attributes.special(program, frame, state, right, "__contains__", (left,), expr.at)
+        if own is not None:
+            return [(after, one if op == "in" else path_condition.negate(after, one)) for after, one in own]
+    return [(state, _python_compare(program, state, op, left, right))]
+
+
+def _python_compare(program: Program, state: State, op: str, left: Value, right: Value) -> Value:
+    if op in {"is not", "not in", "!="}:
+        positive = {"is not": "is", "not in": "in", "!=": "=="}[op]
+        return path_condition.negate(state, _python_compare(program, state, positive, left, right))
+    left = _canonical(program, left)
+    if op in {"is", "=="}:
+        return _equal(state, op, left, _canonical(program, right))
+    if op == "in":
+        return _contains(program, state, left, right)
+    known = None if type(left) is Sym or type(right) is Sym else constant_folding.binary(state, op, left, right)
+    return state.symbols.sym(("compare", op, left, right)) if known is None else known
+
+
+def _canonical(program: Program, value: Value) -> Value:
+    """Give what a framework offers under several names the first of them."""
+    if type(value) is Dotted:
+        facts = program.facts_of(value.name)
+        return value if facts is None else Dotted(facts.canonical(value.name))
+    return value
+
+
+def _equal(state: State, op: str, left: Value, right: Value) -> Value:
+    if right == Const(None):
+        return path_condition.is_none(state, left)
+    if left == Const(None):
+        return path_condition.is_none(state, right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(left.value == right.value)
+    if isinstance(left, Sym) or isinstance(right, Sym):
+        return Const(True) if left == right else state.symbols.sym(("compare", "==", left, right))
+    alike = isinstance(left, Tuple) and isinstance(right, Tuple)
+    if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
+        known = constant_folding.binary(state, op, left, right)
+        return state.symbols.sym(("compare", "==", left, right)) if known is None else known
+    return Const(left == right)
+
+
+_Known = Const | Dotted | ClassValue | Closure | Builtin  # equal to each other if they are the same
+
+
+def _contains(program: Program, state: State, left: Value, right: Value) -> Value:
+    inner = state.object(right)
+    if isinstance(inner, DictObject) and isinstance(left, Const):
+        if left.value in inner.items:
+            return Const(True)
+        if inner.exact:
+            return Const(False)
+    items = right.items if isinstance(right, Tuple) and right.exact else None
+    if isinstance(inner, ListObject) and inner.exact:
+        items = inner.items
+    if items is not None and isinstance(left, _Known):
+        if any(left == _canonical(program, item) for item in items):
+            return Const(True)
+        if all(isinstance(item, _Known) for item in items):
+            return Const(False)
+    if (
+        isinstance(left, Const)
+        and isinstance(right, Const)
+        and isinstance(left.value, str)
+        and isinstance(right.value, str)
+    ):
+        return Const(left.value in right.value)
+    return state.symbols.sym(("in", left, right))
+
+
+def augmented(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
+    """Give what `old op= value` leaves: the same object when its type writes in place, else a new value."""
+    facts = materialise.framework_of(program, state, old)
+    if facts is not None:
+        method = facts.framework.augmented.get(node.op)
+        exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}
+        if method is not None:
+            return _method(program, frame, state, facts, method, (old, value), node.at, exprs, "augmented")
+        return _method(program, frame, state, facts, facts.framework.binary[node.op], (old, value), node.at, exprs)
+    thing = state.object(old)
+    if isinstance(old, Ref) and isinstance(thing, ListObject) and node.op in {"+", "|"}:
+        other = state.object(value)
+        items = other.items if isinstance(other, ListObject) else value.items if isinstance(value, Tuple) else None
+        exact = thing.exact and items is not None and (not isinstance(other, ListObject) or other.exact)
+        state.put(old, ListObject(thing.items + (items or ()), exact, thing.kind))
+        return [(state, old)]
+    if state.instance(old) is not None:
+        return _user_augmented(program, frame, state, node, old, value)
+    facts = materialise.framework_of(program, state, value)
+    if facts is not None and not isinstance(old, Tuple):
+        method = facts.framework.reflected[node.op]
+        return _method(program, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
+    return [(state, python_binary(state, node.op, old, value))]
+
+
+_USER_METHODS = {
+    "+": "__iadd__",
+    "-": "__isub__",
+    "*": "__imul__",
+    "/": "__itruediv__",
+    "|": "__ior__",
+    "&": "__iand__",
+}
+
+
+def _user_augmented(
+    program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value
+) -> Results:
+    method = _USER_METHODS.get(node.op, "")
+    for after, function in attributes.get(program, frame, state, old, method, node.at) if method else []:
+        if not isinstance(function, Sym):
+            return calls.call(program, frame, after, function, Arguments((value,)), node.at)
+    return [(state, old)]
+
+
+def _method(
+    program: Program,
+    frame: Frame,
+    state: State,
+    facts: Facts,
+    method: str,
+    values: tuple[Value, ...],
+    at: int,
+    exprs: dict[int | str, ir.Expr],
+    spelled: str = "call",
+) -> Results:
+    name = f"{facts.framework.tensor}.{method}"
+    return apply.call_op(program, frame, state, name, Arguments(values, (), exprs), at, spelled)
+
+
+def is_number(state: State, value: object) -> bool:
+    """Say whether a value certainly is a Python number: a constant, a size, or computed from such alone."""
+    if isinstance(value, Const):
+        return isinstance(value.value, int | float)
+    key = state.symbols.key(value) if isinstance(value, Sym) and value.kind == "number" else None
+    match key:
+        case ("item", Sym() as inner, _):
+            of = state.symbols.key(inner)
+            return isinstance(of, tuple) and of[:1] == ("shape",)
+        case ("shape", _, _, _) | ("math", _, _):
+            return True
+        case ("binary", _, left, right):
+            return is_number(state, left) and is_number(state, right)
+        case ("unary", _, operand):
+            return is_number(state, operand)
+        case _:
+            return False
+
+
+def _kind(value: Value) -> str:
+    match value:
+        case Sym(_, kind) if kind in {"number", "input"}:
+            return kind
+        case Const(int() | float()):
+            return "number"
+        case _:
+            return ""

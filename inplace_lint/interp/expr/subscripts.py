@@ -1,0 +1,248 @@
+"""Items: of tensors by the framework's facts, of tuples, lists and dicts by what is in them, of unknowns by name."""
+
+from __future__ import annotations
+
+from inplace_lint.core.records import replace
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    SliceValue,
+    Sym,
+    Tuple,
+    Value,
+)
+from inplace_lint.interp.call import calls, module_containers
+from inplace_lint.interp.checkers import kept_values
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.ir import nodes as ir
+
+Results = list[tuple[State, Value]]
+
+
+def get(program: Program, frame: Frame, state: State, value: Value, index: Value, expr: ir.Expr) -> Results:
+    """Give `value[index]`."""
+    at = expr.at if isinstance(expr, ir.Subscript) else 0
+    facts = materialise.framework_of(program, state, value)
+    if facts is not None:
+        exprs: dict[int | str, ir.Expr] = {0: expr.value} if isinstance(expr, ir.Subscript) else {}
+        name = f"{facts.framework.tensor}.__getitem__"
+        return apply.call_op(program, frame, state, name, Arguments((value, index), (), exprs), at)
+    if isinstance(value, Tuple):
+        return [(state, _from_items(state, value, value.items, value.exact, index))]
+    if isinstance(value, Const):
+        part = constant_folding.binary(state, "[]", value, index)
+        return [(state, unknown_item(state, value, index) if part is None else part)]
+    match state.object(value):
+        case ListObject(items, exact):
+            return [(state, _from_items(state, value, items, exact, index))]
+        case DictObject() as mapping:
+            return [(state, _from_dict(state, value, mapping, index))]
+        case Instance() as instance:
+            return _from_instance(program, frame, state, value, instance, index, at)
+        case _:
+            kept = _kept_under(state, value, index)
+            return [(state, unknown_item(state, value, index) if kept is None else kept)]
+
+
+def _kept_under(state: State, value: Value, index: Value) -> Value | None:
+    """Give what the program put into an unknown mapping under a name, until unknown code got hold of the mapping."""
+    if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
+        return None
+    if value.id not in state.symbols.marked or ("passed on", value.id) in state.bindings:
+        return None
+    return dict(kept_in(state, value)).get(index)
+
+
+def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
+    """List what the program put into an unknown mapping: names and values."""
+    pairs = state.bindings.get(("put under", value.id))
+    items = pairs.items if isinstance(pairs, Tuple) else ()
+    return tuple((pair.items[0], pair.items[1]) for pair in items if isinstance(pair, Tuple))
+
+
+def unknown_item(state: State, value: Value, index: Value) -> Sym:
+    """Give the item of an unknown value: the same for the same index."""
+    kind = kind_of_item(state, value)
+    if kind == "number" and isinstance(index, SliceValue):
+        kind = "sequence"
+    return state.symbols.sym(("item", value, index), kind)
+
+
+def kind_of_item(state: State, value: Value) -> str:
+    """Give the kind of the items of an unknown value: those of a shape are numbers, those of an input inputs."""
+    if _is_shape(state, value):
+        return "number"
+    return "input" if isinstance(value, Sym) and value.kind == "input" else ""
+
+
+def _is_shape(state: State, value: Value) -> bool:
+    match value:
+        case Builtin("shape"):
+            return True
+        case Sym():
+            key = state.symbols.key(value)
+        case _:
+            return False
+    match key:
+        case ("shape", *_):
+            return True
+        case ("item", Builtin() | Sym() as whole, SliceValue()):
+            return _is_shape(state, whole)
+        case _:
+            return False
+
+
+def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: bool, index: Value) -> Value:
+    if isinstance(index, Const) and isinstance(index.value, int):
+        position = int(index.value)
+        # A tuple of unknown length is known from its start on, and what follows is like what is known.
+        if (exact or isinstance(value, Tuple)) and -len(items) <= position < len(items):
+            return items[position]
+    if isinstance(index, SliceValue):
+        parts = (index.lower, index.upper, index.step)
+        if exact and all(isinstance(part, Const) for part in parts):
+            bounds = [part.value if isinstance(part, Const) and isinstance(part.value, int) else None for part in parts]
+            if all(isinstance(part, Const) and (part.value is None or isinstance(part.value, int)) for part in parts):
+                chosen = items[slice(*bounds)]
+                return Tuple(chosen) if isinstance(value, Tuple) else state.new(ListObject(chosen))
+        exact = exact and not items  # of nothing, any slice is nothing
+        return Tuple(items, exact=exact) if isinstance(value, Tuple) else state.new(ListObject(items, exact=exact))
+    distinct = set(items)
+    if exact and len(distinct) == 1:
+        return items[0]
+    return _some_item(state, value, items, index)
+
+
+def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
+    # IMPRECISE: of modules, classes and functions to choose from, an unknown position takes the first.
+    if items and all(_is_alternative(state, item) for item in items):
+        return items[0]
+    kind = "number" if items and all(_is_number(item) for item in items) else ""
+    return state.symbols.sym(("item", value, index), kind)
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, Const):
+        return type(value.value) in {int, float}
+    return isinstance(value, Sym) and value.kind == "number"
+
+
+def _is_alternative(state: State, item: Value) -> bool:
+    return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
+
+
+def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
+    if isinstance(index, Const) and index.value in mapping.items:
+        return mapping.items[index.value]
+    if mapping.default is not None:
+        return mapping.default
+    distinct = set(mapping.items.values())
+    if len(distinct) == 1 and mapping.exact:
+        return next(iter(distinct))
+    if distinct and not isinstance(index, Const) and all(_is_alternative(state, item) for item in distinct):
+        return next(iter(mapping.items.values()))
+    return state.symbols.sym(("item", value, index))
+
+
+def _from_instance(
+    program: Program, frame: Frame, state: State, value: Value, instance: Instance, index: Value, at: int
+) -> Results:
+    if instance.children is not None:
+        inner: Object | None = state.object(instance.children)
+        if isinstance(inner, ListObject):
+            return [(state, module_containers.item(state, instance, inner, index))]
+        if isinstance(inner, DictObject):
+            return [(state, _from_dict(state, value, inner, index))]
+    results: Results = []
+    for after, method in attributes.get(program, frame, state, value, "__getitem__", at):
+        if isinstance(method, Sym | Dotted):
+            results.append((after, unknown_item(after, value, index)))
+        else:
+            results.extend(calls.call(program, frame, after, method, Arguments((index,)), at))
+    return results
+
+
+def set_(
+    program: Program,
+    frame: Frame,
+    state: State,
+    receiver: Value,
+    index: Value,
+    value: Value,
+    target: ir.Subscript,
+    source: ir.Expr | None,
+    *,
+    again: bool = False,
+) -> list[State]:
+    """Run `receiver[index] = value`; `again` when the item itself was just written by an augmented assignment."""
+    facts = materialise.framework_of(program, state, receiver)
+    if facts is not None:
+        exprs: dict[int | str, ir.Expr] = {0: target.value}
+        if source is not None:
+            exprs[2] = source
+        name = f"{facts.framework.tensor}.__setitem__"
+        arguments = Arguments((receiver, index, value), (), exprs)
+        spelled = "again" if again else "item"
+        return [after for after, _ in apply.call_op(program, frame, state, name, arguments, target.at, spelled)]
+    thing = state.object(receiver)
+    if isinstance(thing, Instance) and thing.children is None:
+        return _set_instance(program, frame, state, receiver, index, value, target.at)
+    if isinstance(receiver, Ref):
+        if isinstance(thing, DictObject) and isinstance(index, Const):
+            kept_values.keep_again(state, tuple(v for k, v in thing.items.items() if k != index.value), value)
+        kept_values.keep(state, Place(frame.slice, target.at), value, lasting=True)
+        _store(state, receiver, thing, index, value)
+    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
+        pairs = {**dict(kept_in(state, receiver)), index: value}
+        state.symbols.marked.add(receiver.id)
+        state.attach(("put under", receiver.id), Tuple(tuple(Tuple(pair) for pair in pairs.items())))
+    return [state]
+
+
+def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:
+    """Put an item into a dict, a list or a container of modules."""
+    match thing:
+        case DictObject() if isinstance(index, Const):
+            state.put(ref, replace(thing, items={**thing.items, index.value: value}))
+        case DictObject():
+            state.put(ref, replace(thing, exact=False))
+        case ListObject():
+            state.put(ref, _replaced(thing, index, value))
+        case Instance(_, _, _, Ref() as children):
+            _store(state, children, state.object(children), index, value)
+        case _:
+            pass
+
+
+def _replaced(thing: ListObject, index: Value, value: Value) -> ListObject:
+    if (
+        isinstance(index, Const)
+        and isinstance(index.value, int)
+        and -len(thing.items) <= index.value < len(thing.items)
+    ):
+        items = list(thing.items)
+        items[index.value] = value
+        return replace(thing, items=tuple(items))
+    return replace(thing, exact=False)
+
+
+def _set_instance(
+    program: Program, frame: Frame, state: State, receiver: Value, index: Value, value: Value, at: int
+) -> list[State]:
+    for after, method in attributes.get(program, frame, state, receiver, "__setitem__", at):
+        if not isinstance(method, Sym | Dotted):
+            return [done for done, _ in calls.call(program, frame, after, method, Arguments((index, value)), at)]
+        return [after]
+    return [state]

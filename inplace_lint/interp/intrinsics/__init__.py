@@ -1,0 +1,1 @@
+"""Framework calls for which the interpreter itself has something to do."""

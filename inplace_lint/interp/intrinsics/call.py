@@ -1,0 +1,60 @@
+"""One call that the interpreter itself has something to do for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Touch
+from inplace_lint.domain.heap import Write
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Ref, Value
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.frame import Arguments, Frame, text_of
+from inplace_lint.knowledge.op import Op
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+Results = list[tuple[State, Value]]
+
+
+@dataclass(slots=True)
+class Act:
+    """One call with an act, its arguments by name."""
+
+    program: Program
+    frame: Frame
+    state: State
+    form: Op
+    arguments: Arguments
+    at: int
+    values: dict[str, Value]
+
+    def value(self, name: str) -> Value:
+        """Give an argument; None where it was not passed."""
+        return self.values.get(name, NONE)
+
+    def positional(self, index: int) -> Value:
+        """Give an argument by position; None where it was not passed."""
+        return self.arguments.positional[index] if index < len(self.arguments.positional) else NONE
+
+    def receiver(self) -> Ref | None:
+        """Give the object that the method was called on."""
+        first = self.positional(0)
+        return first if isinstance(first, Ref) else None
+
+    def write(self, state: State, refs: Iterable[Ref], *, counted: bool) -> None:
+        """Write tensors, as parameters of what the method was called on; none of the framework's checks is made."""
+        symbol = text_of(self.arguments.exprs.get(0))
+        touch = Touch(self.form.name, self.frame.site(self.at), symbol=symbol, param=True, dropped=True)
+        for ref in refs:
+            tensor = state.tensor(ref)
+            if tensor is not None:
+                state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
+
+    def unknown(self, kind: str = "") -> Value:
+        """Give a result of which nothing is known."""
+        return self.state.symbols.sym(("act", self.form.name, self.frame.site(self.at), self.state.next_id), kind)

@@ -1,0 +1,64 @@
+"""
+Compiled code: a compiler that turns writes into values does not check what the framework checks at a write.
+
+    @torch.compile
+    def step(x):
+        x[1:] += x[:-1]    # refused as it stands, carried out in compiled code
+
+A function or the forward of a module gets a mode that holds inside of it. A compiler that only traces changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import Instance
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Value
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control.modes import COMPILED
+from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.intrinsics.call import Act, Results
+
+
+def _compile(act: Act) -> Results:
+    """Give the compiled function or module; called with options only, what compiles."""
+    function, state = act.value("model"), act.state
+    if not _rewrites(act):
+        return [(state, function if function != NONE else act.unknown("callable"))]
+    if function == NONE:
+        ref = state.new(Instance(Dotted(act.form.name), {}))
+        state.attach(("mode", ref.id), Const(COMPILED))
+        return [(state, ref)]
+    return [(state, _compiled(act, function))]
+
+
+def _compile_module(act: Act) -> Results:
+    """Compile a module where it stands."""
+    if _rewrites(act):
+        _compiled(act, act.positional(0))
+    return [(act.state, NONE)]
+
+
+def _rewrites(act: Act) -> bool:
+    """Say whether writes are turned into values: not by a compiler that only traces, nor by one that is not known."""
+    backend = act.value("backend")
+    known = isinstance(backend, Const) and backend.value not in act.program.default().framework.tracers
+    return known and path_condition.truth(act.state, act.value("disable")) is False
+
+
+def _compiled(act: Act, function: Value) -> Value:
+    mode = (COMPILED, Const(True))
+    if isinstance(function, Closure):
+        return replace(function, modes=(mode, *function.modes))
+    instance = act.state.instance(function)
+    if isinstance(function, Ref) and instance is not None and isinstance(instance.cls, ClassValue):
+        name = act.program.default().framework.calls
+        forward = attributes.lookup(act.program, act.state, instance.cls, name)
+        if isinstance(forward, Closure):
+            own = replace(forward, modes=(mode, *forward.modes))
+            act.state.set_attribute(function, name, Bound(function, own))
+    return function
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {"compile": _compile, "compile_module": _compile_module}

@@ -1,0 +1,175 @@
+"""
+Custom autograd functions: `forward` runs without recording, then one node keeps what the context was told to save.
+
+    y = Softsign.apply(x)      # node "Softsign" with an edge to x; saves what went to save_for_backward
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.core.event import Refused, Site, Touch
+from inplace_lint.core.records import replace
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
+from inplace_lint.domain.state import State
+from inplace_lint.domain.tape import leaves_of, nodes_of
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.frame import Arguments, text_of
+from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.transfer import materialise
+from inplace_lint.ir import nodes as ir
+
+_CONTEXT = "FunctionCtx"
+
+
+def _apply(act: Act) -> Results:
+    """Run a custom function on its arguments."""
+    cls = act.positional(0)
+    if not isinstance(cls, ClassValue):
+        return [(act.state, act.unknown())]
+    forward = attributes.lookup(act.program, act.state, cls, "forward")
+    if not isinstance(forward, Closure):
+        return [(act.state, act.unknown())]
+    framework = act.program.default().framework
+    context = act.state.new(Instance(Dotted(f"{framework.function.rpartition('.')[0]}.function.{_CONTEXT}"), {}))
+    inputs = act.arguments.positional[1:]
+    exprs: dict[int | str, ir.Expr] = {
+        key: expr for key, expr in act.arguments.exprs.items() if isinstance(key, int) and key >= 1
+    }
+    before = act.state.modes
+    act.state.modes = replace(before, grad=False)
+    arguments = Arguments((context, *inputs), (), exprs, act.arguments.unknown)
+    results: Results = []
+    for after, value in calls.call(act.program, act.frame, act.state, forward, arguments, act.at):
+        after.modes = before
+        results.append((after, _output(act, after, cls, context, inputs, value)))
+    return results
+
+
+def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value) -> Value:
+    """Put the custom node on the tape and give the results their history."""
+    given = [pair for entry in inputs for pair in materialise.tensors_in(state, entry)]
+    answers = [tensor.rg for _, tensor in given]
+    rg = True if True in answers else None if None in answers else False
+    if state.modes.grad is False or rg is False:
+        return value
+    edges = tuple(node for _, tensor in given if tensor.rg is not False for node in nodes_of(state, tensor))
+    why = next((tensor.why for _, tensor in given if tensor.rg is None), "")
+    site = act.frame.site(act.at)
+    saves = tuple(_saved(state, context, cls, act))
+    assumed = frozenset() if rg else frozenset({why})
+    node = state.record(Node(cls.name, site, edges, saves, assumed, leaves=leaves_of(given)))
+    made = Touch(cls.name, site, "out0")
+    dirty = state.bindings.get(("dirty", context.id))
+    results = value.items if isinstance(value, Tuple) else (value,)
+    for written in dirty.items if isinstance(dirty, Tuple) else ():
+        _check_dirty(act, state, written, results)
+        _record_writes(state, written)
+    for result in results:
+        tensor = state.tensor(result)
+        ref = state.ref(result)
+        if tensor is None or ref is None:
+            continue
+        changed = replace(tensor, rg=rg, leaf=False, nodes=(node,), why=why, made=made)
+        returned = any(ref == other for other, _ in given) and not (isinstance(dirty, Tuple) and ref in dirty.items)
+        if returned and not act.program.default().framework.checks_custom:
+            _write_returned(act, state, cls, ref, tensor)
+            state.put(ref, changed)
+        elif returned:
+            # Returning an input unchanged gives a view of it that may not be written.
+            value = state.new(replace(changed, base=ref, view=View.CUSTOM))
+        else:
+            state.put(ref, replace(changed, view=tensor.view if tensor.base is not None else None))
+    return value
+
+
+def _write_returned(act: Act, state: State, cls: ClassValue, ref: Ref, tensor: Tensor) -> None:
+    """Write an input that is returned as it is, where the framework takes that for a write in place."""
+    framework = act.program.default().framework.name
+    forward = attributes.lookup(act.program, state, cls, "forward")
+    assert isinstance(forward, Closure)
+    caller, function = act.frame.site(act.at), forward.function
+    names = {param.name for param in function.params}
+    spelled = [
+        (node.at, node.value.id)
+        for node in function.body
+        if isinstance(node, ir.Return) and isinstance(node.value, ir.Name) and node.value.id in names
+    ]
+    touch = Touch(act.form.name, caller, "out0", text_of(act.arguments.exprs.get(1)))
+    if spelled:
+        at, name = spelled[-1]
+        touch = replace(touch, site=Site(Place(function.slice, at), caller), symbol=name)
+    if tensor.leaf and tensor.rg and state.modes.grad is not False:
+        state.report(Refused(framework, "leaf", touch, None, state.assumptions))
+        return
+    state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor=ref))
+
+
+def _check_dirty(act: Act, state: State, written: Value, results: tuple[Value, ...]) -> None:
+    """Report an input that may not be marked as written: a leaf, or one that is not returned."""
+    tensor, framework = state.tensor(written), act.program.default().framework
+    if tensor is None:
+        return
+    check = "leaf" if tensor.leaf and tensor.rg and tensor.base is None else "" if written in results else "dirty"
+    if check in framework.says:
+        touch = Touch(act.form.name, act.frame.site(act.at), "input", text_of(act.arguments.exprs.get(1)))
+        state.report(Refused(framework.name, check, touch, None, state.assumptions))
+
+
+def _record_writes(state: State, value: Value) -> None:
+    """Let the custom node stand for the writes of an input that the function says it wrote."""
+    tensor = state.tensor(value)
+    if tensor is not None:
+        storage = state.storages[tensor.storage]
+        seen = tuple(replace(write, unseen=False) for write in storage.writes)
+        state.put_storage(tensor.storage, replace(storage, writes=seen))
+
+
+def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
+    known = state.bindings.get(("saved", context.id))
+    holder = state.instance(context)
+    # What is kept as an attribute of the context is kept all the same, but nobody compares its version later.
+    compared = act.program.default().framework.checks_custom
+    kept = [(value, compared) for value in (known.items if isinstance(known, Tuple) else ())]
+    kept.extend((value, False) for value in (holder.attrs.values() if holder is not None else ()))
+    found: list[Save] = []
+    for value, checked in kept:
+        tensor = state.tensor(value)
+        if tensor is not None:
+            producer = tensor.made.op if tensor.made is not None else ""
+            touch = Touch(cls.name, act.frame.site(act.at), "saved" if checked else "attribute", producer=producer)
+            version = state.storages[tensor.storage].version
+            found.append(Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt, checked))
+    return found
+
+
+def _save_for_backward(act: Act) -> Results:
+    """Remember what the context keeps."""
+    receiver = act.receiver()
+    if receiver is not None:
+        items = tuple(value for value in act.arguments.positional[1:] if _is_tensor(act.state, value))
+        act.state.attach(("saved", receiver.id), Tuple(items))
+    return [(act.state, NONE)]
+
+
+def _is_tensor(state: State, value: Value) -> bool:
+    thing: Tensor | None = state.tensor(value)
+    return thing is not None
+
+
+def _mark_dirty(act: Act) -> Results:
+    """Remember which inputs the forward says that it wrote."""
+    receiver = act.receiver()
+    if receiver is not None:
+        act.state.attach(("dirty", receiver.id), Tuple(act.arguments.positional[1:]))
+    return [(act.state, NONE)]
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "apply_custom": _apply,
+    "save_for_backward": _save_for_backward,
+    "mark_dirty": _mark_dirty,
+}

@@ -1,0 +1,93 @@
+"""
+Backward, and gradients as values.
+
+    loss.backward()                                               # runs all nodes that lead to a leaf
+    (slope,) = torch.autograd.grad(loss, [x], create_graph=True)  # runs those between loss and x alone
+    slope.pow(2).sum().backward()                                 # runs these once more
+
+Which nodes lie on the way is known by the leaves that they note. The gradient of a gradient needs what these nodes
+kept; nodes that kept nothing are linear, and leave nothing to go through.
+
+Source: torch `Engine::execute`, `exec_info_`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_lint.domain import tape
+from inplace_lint.domain.heap import Node, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Ref, Three, Tuple, Value
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.intrinsics import optimizers
+from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.transfer import materialise
+
+
+def backward(act: Act) -> Results:
+    """Run `tensor.backward()`."""
+    return backward_from(act, act.positional(0))
+
+
+def backward_from(act: Act, value: Value, *, handed: bool = False) -> Results:
+    """Run backward from a value, for the gradients of `inputs` alone if these are given."""
+    state, retain = act.state, _keeps(act)
+    if materialise.of_operand(act.program, state, value) is not None:
+        materialise.materialise(act.program, state, value)
+    found = [tensor for _, tensor in materialise.tensors_in(state, value)]
+    state.attach(("trains",), Const(True))
+    asked = materialise.tensors_in(state, act.value("inputs"))
+    site = act.frame.site(act.at)
+    framework = act.program.default().framework.name
+    added = tape.backward(state, framework, found, site, retain=retain, inputs=asked, handed=handed)
+    optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
+    return [(state, NONE)]
+
+
+def _keeps(act: Act) -> bool:
+    retain, create = act.value("retain_graph"), act.value("create_graph")
+    if retain == NONE:
+        return path_condition.truth(act.state, create) is not False
+    return path_condition.truth(act.state, retain) is not False
+
+
+def grad(act: Act) -> Results:
+    """Run backward and give the gradients: one a tensor of `inputs`."""
+    backward_from(act, act.positional(0), handed=True)
+    state = act.state
+    wanted = materialise.tensors_in(state, act.value("inputs"))
+    creates = path_condition.truth(state, act.value("create_graph"))
+    site = act.frame.site(act.at)
+    sources = [
+        node for _, tensor in materialise.tensors_in(state, act.positional(0)) for node in tape.nodes_of(state, tensor)
+    ]
+    why = "a gradient made with `create_graph` requires grad"
+    nodes: tuple[int, ...] = ()
+    if creates:
+        # The gradient of a gradient runs the nodes again that lie on the way, and needs what they kept.
+        way = tape.on_the_way(state, sources, wanted)
+        again = sources if way is None else [number for number in sorted(way) if _stays(state.nodes[number])]
+        creates = _is_curved(state, again) if way is not None else True
+        node = Node(act.form.name, site, tuple(again), (), frozenset(), why if creates is None else "")
+        nodes = (state.record(node),) if again else ()
+    leaf = None if creates is None else not creates
+    why = why if creates is None else ""
+    grads = [
+        state.new(Tensor(state.new_storage(), rg=creates, leaf=leaf, nodes=nodes, framework=tensor.framework, why=why))
+        for _, tensor in wanted
+    ]
+    return [(state, Tuple(tuple(grads), exact=bool(grads)))]
+
+
+def _stays(node: Node) -> bool:
+    return bool(node.saves or node.passes)
+
+
+def _is_curved(state: State, again: Sequence[int]) -> Three:
+    """Say whether the gradient through these nodes hangs on something that requires grad: that of `x * 2` does not."""
+    kept = {save.storage for number in again for save in state.nodes[number].saves}
+    if not kept and not any(state.nodes[number].passes for number in again):
+        return False
+    tensors_ = (thing for thing in state.heap.values() if isinstance(thing, Tensor))
+    return True if any(tensor.rg and tensor.storage in kept for tensor in tensors_) else None

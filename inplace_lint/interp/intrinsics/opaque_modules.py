@@ -1,0 +1,128 @@
+"""
+Strangers: modules of which only their calls are seen, and the weights that an optimizer shows them to have.
+
+    opt = Adam(critic.parameters())    # nothing is known of `critic` but that it has weights, and these are stepped
+    q = critic(state)                  # backward of this call needs them as they are now
+    opt.step()                         # they change
+
+All of it stands under an assumption: a single layer on an input without a gradient needs no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_lint.core.event import Site, Touch
+from inplace_lint.domain.heap import DictObject, ListObject, Node, Save, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
+
+_DEEPEST = 4
+_NAMES = ("attr", "param", "global")
+
+
+def of_listing(state: State, value: Value, listed: Iterator[Ref]) -> None:
+    """Remember whose parameters a value lists, so that an optimizer that gets it can be told to own them."""
+    if isinstance(value, Sym | Ref):
+        held = tuple(ref for ref in listed)
+        if held:
+            state.attach(("lists", value), Tuple(held))
+
+
+def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
+    """List the weights of the strangers whose parameters an optimizer is given, each made when first asked for."""
+    if isinstance(given, Sym):
+        owner = _owner(state, given)
+        if owner is not None:
+            yield _weight(state, owner)
+    if isinstance(given, Sym | Ref):
+        listed = state.bindings.get(("lists", given))
+        for owner in _parts(state, listed.items) if isinstance(listed, Tuple) else ():
+            yield _weight(state, owner)
+    inner = state.object(given)
+    parts: tuple[Value, ...] = ()
+    if isinstance(given, Tuple):
+        parts = given.items
+    elif isinstance(inner, ListObject):
+        parts = inner.items
+    elif isinstance(inner, DictObject):
+        parts = tuple(inner.items.values())
+    for part in parts if depth < _DEEPEST else ():
+        yield from weights(state, part, depth + 1)
+
+
+def _parts(state: State, modules: tuple[Value, ...]) -> Iterator[int]:
+    """List the strangers that are attributes of modules."""
+    for module in modules:
+        instance = state.instance(module)
+        for part in instance.attrs.values() if instance is not None else ():
+            if isinstance(part, Sym) and not part.kind:
+                yield part.id
+
+
+def _owner(state: State, value: Sym, depth: int = 0) -> int | None:
+    """Give the stranger whose `parameters()` a value is, or was made from."""
+    key = state.symbols.key(value)
+    match key:
+        case ("result", Sym() as function, *_):
+            asked = state.symbols.key(function)
+            return asked[1] if isinstance(asked, tuple) and asked[0] == "attr" and asked[2] == "parameters" else None
+        case (str(), Sym() as inner, *_) if depth < _DEEPEST:
+            return _owner(state, inner, depth + 1)
+        case _:
+            return None
+
+
+def _weight(state: State, owner: int) -> Ref:
+    known = state.bindings.get(("weight", owner))
+    if isinstance(known, Ref):
+        return known
+    ref = state.new(Tensor(state.new_storage(), rg=True, leaf=True, param=True, part=None))
+    state.attach(("weight", owner), ref)
+    state.symbols.marked.add(owner)
+    return ref
+
+
+def run(state: State, function: Value, site: Site, nodes: tuple[int, ...]) -> int | None:
+    """Put a call of a stranger on the tape, if an optimizer owns its weights; None for any other call."""
+    if not isinstance(function, Sym) or function.id not in state.symbols.marked:
+        return None
+    weight = state.bindings.get(("weight", function.id))
+    tensor = state.tensor(weight) if weight is not None else None
+    if tensor is None or not isinstance(weight, Ref):
+        return None
+    name = name_of(state, function.id)
+    version = state.storages[tensor.storage].version
+    touch = Touch(name, site, "self.weight", module=True, param=True)
+    save = Save(tensor.storage, version, touch, state.clock, frozenset())
+    assumed = frozenset({f"backward of `{name}` needs its parameters"})
+    return state.record(Node(name, site, nodes, (save,), assumed, leaves=(weight.id,)))
+
+
+def name_of(state: State, owner: int) -> str:
+    """Name a stranger as the program does; by what is run when it is called if it has no name."""
+    match state.symbols.keys[owner]:
+        case (str(kind), _, str(name)) if kind in _NAMES:
+            return name
+        case ("result", Dotted(name), *_):
+            return name.rpartition(".")[2]
+        case _:
+            return "forward"
+
+
+def ran(state: State, value: Sym) -> int | None:
+    """Give the node of the call of a stranger that a value is the result of, or a part of one."""
+    inner = value.id
+    marked = state.symbols.marked
+    for _ in range(_DEEPEST if marked else 0):
+        known = state.bindings.get(("ran", inner)) if inner in marked else None
+        if isinstance(known, Const) and isinstance(known.value, int):
+            return known.value
+        match state.symbols.keys[inner]:
+            case ("item" | "row" | "attr", Sym(outer, _), *_):
+                inner = outer
+            case ("attr", int(outer), _):
+                inner = outer
+            case _:
+                return None
+    return None

@@ -1,0 +1,151 @@
+"""
+States of modules: `state_dict` shares the memory of the module, `load_state_dict` writes it.
+
+    best = model.state_dict()        # no copy: the next step changes it as well
+    opt.step()
+    model.load_state_dict(best)      # copies the parameters onto themselves
+
+    target.load_state_dict(online.state_dict())   # a counted write of all parameters of `target`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.core.event import Site, Snapshot, Touch
+from inplace_lint.domain.heap import DictObject, Tensor, View
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Ref, Sym, Value
+from inplace_lint.interp.call import module_registry
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.interp.intrinsics.call import Act, Results
+
+_FOLLOWED = frozenset({"zero_grad", "step", "load_state_dict"})
+
+
+def _state_dict(act: Act) -> Results:
+    """Give a dict of detached views of all parameters and buffers; unknown for a module that is not known."""
+    module, state = act.positional(0), act.state
+    if state.instance(module) is None:
+        return [(state, act.unknown("sequence"))]
+    place = act.frame.site(act.at).place
+    items: dict[object, Value] = {}
+    for name, ref in _all(state, module):
+        tensor = state.tensor(ref)
+        assert tensor is not None
+        items[name] = alias = state.new(_alias(tensor, ref))
+        state.attach(("state of", alias.id), Const((state.clock, place)))
+    return [(state, state.new(DictObject(items, exact=bool(items))))]
+
+
+def _all(state: State, module: Value) -> list[tuple[str, Ref]]:
+    return [*module_registry.leaves(state, module, param=True), *module_registry.leaves(state, module, param=False)]
+
+
+def _alias(tensor: Tensor, ref: Ref) -> Tensor:
+    return Tensor(
+        tensor.storage,
+        rg=False,
+        leaf=True,
+        base=ref,
+        view=View.DETACH,
+        dtype=tensor.dtype,
+        framework=tensor.framework,
+        doubt=tensor.doubt,
+    )
+
+
+def _load_state_dict(act: Act) -> Results:
+    """Write all parameters and buffers of a module, or rebind them where it is told to assign."""
+    module, state = act.positional(0), act.state
+    given = state.object(act.positional(1))
+    if path_condition.truth(state, act.arguments.named("assign") or NONE) is not False:
+        return [(state, act.unknown())]
+    owned = _all(state, module)
+    counted = act.program.default().framework.counts_loads
+    if isinstance(given, DictObject):
+        _check_own(act, given, owned)
+    act.write(state, (ref for _, ref in owned), counted=counted)
+    return [(state, act.unknown())]
+
+
+def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]]) -> None:
+    """Report a state that is loaded back after what it shares its memory with was written."""
+    state = act.state
+    read = Touch(act.form.name, act.frame.site(act.at))
+    for name, ref in owned:
+        kept, tensor = given.items.get(name), state.tensor(ref)
+        known = state.bindings.get(("state of", kept.id)) if isinstance(kept, Ref) else None
+        alias = None if kept is None else state.tensor(kept)
+        if alias is None or tensor is None or alias.storage != tensor.storage or not isinstance(known, Const):
+            continue
+        assert isinstance(known.value, tuple)
+        clock, place = known.value
+        for write in state.storages[tensor.storage].writes:
+            if write.clock > clock:
+                assumptions = state.assumptions | write.assumptions | write.doubt
+                framework = act.program.default().framework.name
+                state.report(Snapshot(framework, "state", write.touch, place, read, assumptions))
+                return
+
+
+def of_stranger(program: Program, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
+    """
+    Follow the state of a module of which only the calls of its methods are seen, through the steps of an optimizer.
+
+    An object whose `zero_grad` and `step` are called is one; until then a step says nothing of parameters.
+    """
+    key = state.symbols.key(function)
+    if not isinstance(key, tuple) or key[0] != "attr" or key[2] not in _FOLLOWED:
+        return
+    match key:
+        case ("attr", int(owner), "zero_grad"):
+            state.attach(("zeroed", owner), Const(True))
+        case ("attr", int(owner), "step") if ("zeroed", owner) in state.bindings:
+            state.attach(("stepped",), Const((state.clock, site, opaque_modules.name_of(state, owner))))
+        case ("attr", int(owner), "load_state_dict") if arguments.positional:
+            _check_stranger(program, state, owner, arguments.positional[0], site)
+        case _:
+            return
+
+
+def _check_stranger(program: Program, state: State, owner: int, given: Value, site: Site) -> None:
+    key = state.symbols.key(given) if isinstance(given, Sym) else None
+    if not (isinstance(key, tuple) and key[0] == "result" and isinstance(key[1], Sym)):
+        return
+    _, function, kept, clock = key
+    if state.symbols.key(function) != ("attr", owner, "state_dict"):
+        return
+    stepped = state.bindings.get(("stepped",))
+    weight = state.bindings.get(("weight", owner))
+    tensor = state.tensor(weight) if weight is not None else None
+    write: Touch | None = None
+    if tensor is not None:
+        write = next((entry.touch for entry in state.storages[tensor.storage].writes if entry.clock > clock), None)
+    elif isinstance(stepped, Const) and isinstance(stepped.value, tuple) and stepped.value[0] > clock:
+        write = Touch("step", stepped.value[1], symbol=stepped.value[2], param=True, dropped=True)
+    if write is not None:
+        assumed = state.assumptions | {f"`{opaque_modules.name_of(state, owner)}` is a module"}
+        framework = program.default().framework.name
+        state.report(Snapshot(framework, "state", write, kept.place, Touch("load_state_dict", site), assumed))
+
+
+def _reset_parameters(act: Act) -> Results:
+    """Write all parameters and buffers of a module that has such a method."""
+    module, state = act.positional(0), act.state
+    instance = state.instance(module)
+    attributes = {} if instance is None else instance.attrs
+    only = "running_" if act.form.name.endswith("reset_running_stats") else ""
+    kept = (value for name, value in attributes.items() if isinstance(value, Ref) and name.startswith(only))
+    act.write(state, kept, counted=True)
+    return [(state, NONE)]
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "state_dict": _state_dict,
+    "load_state_dict": _load_state_dict,
+    "reset_parameters": _reset_parameters,
+}

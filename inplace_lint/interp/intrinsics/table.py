@@ -1,0 +1,340 @@
+"""
+What the interpreter itself has to do for some framework calls.
+
+The fact of such a call has an `act`: a word for what it does to the state as a whole (start a backward, switch a mode,
+register a module). Which call acts how is data; this module knows the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.core.event import Refused, Touch
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, View, Write
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.interp.call import hooks, instances, library_objects, module_registry, wrappers
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import iteration, path_condition
+from inplace_lint.interp.control.modes import MODE, is_recording
+from inplace_lint.interp.frame import Arguments, Frame, text_of
+from inplace_lint.interp.intrinsics import checkpoints, compiled, custom, gradients, optimizers, state_dict, transforms
+from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.interp.transfer.binding import bind, default_values
+from inplace_lint.knowledge.op import Op
+
+
+def run(program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
+    """Give what a call with an act does and returns."""
+    if form.act.startswith(MODE):
+        return _mode(program, frame, state, form, arguments, at)
+    bound = bind(form.args, arguments)
+    values = default_values(form.args, {} if bound is None else bound[0])
+    if program.budget.lazy and not program.budget.shallow and arguments.positional:
+        instances.settle_below(program, frame, state, arguments.positional[0], at)
+    act = Act(program, frame, state, form, arguments, at, values)
+    return _ACTS[form.act](act)
+
+
+def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
+    """Give a context that sets a mode; one that is called as a function sets it at once, as a decorator it wraps."""
+    name, _, fixed = form.act[len(MODE) :].partition("=")
+    first = arguments.positional[0] if arguments.positional else None
+    if (
+        first is not None
+        and not isinstance(first, Const | Ref)
+        and form.args[:1]
+        and not form.args[0].optional
+        and fixed
+    ):
+        return [(state, first)]
+    setting: Value = Const(fixed == "True") if fixed else Const(True)
+    if not fixed and form.args:
+        bound = bind(form.args, arguments)
+        values = default_values(form.args, {} if bound is None else bound[0])
+        key = "enabled" if "enabled" in values else form.args[0].name
+        setting = values.get(key, setting)
+    ref = state.new(Instance(Dotted(form.name), {}))
+    state.attach(("mode", ref.id), Const(name))
+    state.attach(("mode setting", ref.id), setting)
+    if form.args and not form.args[0].optional:
+        side = path_condition.truth(state, setting)
+        if side is not None:
+            state.modes = replace(state.modes, grad=side)
+    return [(state, ref)]
+
+
+def _set_requires_grad(act: Act) -> Results:
+    """Set whether a leaf requires grad."""
+    ref = materialise.materialise(act.program, act.state, act.positional(0))
+    tensor = act.state.tensor(ref) if ref is not None else None
+    if ref is not None and tensor is not None:
+        side = path_condition.truth(act.state, act.value("requires_grad"))
+        if side is False and tensor.nodes and tensor.rg:
+            _refuse(act, "flag", tensor)
+        change_requires_grad(act.state, ref, tensor, side)
+    return [(act.state, act.positional(0))]
+
+
+def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | None) -> None:
+    """Set the flag of a leaf; a tensor with a history keeps its own, one that may have one requires grad now."""
+    if tensor.nodes:
+        if side and tensor.rg is None:
+            state.put(ref, replace(tensor, rg=True, leaf=None, why=""))
+        return
+    known_leaf = True if tensor.leaf or tensor.base is None else tensor.leaf
+    state.put(ref, replace(tensor, rg=side, leaf=known_leaf, why="" if side is not None else tensor.why))
+
+
+def set_tensor_attribute(
+    program: Program, frame: Frame, state: State, ref: Ref, tensor: Tensor, name: str, value: Value, at: int
+) -> list[State]:
+    """Run `tensor.name = value`."""
+    framework = (program.facts.get(tensor.framework) or program.default()).framework
+    if name == framework.requires_grad:
+        side = path_condition.truth(state, value)
+        change_requires_grad(state, ref, tensor, None if side is None else side is not framework.negated)
+    elif name == "grad":
+        grad = state.ref(value)
+        state.put(ref, replace(tensor, grad=grad))
+        if grad is None:
+            optimizers.forget(state, (ref,))
+    elif name == "data":
+        # The record now stands on other memory. A node that kept a leaf kept the record, and gets the new values.
+        if tensor.leaf and tensor.rg:
+            touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
+            state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
+        source = state.tensor(value)
+        storage = source.storage if source is not None else state.new_storage()
+        state.put(ref, replace(tensor, storage=storage))
+    else:
+        state.attach(("attribute", ref.id, name), value)
+    return [state]
+
+
+def _detach_in_place(act: Act) -> Results:
+    """Cut the history of a tensor."""
+    ref = act.state.ref(act.positional(0))
+    tensor = act.state.tensor(act.positional(0))
+    if ref is not None and tensor is not None:
+        if tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED}:
+            _refuse(act, "detach_view", tensor)
+            return [(act.state, act.positional(0))]
+        act.state.put(ref, replace(tensor, rg=False, leaf=True, nodes=()))
+    return [(act.state, act.positional(0))]
+
+
+def _refuse(act: Act, check: str, tensor: Tensor) -> None:
+    """Report that the framework refuses the call, where it has words for it."""
+    framework = act.program.default().framework
+    if check in framework.says:
+        symbol = text_of(act.arguments.exprs.get(0))
+        touch = Touch(act.form.name, act.frame.site(act.at), "self", symbol)
+        origin = tensor.made.site if tensor.made is not None else None
+        act.state.report(Refused(framework.name, check, touch, origin, act.state.assumptions | tensor.doubt))
+
+
+def _nothing(act: Act) -> Results:
+    return [(act.state, NONE)]
+
+
+def _itself(act: Act) -> Results:
+    return [(act.state, act.positional(0))]
+
+
+def _unknown_value(act: Act) -> Results:
+    return [(act.state, act.unknown())]
+
+
+def _decorator(act: Act) -> Results:
+    """Give back the function that is wrapped; called with options only, an unknown that decorates."""
+    first = act.positional(0)
+    return [(act.state, first if first != NONE else act.unknown("callable"))]
+
+
+def _script(act: Act) -> Results:
+    """Give back the function that is compiled; with the whole of it in one graph, a mode that holds inside of it."""
+    if act.value("function") != NONE:
+        return [(act.state, act.value("function"))]
+    if path_condition.truth(act.state, act.arguments.named("full_graph") or NONE) is not True:
+        return [(act.state, act.unknown("callable"))]
+    ref = act.state.new(Instance(Dotted(act.form.name), {}))
+    act.state.attach(("mode", ref.id), Const("script"))
+    return [(act.state, ref)]
+
+
+def _parameter(act: Act) -> Results:
+    """Make a leaf on the memory of the tensor that is passed."""
+    return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=True))]
+
+
+def _buffer(act: Act) -> Results:
+    return [(act.state, _leaf(act, act.value("data"), Const(False), param=False))]
+
+
+def _variable(act: Act) -> Results:
+    """Give a tensor with the flag: the old name for what every tensor is now."""
+    return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=False))]
+
+
+def _leaf(act: Act, data: Value, flag: Value, *, param: bool) -> Ref:
+    state = act.state
+    source = state.tensor(data)
+    rg = path_condition.truth(state, flag)
+    if rg is None:
+        rg = True
+    touch = Touch(act.form.name, act.frame.site(act.at))
+    tensor = Tensor(
+        storage=source.storage if source is not None else state.new_storage(),
+        rg=rg,
+        leaf=True,
+        dtype=source.dtype if source is not None else "float",
+        rank=source.rank if source is not None else None,
+        contiguous=source.contiguous if source is not None else True,
+        param=param,
+        framework=act.program.default().framework.name,
+        view=None if source is None else View.DETACH,
+        made=touch,
+    )
+    return state.new(tensor)
+
+
+def _container(act: Act) -> Results:
+    """Make a container of modules of whatever is passed: modules, a list of them, or names with them."""
+    ref = act.state.new(Instance(Dotted(act.form.name), {"training": Const(True)}))
+    _fill_container(act.program, act.frame, act.state, ref, act.arguments, act.at)
+    return [(act.state, ref)]
+
+
+def _fill_container(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:
+    values = arguments.positional
+    exact = not arguments.unknown
+    instance = state.instance(ref)
+    assert instance is not None
+    children: ListObject | DictObject = ListObject(values, exact)
+    if len(values) == 1:
+        inner = state.object(values[0])
+        if isinstance(inner, DictObject):
+            children = DictObject(dict(inner.items), inner.exact)
+        elif not isinstance(inner, Instance) or inner.children is not None:
+            items = iteration.turns(program, frame, state, values[0], None, at)
+            children = _paired(items) or ListObject(items.items, items.exact)
+        if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
+            children = ListObject(values, exact)
+    state.put(ref, replace(instance, children=state.new(children)))
+
+
+def _paired(items: iteration.Items) -> DictObject | None:
+    """Give the dict that a list of (name, module) pairs makes."""
+    pairs = [item.items for item in items.items if isinstance(item, Tuple) and len(item.items) == 2]  # noqa: PLR2004
+    if not pairs or len(pairs) != len(items.items):
+        return None
+    return DictObject({pair[0].value: pair[1] for pair in pairs if isinstance(pair[0], Const)}, items.exact)
+
+
+def prepare_container(program: Program, state: State, cls: ClassValue, ref: Ref) -> None:
+    """Give an instance whose class derives from a container an empty one."""
+    if library_base(program, cls, act="container") is not None:
+        instance = state.instance(ref)
+        assert instance is not None
+        state.put(ref, replace(instance, children=state.new(ListObject(()))))
+
+
+def library_base(program: Program, cls: Value, act: str = "") -> str | None:
+    """Give the library module that a class derives from and that has facts of its own."""
+    for entry in program.mro(cls):
+        if isinstance(entry, Dotted):
+            forms = program.forms(entry.name)
+            if forms and (forms[0].act == act if act else forms[0].init is not None):
+                return forms[0].name
+    return None
+
+
+def library_init(
+    program: Program, frame: Frame, state: State, ref: Ref, base: str, arguments: Arguments, at: int
+) -> None:
+    """Run the constructor of a library base on an instance."""
+    forms = program.forms(base)
+    if forms and forms[0].init is not None:
+        instances.fill(program, state, ref, forms[0].name, arguments)
+    elif forms and forms[0].act == "container":
+        _fill_container(program, frame, state, ref, arguments, at)
+
+
+def library_method(program: Program, base: str, name: str) -> Value | None:
+    """Give a method that a library base has: its own, or that of every module."""
+    key = (base, name)
+    if key not in program.library_methods:
+        program.library_methods[key] = _library_method(program, base, name)
+    return program.library_methods[key]
+
+
+def _library_method(program: Program, base: str, name: str) -> Value | None:
+    facts = program.facts_of(base)
+    if facts is None:
+        return None
+    framework = facts.framework
+    if name == "__init__" and facts.canonical(base) not in {framework.module, framework.function}:
+        return Dotted(f"{facts.canonical(base)}.__init__")
+    for owner in (base, facts.canonical(base), framework.module):
+        if facts.forms(f"{owner}.{name}"):
+            return Dotted(f"{owner}.{name}")
+    return None
+
+
+def is_method(program: Program, name: str) -> bool:
+    """Say whether a dotted name is that of a method, so that it binds its receiver."""
+    return bool(program.forms(name)) or name.endswith(".__init__")
+
+
+def takes_class(program: Program, name: str) -> bool:
+    """Say whether a library method is called on the class."""
+    forms = program.forms(name)
+    return bool(forms) and forms[0].act == "apply_custom"
+
+
+def _call_module(act: Act) -> Results:
+    """Run a module as a call of it does, on behalf of `super().forward(x)`."""
+    receiver = act.receiver()
+    instance = act.state.instance(receiver) if receiver is not None else None
+    rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
+    if instance is not None and receiver is not None:
+        if instance.children is not None:
+            return instances.run_in_order(act.program, act.frame, act.state, instance, rest, act.at)
+        base = library_base(act.program, instance.cls)
+        if base is not None:
+            return apply.call_op(act.program, act.frame, act.state, base, rest, act.at, instance=receiver)
+    return [(act.state, act.unknown())]
+
+
+_ACTS: dict[str, Callable[[Act], Results]] = {
+    "backward": gradients.backward,
+    "backward_of": lambda act: gradients.backward_from(act, act.positional(1)),
+    "grad": gradients.grad,
+    "requires_grad_": _set_requires_grad,
+    "detach_": _detach_in_place,
+    "nothing": _nothing,
+    "itself": _itself,
+    "unknown_value": _unknown_value,
+    "decorator": _decorator,
+    "script": _script,
+    "parameter": _parameter,
+    "buffer": _buffer,
+    "variable": _variable,
+    "container": _container,
+    "call_module": _call_module,
+    "grad_enabled": lambda act: [(act.state, is_recording(act.state) or act.unknown())],
+    "module": _unknown_value,
+    **library_objects.ACTS,
+    **optimizers.ACTS,
+    **module_registry.ACTS,
+    **custom.ACTS,
+    **hooks.ACTS,
+    **state_dict.ACTS,
+    **checkpoints.ACTS,
+    **compiled.ACTS,
+    **transforms.ACTS,
+    **wrappers.ACTS,
+}

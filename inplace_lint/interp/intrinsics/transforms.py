@@ -1,0 +1,154 @@
+"""
+Transforms of functions: over a batch (`vmap`), and to their gradients (`grad`, `vjp`, `jacrev`).
+
+    def row_sum(row):
+        total = torch.zeros(())
+        total += row.sum()          # `row` stands for many rows, `total` has room for one: refused
+        return total
+    vmap(row_sum)(matrix)
+
+Inside, an argument is a record of its own: over a batch one that stands for many, for a gradient a leaf. What was made
+before a gradient's function began is captured, and may not be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain import tape
+from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.transfer import materialise
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.transfer.op_call import Call
+    from inplace_lint.knowledge.op import WriteFact
+
+_CALLED = ".__call__"
+
+
+def _transform(act: Act) -> Results:
+    """Give the transformed function: it is run when it is called."""
+    keywords = tuple((name, value) for name, value in act.values.items() if name not in {"func", "args", "kwargs"})
+    return [(act.state, Partial(Dotted(act.form.name + _CALLED), (act.value("func"),), keywords))]
+
+
+def _map(act: Act) -> Results:
+    """Run a function once for all examples of a batch; its results stand for many no more."""
+    state, axes = act.state, act.value("in_dims")
+    given = act.arguments.positional[1:]
+    chosen = axes.items if isinstance(axes, Tuple) and len(axes.items) == len(given) else (axes,) * len(given)
+    values = tuple(
+        value if axis == NONE else _each(act, value, lambda pair: _batched(act.state, pair))
+        for value, axis in zip(given, chosen, strict=True)
+    )
+    before = state.modes
+    state.modes = replace(before, mapped=True)
+    results = calls.call(act.program, act.frame, state, act.positional(0), Arguments(values), act.at)
+    done: Results = []
+    for after, value in results:
+        after.modes = before
+        done.append((after, _whole(after, value)))
+    return done
+
+
+def _batched(state: State, pair: tuple[Ref, Tensor]) -> Ref:
+    ref, tensor = pair
+    rank = None if tensor.rank is None else tensor.rank - 1
+    view = View.SINGLE if tensor.view is None else tensor.view
+    base = tensor.base if tensor.base is not None else ref
+    return state.new(replace(tensor, batched=True, rank=rank, base=base, view=view, part=None))
+
+
+def _whole(state: State, value: Value) -> Value:
+    """Give a result with each tensor that stood for many as one with an axis more."""
+    tensor = state.tensor(value)
+    if tensor is not None and tensor.batched:
+        rank = None if tensor.rank is None else tensor.rank + 1
+        return state.new(replace(tensor, batched=False, rank=rank, storage=state.new_storage(), base=None, view=None))
+    if isinstance(value, Tuple):
+        return Tuple(tuple(_whole(state, item) for item in value.items), value.exact)
+    return value
+
+
+def _gradient(act: Act) -> Results:
+    """Run a function on leaves of its own and backward from its result; of the gradients little is known."""
+    done: Results = []
+    for after, value in _run(act, act.arguments.positional[1:]):
+        roots = [tensor for _, tensor in materialise.tensors_in(after, value)][:1]
+        tape.backward(after, _name(act), roots, act.frame.site(act.at), retain=False)
+        done.append((after, act.unknown("tensor")))
+    return done
+
+
+def _with_gradient(act: Act) -> Results:
+    """Run a function forward, as `vjp` does at once: gives its result, and a function that runs backward."""
+    given = act.arguments.positional[1:]
+    if act.form.args[1].kind == "plain":
+        first = given[0] if given else NONE
+        given = first.items if isinstance(first, Tuple) else given[:1]
+    back = Dotted(f"{act.program.default().framework.tensor}.backward")
+    return [(after, Tuple((value, Partial(back, (value,), ())))) for after, value in _run(act, given)]
+
+
+def _run(act: Act, given: tuple[Value, ...]) -> Results:
+    state = act.state
+    values = tuple(_each(act, value, lambda pair: _leaf(act.state, pair[1])) for value in given)
+    before = state.modes
+    state.modes = replace(before, grad=True, captured=state.next_id)
+    results = calls.call(act.program, act.frame, state, act.positional(0), Arguments(values), act.at)
+    for after, _ in results:
+        after.modes = before
+    return results
+
+
+def _leaf(state: State, tensor: Tensor) -> Ref:
+    leaf = replace(tensor, rg=tensor.dtype not in {"int", "bool"}, leaf=True, nodes=(), base=None, view=None, part=None)
+    return state.new(replace(leaf, storage=state.new_storage(), why="", param=False))
+
+
+def _each(act: Act, value: Value, make: Callable[[tuple[Ref, Tensor]], Ref]) -> Value:
+    """Give an argument with each tensor in it replaced."""
+    state = act.state
+    materialise.materialise_all(act.program, state, value, _name(act))
+    tensor, ref = state.tensor(value), state.ref(value)
+    if tensor is not None and ref is not None:
+        return make((ref, tensor))
+    if isinstance(value, Tuple):
+        return Tuple(tuple(_each(act, item, make) for item in value.items), value.exact)
+    inner = state.object(value)
+    if isinstance(inner, DictObject):
+        return state.new(replace(inner, items={key: _each(act, item, make) for key, item in inner.items.items()}))
+    if isinstance(inner, ListObject):
+        return state.new(replace(inner, items=tuple(_each(act, item, make) for item in inner.items)))
+    return value
+
+
+def _name(act: Act) -> str:
+    return act.program.default().framework.name
+
+
+def refuses(call: Call, fact: WriteFact, tensor: Tensor) -> str:
+    """Name the check of a transform that a write fails; empty when it fails none."""
+    modes = call.state.modes
+    if modes.mapped and not tensor.batched:
+        names = call.binding.given - {fact.to}
+        if any(operand.batched for name in names for _, operand in call.binding.tensors(name)):
+            return "batched"
+    # IMPRECISE: what was made before is told by the numbers of storages.
+    is_old = 0 < tensor.storage <= modes.captured
+    return "captured" if is_old and "leaf" in fact.checks else ""
+
+
+ACTS: dict[str, Callable[[Act], Results]] = {
+    "transform": _transform,
+    "map_function": _map,
+    "gradient": _gradient,
+    "with_gradient": _with_gradient,
+}

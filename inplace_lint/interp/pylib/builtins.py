@@ -1,0 +1,388 @@
+"""Python's builtins, and the methods of lists, dicts, tuples and strings, on symbolic values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Super, Sym, Tuple, Value
+from inplace_lint.interp.call import calls
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import iteration, path_condition
+from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.fuel import UNKNOWN_TURNS
+from inplace_lint.interp.pylib import constant_folding, methods, type_tests
+from inplace_lint.interp.transfer import materialise
+
+Results = list[tuple[State, Value]]
+_LONGEST = 256
+
+
+class Request:
+    """One call of a builtin."""
+
+    __slots__ = ("arguments", "at", "frame", "function", "program", "state")
+
+    def __init__(
+        self, program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
+    ) -> None:
+        self.program, self.frame, self.state = program, frame, state
+        self.function, self.arguments, self.at = function, arguments, at
+
+    def argument(self, position: int) -> Value | None:
+        """Give a positional argument."""
+        values = self.arguments.positional
+        return values[position] if position < len(values) else None
+
+    def unknown(self, kind: str = "") -> Results:
+        """Give an unknown result: the same for the same arguments."""
+        key = ("builtin", self.function.name, self.function.receiver, self.arguments.positional)
+        return [(self.state, self.state.symbols.sym(key, kind))]
+
+    def items(self, value: Value | None) -> iteration.Items:
+        """Give the items of an iterable."""
+        if value is None:
+            return iteration.Items((), exact=True)
+        return iteration.items_of(self.program, self.frame, self.state, value, None, self.at)
+
+
+def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
+    """Give what a builtin returns; one that is not modelled changes nothing and returns an unknown."""
+    receiver = function.receiver
+    if receiver is not None and function.name in _UNBOUND:
+        function, arguments = Builtin(function.name), arguments.first(receiver)
+    request = Request(program, frame, state, function, arguments, at)
+    if function.receiver is not None:
+        return methods.call(program, frame, state, function, arguments, at)
+    if arguments.positional and not arguments.unknown:
+        known = constant_folding.function(state, function.name, arguments.positional, arguments.keywords)
+        if known is not None:
+            return [(state, known)]
+    handler = _HANDLERS.get(function.name)
+    return handler(request) if handler is not None else request.unknown()
+
+
+_UNBOUND = frozenset({"object.__setattr__"})  # methods that are told their object like any other argument
+
+
+def _callable(request: Request) -> Results:
+    value = request.argument(0)
+    known = None if value is None else type_tests.is_callable(request.program, request.state, value)
+    return request.unknown() if known is None else [(request.state, Const(known))]
+
+
+def _all_or_any(request: Request) -> Results:
+    """Give whether all items, or any, are true; where one alone decides, that one."""
+    found, decides = request.items(request.argument(0)), request.function.name == "any"
+    known = {item: path_condition.truth(request.state, item) for item in found.items} if found.exact else {}
+    if decides in known.values():
+        return [(request.state, Const(decides))]
+    left = [item for item, truth in known.items() if truth is None]
+    if not found.exact or len(left) > 1 or not all(isinstance(item, Sym) for item in left):
+        return request.unknown()
+    return [(request.state, left[0] if left else Const(not decides))]
+
+
+def _len(request: Request) -> Results:
+    value = request.argument(0)
+    if value is not None:
+        own = attributes.special(request.program, request.frame, request.state, value, "__len__", (), request.at)
+        if own is not None:
+            return own
+    if value is None or materialise.framework_of(request.program, request.state, value) is not None:
+        return request.unknown("number")
+    if isinstance(value, Sym) and (length := request.state.bindings.get(("length", value.id))) is not None:
+        return [(request.state, length)]
+    found = request.items(value)
+    inner = request.state.object(value)
+    if found.exact and (isinstance(value, Tuple | Const) or isinstance(inner, ListObject | DictObject | Instance)):
+        return [(request.state, Const(len(found.items)))]
+    return request.unknown("number")
+
+
+def _range(request: Request) -> Results:
+    values = request.arguments.positional
+    numbers = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
+    if len(numbers) == len(values) and values and (len(numbers) < 3 or numbers[2] != 0):  # noqa: PLR2004 - a step
+        span = range(*numbers)
+        if len(span) <= _LONGEST:
+            return [(request.state, Tuple(tuple(Const(number) for number in span)))]
+    return _first_turns(request, values)
+
+
+def _first_turns(request: Request, values: Sequence[Value]) -> Results:
+    """Give the first numbers of a range whose end is unknown: with as many turns as of any unknown iterable."""
+    start = values[0] if len(values) > 1 else Const(0)
+    step = values[2] if len(values) > 2 else Const(1)  # noqa: PLR2004 - start, stop, step
+    if not (isinstance(start, Const) and isinstance(step, Const)):
+        return request.unknown("sequence")
+    if not (isinstance(start.value, int) and isinstance(step.value, int) and len(values) <= 3):  # noqa: PLR2004
+        return request.unknown("sequence")
+    return [(request.state, Tuple(tuple(Const(start.value + turn * step.value) for turn in range(UNKNOWN_TURNS))))]
+
+
+def _enumerate(request: Request) -> Results:
+    found = _turns(request, request.argument(0))
+    start = request.argument(1) or request.arguments.named("start")
+    first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
+    pairs = tuple(Tuple((Const(first + position), item)) for position, item in enumerate(found.items))
+    return [(request.state, Tuple(pairs, found.exact))]
+
+
+def _turns(request: Request, value: Value | None) -> iteration.Items:
+    if value is None:
+        return iteration.Items((), exact=True)
+    found = request.items(value)
+    if found.items:
+        return found
+    expr = request.arguments.exprs.get(0)
+    return iteration.turns(request.program, request.frame, request.state, value, expr, request.at)
+
+
+def _zip(request: Request) -> Results:
+    columns = [_turns(request, value) for value in request.arguments.positional]
+    rows = tuple(Tuple(row) for row in zip(*(column.items for column in columns), strict=False))
+    return [(request.state, Tuple(rows, all(column.exact for column in columns)))]
+
+
+def _reversed(request: Request) -> Results:
+    found = request.items(request.argument(0))
+    if not found.items:
+        return request.unknown("sequence")
+    return [(request.state, Tuple(found.items[::-1], found.exact))]
+
+
+def _list(request: Request) -> Results:
+    value = request.argument(0)
+    found = _turns(request, value)
+    if request.function.name == "tuple":
+        return [(request.state, Tuple(found.items, found.exact))]
+    kind = "set" if request.function.name in {"set", "frozenset"} else "list"
+    items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
+    exact = found.exact and request.arguments.named("maxlen") is None
+    return [(request.state, request.state.new(ListObject(items, exact, kind)))]
+
+
+def _dict(request: Request) -> Results:
+    items: dict[object, Value] = dict(request.arguments.keywords)
+    exact = not request.arguments.unknown
+    first = request.argument(0)
+    inner = request.state.object(first) if first is not None else None
+    if isinstance(inner, DictObject):
+        items = {**inner.items, **items}
+        exact = exact and inner.exact
+    elif first is not None:
+        for pair in request.items(first).items:
+            if isinstance(pair, Tuple) and pair.items and isinstance(pair.items[0], Const):
+                items[pair.items[0].value] = pair.items[-1]
+            else:
+                exact = False
+    return [(request.state, request.state.new(DictObject(items, exact)))]
+
+
+def _isinstance(request: Request) -> Results:
+    return _is_any(request, lambda value, cls: type_tests.is_a(request.program, request.state, value, cls))
+
+
+def _issubclass(request: Request) -> Results:
+    return _is_any(request, lambda value, cls: type_tests.derives(request.program, value, cls))
+
+
+def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Results:
+    """Say whether a value is of one of the classes that are asked for."""
+    value, classes = request.argument(0), request.argument(1)
+    if value is None or classes is None:
+        return request.unknown()
+    answers = [ask(value, cls) for cls in (classes.items if isinstance(classes, Tuple) else (classes,))]
+    if True in answers or None not in answers:
+        return [(request.state, Const(True in answers))]
+    return [(request.state, request.state.symbols.sym((request.function.name, value, classes)))]
+
+
+def _getattr(request: Request) -> Results:
+    value, name = request.argument(0), request.argument(1)
+    if value is None or not isinstance(name, Const):
+        return request.unknown()
+    default = request.argument(2)
+    if default is not None and _waits(request, value, name):
+        return request.unknown()
+    results = attributes.get(request.program, request.frame, request.state, value, str(name.value), request.at)
+    instance = request.state.instance(value)
+    if default is not None and instance is not None and not instance.opaque:
+        return [(after, default if isinstance(found, Sym) else found) for after, found in results]
+    return results
+
+
+def _waits(request: Request, value: Value, name: Const) -> bool:
+    """Say whether only the constructor of an instance, which has not been run, could say if there is an attribute."""
+    instance = request.state.instance(value)
+    if instance is None or instance.pending is None or name.value in instance.attrs:
+        return False
+    return attributes.lookup(request.program, request.state, instance.cls, str(name.value)) is None
+
+
+def _hasattr(request: Request) -> Results:
+    value, name = request.argument(0), request.argument(1)
+    instance = request.state.instance(value) if value is not None else None
+    if instance is None or value is None or not isinstance(name, Const) or instance.opaque:
+        return request.unknown()
+    if _waits(request, value, name):
+        return request.unknown()
+    key = str(name.value)
+    known = key in instance.attrs or attributes.lookup(request.program, request.state, instance.cls, key) is not None
+    return [(request.state, Const(known))]
+
+
+def _setattr(request: Request) -> Results:
+    value, name, new = request.argument(0), request.argument(1), request.argument(2)
+    if value is None or new is None:
+        return [(request.state, NONE)]
+    if not isinstance(name, Const):
+        thing = request.state.instance(value)
+        if thing is not None and isinstance(value, Ref):
+            request.state.put(value, replace(thing, opaque=True))
+        return [(request.state, NONE)]
+    states = attributes.set_(request.program, request.frame, request.state, value, str(name.value), new, request.at)
+    return [(state, NONE) for state in states]
+
+
+def _super(request: Request) -> Results:
+    frame = request.frame
+    if request.arguments.positional:
+        owner, receiver = request.argument(0), request.argument(1)
+        if isinstance(owner, ClassValue) and receiver is not None:
+            return [(request.state, Super(owner, receiver))]
+        return request.unknown()
+    if frame.closure is not None and frame.closure.owner is not None and frame.receiver is not None:
+        return [(request.state, Super(frame.closure.owner, frame.receiver))]
+    return request.unknown()
+
+
+def _map(request: Request) -> Results:
+    function = request.argument(0)
+    columns = [_turns(request, value) for value in request.arguments.positional[1:]]
+    going: list[tuple[State, tuple[Value, ...]]] = [(request.state, ())]
+    for row in zip(*(column.items for column in columns), strict=False):
+        going = [
+            (after, (*done, value))
+            for before, done in going
+            for after, value in (
+                calls.call(request.program, request.frame, before, function, Arguments(row), request.at)
+                if function is not None
+                else []
+            )
+        ]
+    return [(after, Tuple(done, all(column.exact for column in columns))) for after, done in going]
+
+
+def _bool(request: Request) -> Results:
+    value = request.argument(0)
+    known = path_condition.truth(request.state, value) if value is not None else False
+    return [(request.state, Const(known) if known is not None else value or NONE)]
+
+
+def _number(request: Request) -> Results:
+    value = request.argument(0)
+    if request.function.name == "abs" and value is not None:
+        facts = materialise.framework_of(request.program, request.state, value)
+        if facts is not None:
+            name = Dotted(f"{facts.framework.tensor}.__abs__")
+            return calls.call(request.program, request.frame, request.state, name, request.arguments, request.at)
+    return request.unknown("number")
+
+
+def _sum(request: Request) -> Results:
+    """Add up items, tensors among them."""
+    found = _turns(request, request.argument(0))
+    start = request.argument(1)
+    total: Value = start if start is not None else Const(0)
+    state = request.state
+    for item in found.items:
+        facts = materialise.framework_of(request.program, state, item)
+        if facts is None:
+            return request.unknown("number" if not isinstance(item, Sym) else "")
+        other = materialise.framework_of(request.program, state, total)
+        method = "__add__" if other is not None else "__radd__"
+        pair = (total, item) if other is not None else (item, total)
+        name = Dotted(f"{facts.framework.tensor}.{method}")
+        results = calls.call(request.program, request.frame, state, name, Arguments(pair), request.at)
+        state, total = results[0]
+    return [(state, total)]
+
+
+def _print(request: Request) -> Results:
+    return [(request.state, NONE)]
+
+
+def _type(request: Request) -> Results:
+    value = request.argument(0)
+    if isinstance(value, Const):
+        return [(request.state, Builtin(type(value.value).__name__))]
+    inner = request.state.object(value) if value is not None else None
+    if isinstance(inner, Instance):
+        return [(request.state, inner.cls)]
+    if isinstance(inner, DictObject) and inner.default is None:
+        return [(request.state, Builtin("dict"))]
+    return request.unknown()
+
+
+def _slice(request: Request) -> Results:
+    return request.unknown("")
+
+
+def _number_like(request: Request) -> Results:
+    return request.unknown("number")
+
+
+def _text(request: Request) -> Results:
+    return request.unknown("str")
+
+
+_HANDLERS: dict[str, Callable[[Request], Results]] = {
+    "len": _len,
+    "all": _all_or_any,
+    "any": _all_or_any,
+    "callable": _callable,
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "reversed": _reversed,
+    "list": _list,
+    "tuple": _list,
+    "set": _list,
+    "frozenset": _list,
+    "iter": _list,
+    "sorted": _list,
+    "dict": _dict,
+    "isinstance": _isinstance,
+    "issubclass": _issubclass,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "object.__getattribute__": _getattr,
+    "object.__setattr__": _setattr,
+    "setattr": _setattr,
+    "super": _super,
+    "map": _map,
+    "bool": _bool,
+    "int": _number,
+    "float": _number,
+    "abs": _number,
+    "max": _number_like,
+    "min": _number_like,
+    "sum": _sum,
+    "print": _print,
+    "type": _type,
+    "slice": _slice,
+    "round": _number_like,
+    "id": _number_like,
+    "hash": _number_like,
+    "ord": _number_like,
+    "divmod": _slice,
+    "str": _text,
+    "repr": _text,
+    "format": _text,
+    "chr": _text,
+}

@@ -1,0 +1,132 @@
+"""Methods of lists, dicts, tuples, strings and numbers, on symbolic values."""
+
+from __future__ import annotations
+
+from inplace_lint.core.records import replace
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
+from inplace_lint.interp.checkers import kept_values
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import iteration
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.pylib import constant_folding
+
+Results = list[tuple[State, Value]]
+
+
+def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
+    """Give what a method of a builtin type returns."""
+    receiver = function.receiver
+    assert receiver is not None
+    known = constant_folding.method(state, function.name, receiver, arguments.positional, arguments.keywords)
+    if known is not None:
+        return [(state, known)]
+    match state.object(receiver), receiver:
+        case ListObject() as inner, Ref() as ref:
+            return [(state, _list_method(program, frame, state, ref, inner, function.name, arguments, at))]
+        case DictObject() as mapping, Ref() as ref:
+            place = Place(frame.slice, at)
+            return [(state, _dict_method(state, ref, mapping, function.name, arguments, place))]
+        case _, Const(str() as text):
+            return [(state, state.symbols.sym(("method", function.name, text, arguments.positional), "str"))]
+        case _:
+            key = ("method", function.name, receiver, arguments.positional, state.next_id)
+            return [(state, state.symbols.sym(key))]
+
+
+def _list_method(
+    program: Program, frame: Frame, state: State, ref: Ref, inner: ListObject, name: str, arguments: Arguments, at: int
+) -> Value:
+    first = arguments.positional[0] if arguments.positional else None
+    match name:
+        case "append" | "add" | "appendleft" if first is not None:
+            kept_values.keep_again(state, inner.items, first)
+            kept_values.keep(state, Place(frame.slice, at), first, lasting=True)
+            items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
+            state.put(ref, replace(inner, items=items))
+        case "extend" | "update" if first is not None:
+            more = iteration.turns(program, frame, state, first, None, at)
+            for item in more.items:
+                kept_values.keep(state, Place(frame.slice, at), item, lasting=True)
+            state.put(ref, replace(inner, items=inner.items + more.items, exact=inner.exact and more.exact))
+        case "insert" if len(arguments.positional) > 1:
+            kept_values.keep(state, Place(frame.slice, at), arguments.positional[1], lasting=True)
+            _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
+        case "pop" | "popleft":
+            return _pop(state, ref, inner, Const(0) if name == "popleft" else first)
+        case "clear":
+            state.put(ref, replace(inner, items=(), exact=True))
+        case "copy":
+            return state.new(inner)
+        case "reverse":
+            state.put(ref, replace(inner, items=inner.items[::-1]))
+        case "remove" | "discard" | "sort":
+            state.put(ref, replace(inner, exact=False))
+        case _:
+            return state.symbols.sym(("method", name, ref, arguments.positional, state.next_id))
+    return NONE
+
+
+def _insert(state: State, ref: Ref, inner: ListObject, index: Value, value: Value) -> None:
+    if isinstance(index, Const) and isinstance(index.value, int):
+        items = list(inner.items)
+        items.insert(index.value, value)
+        state.put(ref, replace(inner, items=tuple(items)))
+    else:
+        state.put(ref, replace(inner, items=(*inner.items, value), exact=False))
+
+
+def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Value:
+    position = -1 if index is None else index.value if isinstance(index, Const) else None
+    if isinstance(position, int) and inner.exact and -len(inner.items) <= position < len(inner.items):
+        items = list(inner.items)
+        value = items.pop(position)
+        state.put(ref, replace(inner, items=tuple(items)))
+        return value
+    state.put(ref, replace(inner, exact=False))
+    return state.symbols.sym(("popped", ref, state.next_id))
+
+
+def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place) -> Value:
+    first = arguments.positional[0] if arguments.positional else None
+    second = arguments.positional[1] if len(arguments.positional) > 1 else NONE
+    match name:
+        case "items":
+            pairs = tuple(Tuple((Const(key), value)) for key, value in mapping.items.items())
+            return Tuple(pairs, mapping.exact)
+        case "values":
+            return Tuple(tuple(mapping.items.values()), mapping.exact)
+        case "keys":
+            return Tuple(tuple(Const(key) for key in mapping.items), mapping.exact)
+        case "get" | "pop" | "setdefault" if isinstance(first, Const):
+            return _dict_get(state, ref, mapping, name, first, second)
+        case "update":
+            other = state.object(first) if first is not None else None
+            more = dict(other.items) if isinstance(other, DictObject) else {}
+            exact = mapping.exact and (first is None or (isinstance(other, DictObject) and other.exact))
+            more.update(arguments.keywords)
+            for value in more.values():
+                kept_values.keep(state, place, value, lasting=True)
+            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=exact))
+            return NONE
+        case "copy":
+            return state.new(mapping)
+        case "clear":
+            state.put(ref, replace(mapping, items={}, exact=True))
+            return NONE
+        case _:
+            return state.symbols.sym(("method", name, ref, arguments.positional, state.next_id))
+
+
+def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Const, default: Value) -> Value:
+    found = mapping.items.get(key.value)
+    if found is None and not mapping.exact:
+        return state.symbols.sym(("item", ref, key))
+    if name == "pop" and found is not None:
+        rest = {other: value for other, value in mapping.items.items() if other != key.value}
+        state.put(ref, replace(mapping, items=rest))
+    if name == "setdefault" and found is None:
+        state.put(ref, replace(mapping, items={**mapping.items, key.value: default}))
+    return found if found is not None else default

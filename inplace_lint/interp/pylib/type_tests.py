@@ -1,0 +1,167 @@
+"""What kind of thing a value is: `isinstance` and `callable`."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import collections.abc
+import numbers
+
+from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
+from inplace_lint.interp.call import enums
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.transfer import materialise
+
+_LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
+
+
+def _python_type(name: str) -> type | tuple[type, ...]:
+    """Give the types that the last name of a builtin or abstract class stands for; none for any other."""
+    if name in _PYTHON_TYPES:
+        return _PYTHON_TYPES[name]
+    found = getattr(collections.abc, name, None) or getattr(numbers, name, None)
+    return found if isinstance(found, type) else ()
+
+
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float,),
+    "str": (str,),
+    "bool": (bool,),
+    "bytes": (bytes,),
+    "complex": (complex,),
+    "tuple": (tuple,),
+    "list": (list,),
+    "set": (set,),
+    "deque": (collections.deque,),
+    "dict": (dict,),
+    "NoneType": (type(None),),
+}
+
+
+def is_a(program: Program, state: State, value: Value, cls: Value) -> bool | None:
+    """Say whether `isinstance(value, cls)`; None when it cannot be told."""
+    name = cls.name.rpartition(".")[2] if isinstance(cls, Dotted | Builtin) else ""
+    facts = materialise.framework_of(program, state, value)
+    if facts is not None:
+        return (
+            True
+            if isinstance(cls, Dotted) and facts.canonical(cls.name) == facts.framework.tensor
+            else (None if isinstance(cls, Dotted | Sym) else False)
+        )
+    instance = state.instance(value)
+    if instance is not None:
+        mro = program.mro(instance.cls)
+        if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
+            return True
+        return None if instance.opaque or isinstance(cls, Sym) else False
+    if isinstance(cls, ClassValue) and isinstance(value, Const):
+        return enums.may_be(program, state, cls, value)
+    if isinstance(cls, Sym):
+        return None
+    if isinstance(value, ClassValue | Dotted | Partial | Builtin):
+        return _is_callable_kind(program, value, name)
+    return _is_builtin(state, value, name)
+
+
+def derives(program: Program, value: Value, cls: Value) -> bool | None:
+    """Say whether `issubclass(value, cls)`; None when it cannot be told."""
+    if isinstance(value, Builtin) and isinstance(cls, Builtin):
+        mine, other = (getattr(builtins, name, None) for name in (value.name, cls.name))
+        return issubclass(mine, other) if isinstance(mine, type) and isinstance(other, type) else None
+    mro = program.mro(value)
+    if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
+        return True
+    known = all(
+        isinstance(entry, ClassValue) or (isinstance(entry, Dotted) and program.knows_base(entry)) for entry in mro
+    )
+    return False if known and not isinstance(cls, Sym) else None
+
+
+_OF_ALL = frozenset({"Callable", "Hashable", "object"})
+_FUNCTIONS = frozenset({"FunctionType", "LambdaType", "BuiltinFunctionType", "MethodType"})
+
+
+def _is_callable_kind(program: Program, value: ClassValue | Dotted | Partial | Builtin, name: str) -> bool | None:
+    """Say whether a class, a function of a framework or a partial call is of a kind; its metaclass is not known."""
+    kind = "partial" if isinstance(value, Partial) else "type"
+    if isinstance(value, Dotted):
+        forms = program.forms(value.name)
+        if not forms:
+            return None
+        kind = "type" if forms[0].init is not None or forms[0].act == "container" else "function"
+    elif isinstance(value, Builtin):
+        kind = "type" if isinstance(getattr(builtins, value.name, None), type) else "function"
+    if name in _OF_ALL or name == kind:
+        return True
+    if name in {"partial", "type"} or _python_type(name) or (kind != "function" and name in _FUNCTIONS):
+        return False
+    return None
+
+
+def _is_builtin(state: State, value: Value, name: str) -> bool | None:
+    match value:
+        case Const(constant):
+            return isinstance(constant, _python_type(name))
+        case Tuple():
+            return issubclass(tuple, _python_type(name))
+        case Ref():
+            inner = state.object(value)
+            if isinstance(inner, ListObject):
+                return issubclass(_LISTS.get(inner.kind, list), _python_type(name))
+            if isinstance(inner, DictObject):
+                return name == "OrderedDict" or issubclass(dict, _python_type(name))
+            return None
+        case Closure():
+            return name in {"Callable", "FunctionType"}
+        case Sym(_, kind) if kind in {"number", "str"}:
+            types = _python_type(name)
+            may_be = issubclass(int, types) or issubclass(float, types) if kind == "number" else issubclass(str, types)
+            return None if may_be else False
+        case _:
+            return None
+
+
+def _same_library(program: Program, entry: Value, cls: Value) -> bool | None:
+    if not isinstance(entry, Dotted) or not isinstance(cls, Dotted):
+        return False
+    facts = program.facts_of(entry.name)
+    if facts is None:
+        return entry == cls
+    wanted = facts.canonical(cls.name)
+    return facts.canonical(entry.name) == wanted or wanted == facts.framework.module
+
+
+def is_callable(program: Program, state: State, value: Value) -> bool | None:
+    """Say whether a value can be called; None when it cannot be told."""
+    instance = state.instance(value)
+    if instance is not None:
+        if program.is_module(instance.cls) is not None or isinstance(instance.cls, Dotted):
+            return True
+        return None if instance.opaque else attributes.lookup(program, state, instance.cls, "__call__") is not None
+    match value:
+        case Closure() | ClassValue() | Bound() | Partial() | Builtin():
+            return True
+        case Dotted(name):
+            return True if program.forms(name) else None
+        case Const() | Tuple() | Ref():
+            return False
+        case Sym(_, "callable"):
+            return True
+        case _:
+            return None

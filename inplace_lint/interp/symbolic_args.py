@@ -1,0 +1,323 @@
+"""The arguments that a root is run on, when nobody in the file says what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+from inplace_lint.core.records import replace
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    NONE,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    ModuleValue,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
+from inplace_lint.interp.call import instances
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.control import statements
+from inplace_lint.interp.expr import attributes, environment
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.transfer import materialise
+from inplace_lint.ir import nodes as ir
+
+_KINDS = {
+    "int": "number",
+    "float": "number",
+    "bool": "flag",
+    "str": "str",
+    "bytes": "str",
+    "Tensor": "tensor",
+    "List": "sequence",
+    "list": "sequence",
+    "Tuple": "sequence",
+    "tuple": "sequence",
+    "Sequence": "sequence",
+    "Dict": "sequence",
+    "dict": "sequence",
+    "Callable": "callable",
+    "LongTensor": "tensor",
+    "FloatTensor": "tensor",
+    "ndarray": "sequence",
+    "Path": "str",
+    "Image": "sequence",
+    "Iterable": "sequence",
+    "Mapping": "sequence",
+}
+
+
+_DEEPEST = 12
+_POSITIONS = frozenset({"i", "idx", "ind", "index"})  # what a data set calls the position that it is asked for
+
+
+class _Box(NamedTuple):
+    """A list or dict apart from any state."""
+
+    kind: str
+    keys: tuple[Hashable, ...]
+    items: tuple[Hashable, ...]
+    exact: bool
+
+
+class _Made(NamedTuple):
+    """An instance apart from any state."""
+
+    cls: ClassValue | Dotted
+    opaque: bool
+    attrs: tuple[tuple[str, Hashable], ...]
+    children: Hashable
+    pending: Hashable
+    made: Place | None
+
+
+class _Leaf(NamedTuple):
+    """A parameter or buffer apart from any state."""
+
+    tensor: Tensor
+
+
+class _NotPortable(Exception):  # noqa: N818 - no error: the arguments are then not remembered
+    """A value lives on one path only."""
+
+
+def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
+    """Give arguments in a form that another path can use; None when they hold objects of this one."""
+    try:
+        positional = tuple(_frozen(state, value) for value in arguments.positional)
+        return positional, tuple((name, _frozen(state, value)) for name, value in arguments.keywords)
+    except _NotPortable:
+        return None
+
+
+def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
+    if depth > _DEEPEST:
+        raise _NotPortable
+    match value:
+        case Sym(number) if ("tensor", number) in state.bindings:
+            raise _NotPortable
+        case Const() | Sym() | Dotted() | ModuleValue() | ClassValue() | Closure(env=None):
+            return value
+        case Tuple(items, exact, fields):
+            return Tuple, tuple(_frozen(state, item, depth + 1) for item in items), exact, fields
+        case Partial(function, args, keywords):
+            given = tuple((name, _frozen(state, item, depth + 1)) for name, item in keywords)
+            return (
+                Partial,
+                _frozen(state, function, depth + 1),
+                tuple(_frozen(state, item, depth + 1) for item in args),
+                given,
+            )
+        case _:
+            pass
+    match state.object(value):
+        case ListObject(items, exact, kind):
+            return _Box(kind, (), tuple(_frozen(state, item, depth + 1) for item in items), exact)
+        case DictObject(mapping, exact, None):
+            keys = tuple(mapping)
+            return _Box("dict", keys, tuple(_frozen(state, item, depth + 1) for item in mapping.values()), exact)
+        case Instance(cls, attrs, opaque, children, made, pending):
+            parts = tuple((name, _frozen(state, part, depth + 1)) for name, part in attrs.items())
+            inner = None if children is None else _frozen(state, children, depth + 1)
+            waiting = None if pending is None else _frozen(state, pending, depth + 1)
+            return _Made(cls, opaque, parts, inner, waiting, made)
+        case Tensor(nodes=(), base=None, grad=None) as tensor if tensor.leaf:
+            return _Leaf(replace(tensor, storage=0, made=None))
+        case _:
+            raise _NotPortable
+
+
+def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
+    """Give the arguments on another path; lists and dicts are made anew."""
+    positional, keywords = entry
+    assert isinstance(positional, tuple)
+    assert isinstance(keywords, tuple)
+    return Arguments(
+        tuple(_thawed(state, item) for item in positional),
+        tuple((name, _thawed(state, item)) for name, item in keywords),
+    )
+
+
+def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` made
+    if isinstance(form, _Box):
+        items = tuple(_thawed(state, item) for item in form.items)
+        if form.kind == "dict":
+            return state.new(DictObject(dict(zip(form.keys, items, strict=True)), form.exact))
+        return state.new(ListObject(items, form.exact, form.kind))
+    if isinstance(form, _Made):
+        attrs = {name: _thawed(state, part) for name, part in form.attrs}
+        children = None if form.children is None else _thawed(state, form.children)
+        pending = None if form.pending is None else _thawed(state, form.pending)
+        assert children is None or isinstance(children, Ref)
+        assert pending is None or isinstance(pending, Partial)
+        return state.new(Instance(form.cls, attrs, form.opaque, children, form.made, pending))
+    if isinstance(form, _Leaf):
+        return state.new(replace(form.tensor, storage=state.new_storage()))
+    if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Tuple,):
+        return Tuple(tuple(_thawed(state, item) for item in form[1]), form[2], form[3])
+    if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Partial,):
+        args = tuple(_thawed(state, item) for item in form[2])
+        return Partial(_thawed(state, form[1]), args, tuple((name, _thawed(state, item)) for name, item in form[3]))
+    value: Value = form
+    return value
+
+
+def nothing() -> Arguments:
+    """Give no arguments."""
+    return Arguments()
+
+
+def of_function(
+    program: Program, state: State, function: ir.Function, defaults: Mapping[str, Value], skip: int
+) -> Arguments:
+    """Give the arguments of a function or `forward`: unknown ones, and defaults where they are plain constants."""
+    return _arguments(program, state, function, defaults, skip, none_is_open=True)
+
+
+def of_constructor(program: Program, state: State, function: ir.Function, defaults: Mapping[str, Value]) -> Arguments:
+    """Give the arguments of a constructor: its defaults, and unknown ones where it has none."""
+    return _arguments(program, state, function, defaults, 1, none_is_open=False)
+
+
+def _arguments(
+    program: Program,
+    state: State,
+    function: ir.Function,
+    defaults: Mapping[str, Value],
+    skip: int,
+    *,
+    none_is_open: bool,
+) -> Arguments:
+    keywords: list[tuple[str, Value]] = []
+    positional: list[Value] = []
+    for param in function.params[skip:]:
+        if param.kind in {"var-positional", "var-keyword"}:
+            continue
+        value = _input(program, state, function, param, defaults.get(param.name), none_is_open)
+        if param.kind == "positional-only":
+            positional.append(value)
+        else:
+            keywords.append((param.name, value))
+    return Arguments(tuple(positional), tuple(keywords))
+
+
+def _input(
+    program: Program,
+    state: State,
+    function: ir.Function,
+    param: ir.Param,
+    default: Value | None,
+    none_is_open: bool,
+) -> Value:
+    kind = kind_of(param.annotation)
+    if default is not None and not (default == NONE and none_is_open):
+        return default
+    if default == NONE and kind in {"number", "str", "flag"}:
+        return NONE
+    optional = default == NONE or _is_optional(param.annotation)
+    if kind == "tensor" and optional:
+        kind = "input"
+    if not kind and default is None:
+        made = _of_project(program, state, function, param)
+        if made is not None:
+            return made
+    if not kind and param.name in _POSITIONS and function.qualname.rpartition(".")[2] == "__getitem__":
+        kind = "number"
+    if kind == "flag":
+        kind = ""
+    elif not kind and none_is_open:
+        kind = "input"
+    return state.symbols.sym(("param", function.qualname, param.name), kind)
+
+
+def completed(program: Program, state: State, function: ir.Function, known: Arguments) -> Arguments:
+    """Give the arguments of a constructor, with objects of the project for unknown ones that are annotated so."""
+    params = {param.name: param for param in function.params[1:]}
+    positional = [
+        _completed(program, state, function, param, value)
+        for param, value in zip(function.params[1:], known.positional, strict=False)
+    ]
+    keywords = [(name, _completed(program, state, function, params.get(name), value)) for name, value in known.keywords]
+    rest = known.positional[len(positional) :]
+    return Arguments((*positional, *rest), tuple(keywords), known.exprs, known.unknown)
+
+
+def _completed(program: Program, state: State, function: ir.Function, param: ir.Param | None, value: Value) -> Value:
+    if not isinstance(value, Sym) or param is None or kind_of(param.annotation):
+        return value
+    made = _of_project(program, state, function, param)
+    return value if made is None else made
+
+
+def without_history(program: Program, state: State, arguments: Arguments) -> None:
+    """Take the tensors among the arguments for plain ones, that require no grad."""
+    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+        ref = (
+            materialise.materialise(program, state, value)
+            if isinstance(value, Sym) and value.kind == "tensor"
+            else None
+        )
+        tensor = None if ref is None else state.tensor(ref)
+        if ref is not None and tensor is not None:
+            state.put(ref, replace(tensor, rg=False, leaf=True, why=""))
+
+
+def _of_project(program: Program, state: State, function: ir.Function, param: ir.Param) -> Value | None:
+    """Give an instance of the class that an annotation names, if it can be constructed without arguments."""
+    if not isinstance(param.annotation, ir.Name):
+        return None
+    path = function.slice.path
+    cls = environment.find(program, state, path, param.annotation.id)
+    if not isinstance(cls, ClassValue) or program.is_module(cls) is not None or not _has_defaults(program, state, cls):
+        return None
+    frame = Frame(environment.module_env(state, path), path, function.slice)
+    for after, value in instances.construct(program, frame, state, cls, Arguments(), 0)[:1]:
+        if after is not state:
+            state.become(after)
+        return value
+    return None
+
+
+def _has_defaults(program: Program, state: State, cls: ClassValue) -> bool:
+    init = attributes.lookup(program, state, cls, "__init__")
+    if isinstance(init, Closure):
+        given = {name for name, _ in init.defaults}
+        plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
+        return all(param.name in given for param in plain)
+    node = statements.definition(program, cls) if cls.is_data else None
+    return node is not None and all(part.value is not None for part in node.body if isinstance(part, ir.Declare))
+
+
+def kind_of(annotation: ir.Expr | None) -> str:
+    """Give the kind of value that an annotation promises."""
+    match annotation:
+        case ir.Name(_, name) | ir.Attr(_, _, name):
+            return _KINDS.get(name, "")
+        case ir.Const(str() as text):
+            return _KINDS.get(text.rpartition(".")[2].partition("[")[0], "")
+        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), index):
+            return kind_of(index)
+        case ir.Subscript(_, value, _):
+            return kind_of(value)
+        case ir.Binary(_, "|", left, ir.Const(None)):
+            return kind_of(left)
+        case _:
+            return ""
+
+
+def _is_optional(annotation: ir.Expr | None) -> bool:
+    match annotation:
+        case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), _) | ir.Binary(
+            _, "|", _, ir.Const(None)
+        ):
+            return True
+        case _:
+            return False

@@ -1,0 +1,1 @@
+"""What a call of a framework does to the tape, by its facts."""

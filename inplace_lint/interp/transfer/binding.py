@@ -1,0 +1,291 @@
+"""Binds the arguments of a framework call to a fact's argument names, and answers the fact's guards about them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from inplace_lint.domain.heap import Instance, ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.interp.transfer import materialise, overlap
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
+from inplace_lint.knowledge.op import Argument, Op
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+Three = bool | None
+
+
+@dataclass(slots=True)
+class Binding:
+    """
+    A call bound to one form of an op: an environment for the form's guards.
+
+    `given` are the arguments that were passed; `values` have the defaults added. `instance` is the module, if any.
+    """
+
+    state: State
+    op: Op
+    values: dict[str, Value]
+    given: frozenset[str]
+    exprs: Mapping[str, ir.Expr]
+    instance: Instance | None = None
+    module: Ref | None = None
+
+    def value(self, name: str) -> Value | None:
+        """Give an argument, or an attribute of the module (`self.weight`, or plainly `inplace`)."""
+        if name.startswith("self.") and self.instance is not None:
+            return self._attribute(name[5:])
+        found = self.values.get(name)
+        return self._attribute(name) if found is None and self.instance is not None else found
+
+    def _attribute(self, name: str) -> Value | None:
+        head, _, rest = name.partition(".")
+        found = None if self.instance is None else self.instance.attrs.get(head)
+        if rest and found is not None:
+            inner = self.state.instance(found)
+            return None if inner is None else inner.attrs.get(rest)
+        return found
+
+    def truth(self, atom: Atom) -> Three:
+        """Say whether an atom of a guard holds in this call."""
+        if not atom.name:
+            return self._plain(atom.args[0])
+        answer = _ATOMS.get(atom.name)
+        return None if answer is None else answer(self, *atom.args)
+
+    def _plain(self, name: str) -> Three:
+        if name == "train":
+            name = "training"
+        if name == "autocast":
+            return self.state.modes.autocast
+        value = self.value(name)
+        if value is not None and self.state.tensor(value) is not None:
+            return True  # a parameter of the module that is there
+        return False if value is None else path_condition.truth(self.state, value)
+
+    def compare(self, atom: Atom, op: str, constant: object) -> Three:
+        """Compare an argument, an attribute, or the rank of a tensor with a constant."""
+        if atom.name == "ndim":
+            tensor = self.tensor(atom.args[0])
+            found: object = None if tensor is None else tensor.rank
+            if found is None:
+                return None
+        else:
+            value = self.value(atom.args[0])
+            if value is None:
+                found = None
+            elif isinstance(value, Const):
+                found = value.value
+            elif isinstance(value, Dotted) and isinstance(constant, str):
+                found = value.name.rpartition(".")[2]  # `paddle.float32` is "float32"
+            elif isinstance(value, Tuple) and value.exact and all(isinstance(item, Const) for item in value.items):
+                found = tuple(item.value for item in value.items if isinstance(item, Const))
+            elif isinstance(value, Sym) and op in {"==", "!="} and type(constant) in {int, float}:
+                return self._differs(value, constant) is (op == "!=")
+            else:
+                return None
+        try:
+            return bool(_COMPARE[op](found, constant))
+        except TypeError:
+            return None
+
+    def _differs(self, value: Sym, constant: object) -> bool:
+        """Say whether an unknown number is another than this one: it is taken to be, and remembered, if nobody says."""
+        same = self.state.symbols.sym(("compare", "==", value, Const(constant))).id
+        if self.state.truth(same) is None:
+            self.state.learn(same, side=False)
+        return not self.state.truth(same)
+
+    def tensor(self, name: str) -> Tensor | None:
+        """Give the tensor that an argument is."""
+        value = self.value(name)
+        return None if value is None else self.state.tensor(value)
+
+    def tensors(self, name: str) -> list[tuple[Ref, Tensor]]:
+        """List the tensors of an argument, those in a tuple or list included."""
+        value = self.value(name)
+        return [] if value is None else materialise.tensors_in(self.state, value)
+
+    def sentence(self, guard: Guard | None) -> frozenset[str]:
+        """Say in words what an unknown guard depends on."""
+        found: set[str] = set()
+        for atom in atoms(guard):
+            if holds(atom, self) is None:
+                found.add(self._sentence(atom))
+        return frozenset(found)
+
+    def _sentence(self, atom: Atom) -> str:
+        subject = atom.args[0]
+        tensor = self.tensor(subject)
+        if atom.name == "rg":
+            return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
+        if atom.name == "contiguous":
+            return f"`{subject}` is contiguous in memory"
+        if atom.name == "basic":
+            return "the index is made of numbers and slices"
+        if atom.name in {"float", "int", "bool"}:
+            return f"`{subject}` has a {atom.name} dtype"
+        return f"`{subject}` is set"
+
+
+def _rg(call: Binding, name: str) -> Three:
+    answers = [tensor.rg for _, tensor in call.tensors(name)]
+    value = call.value(name)
+    if isinstance(value, Sym) and not answers:
+        return False if value.kind in materialise.NOT_TENSORS else None
+    if isinstance(value, Sym) and None in answers and _is_data(call, name, value):
+        return False
+    return True if True in answers else None if None in answers else False
+
+
+def _is_data(call: Binding, name: str, value: Sym) -> bool:
+    """Say whether an operand is a part of an unknown value without a history: a scale, a table, a batch's field."""
+    return _is_part(call.state, value) and not any(tensor.nodes for _, tensor in call.tensors(name))
+
+
+def _is_part(state: State, value: object) -> bool:
+    key = state.symbols.key(value) if isinstance(value, Sym) else None
+    match key:
+        case ("item", *_):
+            return True
+        case ("turn", Sym(_, "number"), *_):
+            return True
+        case ("binary", _, left, right):
+            return _is_part(state, left) and _is_part(state, right)
+        case _:
+            return isinstance(value, Const)
+
+
+def _passed(call: Binding, name: str) -> Three:
+    if name not in call.given:
+        return False
+    value = call.values.get(name, NONE)
+    if isinstance(value, Sym):
+        known = path_condition.truth(call.state, path_condition.is_none(call.state, value))
+        return None if known is None and not value.kind else not known
+    return value != NONE
+
+
+def _same(call: Binding, one: str, other: str) -> Three:
+    left, right = call.tensor(one), call.tensor(other)
+    return left is not None and right is not None and left.storage == right.storage
+
+
+def _contiguous(call: Binding, name: str) -> Three:
+    tensor = call.tensor(name)
+    return None if tensor is None else tensor.contiguous
+
+
+def _dense(call: Binding, name: str) -> Three:
+    tensor = call.tensor(name)
+    return tensor is None or tensor.contiguous is not False
+
+
+def _dtype(kind: str) -> Callable[[Binding, str], Three]:
+    def check(call: Binding, name: str) -> Three:
+        tensor = call.tensor(name)
+        if tensor is None:
+            value = call.value(name)
+            return type(value.value).__name__ == kind if isinstance(value, Const) else None
+        return None if tensor.dtype == "unknown" else tensor.dtype == kind
+
+    return check
+
+
+def _tensor(call: Binding, name: str) -> Three:
+    value = call.value(name)
+    if value is None:
+        return False
+    if call.state.tensor(value) is not None:
+        return True
+    if isinstance(value, Sym) and value.kind not in materialise.NOT_TENSORS:
+        return True if value.kind == "tensor" or opaque_modules.ran(call.state, value) is not None else None
+    return False
+
+
+def _basic(call: Binding, name: str) -> Three:
+    value = call.value(name)
+    if value is not None and isinstance(call.state.object(value), ListObject):
+        return False
+    return None if value is None else materialise.is_basic_index(call.state, value)
+
+
+def _whole(call: Binding, name: str) -> Three:
+    value = call.value(name)
+    return value is not None and overlap.takes_all(value)
+
+
+_ATOMS: dict[str, Callable[..., Three]] = {
+    "rg": _rg,
+    "passed": _passed,
+    "same": _same,
+    "contiguous": _contiguous,
+    "dense": _dense,
+    "float": _dtype("float"),
+    "int": _dtype("int"),
+    "bool": _dtype("bool"),
+    "tensor": _tensor,
+    "basic": _basic,
+    "whole": _whole,
+}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+def bind(params: tuple[Argument, ...], arguments: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]] | None:
+    """Give the arguments by name, with their expressions; None when they do not fit."""
+    values: dict[str, Value] = {}
+    exprs: dict[str, ir.Expr] = {}
+    plain = [param for param in params if param.kind == "plain"]
+    for position, value in enumerate(arguments.positional):
+        if position < len(plain):
+            name = plain[position].name
+            values[name] = value
+            if position in arguments.exprs:
+                exprs[name] = arguments.exprs[position]
+        elif not _spread(params, arguments, position, values):
+            return None
+    known = {param.name for param in params if param.kind in {"plain", "keyword"}}
+    open_ended = any(param.kind == "kwargs" for param in params)
+    for name, value in arguments.keywords:
+        if name in values or (name not in known and not open_ended):
+            return None
+        values[name] = value
+        if name in arguments.exprs:
+            exprs[name] = arguments.exprs[name]
+    if not arguments.unknown and any(p.kind == "plain" and not p.optional and p.name not in values for p in params):
+        return None
+    return values, exprs
+
+
+def _spread(params: tuple[Argument, ...], arguments: Arguments, position: int, values: dict[str, Value]) -> bool:
+    for param in params:
+        if param.kind == "args":
+            values.setdefault(param.name, Tuple(arguments.positional[position:], exact=not arguments.unknown))
+            return True
+    return False
+
+
+def default_values(params: tuple[Argument, ...], values: dict[str, Value]) -> dict[str, Value]:
+    """Add the defaults of what was not passed."""
+    full = dict(values)
+    for param in params:
+        if param.name not in full and param.optional:
+            full[param.name] = Const(param.default)
+    return full

@@ -1,0 +1,142 @@
+"""Which values are tensors, and what an unknown value is taken for once it is used as one."""
+
+from __future__ import annotations
+
+from inplace_lint.core.event import Site
+from inplace_lint.domain.heap import ListObject, Node, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.tape import nodes_of
+from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.knowledge.facts import Facts
+
+NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
+_TRUTHS = frozenset({"gt", "ground_truth", "label", "labels", "target", "targets", "y_true"})
+
+
+def framework_of(program: Program, state: State, value: Value) -> Facts | None:
+    """Give the facts by which operators of this value go; None when it is not a tensor as far as is known."""
+    tensor = state.tensor(value)
+    if tensor is not None:
+        return program.facts.get(tensor.framework) or program.default()
+    if isinstance(value, Sym) and value.kind == "tensor":
+        return program.default()
+    return None
+
+
+def of_operand(program: Program, state: State, value: Value) -> Facts | None:
+    """Give the facts by which an operator goes: what a module gave is a tensor once one is applied to it."""
+    facts = framework_of(program, state, value)
+    if (
+        facts is None
+        and isinstance(value, Sym)
+        and value.kind == "input"
+        and opaque_modules.ran(state, value) is not None
+    ):
+        return program.default()
+    return facts
+
+
+def materialise(program: Program, state: State, value: Value, framework: str = "") -> Ref | None:
+    """Give the tensor that a value is, taking an unknown for one; None when it certainly is not a tensor."""
+    known = state.ref(value)
+    if known is not None:
+        return known if state.tensor(value) is not None else None
+    if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
+        return None
+    why = f"{describe(state, value)} requires grad"
+    truth = _is_truth(state, value)
+    tensor = Tensor(
+        storage=state.new_storage(),
+        rg=False if truth else None,
+        leaf=True if truth else None,
+        nodes=_history(state, value, why),
+        sure=value.kind in {"tensor", "input"},
+        why=why,
+        framework=framework or program.default().framework.name,
+    )
+    return state.tensor_of(value, tensor)
+
+
+def _is_truth(state: State, value: Sym) -> bool:
+    """Say whether a value is an argument that is called what a loss compares with: nobody trains that."""
+    key = state.symbols.key(value)
+    return isinstance(key, tuple) and key[0] == "param" and key[-1] in _TRUTHS
+
+
+def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
+    """Remember of an unknown call's result that it may have been computed from the tensors that were passed."""
+    values = (*arguments.positional, *(value for _, value in arguments.keywords))
+    nodes = [node for value in values for _, tensor in tensors_in(state, value) for node in nodes_of(state, tensor)]
+    if state.modes.grad is False:
+        return
+    ran = opaque_modules.run(state, function, site, tuple(dict.fromkeys(nodes)))
+    if ran is not None:
+        state.attach(("ran", result.id), Const(ran))
+        state.symbols.marked.add(result.id)
+    elif nodes:
+        state.attach(("history", result.id), Tuple(tuple(Const(node) for node in dict.fromkeys(nodes))))
+
+
+def _history(state: State, value: Sym, why: str) -> tuple[int, ...]:
+    """Put an unknown call on the tape, if the value is the result of one that was passed tensors with a history."""
+    ran = opaque_modules.ran(state, value)
+    if ran is not None:
+        return (ran,)
+    known = state.bindings.get(("history", value.id))
+    if not isinstance(known, Tuple):
+        return ()
+    inputs = tuple(item.value for item in known.items if isinstance(item, Const) and isinstance(item.value, int))
+    passes = "an unknown call passes the gradient on"
+    return (state.record(Node("", None, inputs, (), frozenset({why}), passes)),)
+
+
+def describe(state: State, value: Sym) -> str:
+    """Name an unknown value in a sentence."""
+    key = state.symbols.key(value)
+    match key:
+        case ("param", _, str(name)):
+            return f"`{name}`"
+        case ("attr", _, str(name)):
+            return f"`{name}`"
+        case ("global", _, str(name)):
+            return f"`{name}`"
+        case _:
+            return "the tensor"
+
+
+def tensors_in(state: State, value: Value) -> list[tuple[Ref, Tensor]]:
+    """List the tensors that a value is or holds in tuples and lists, in order."""
+    tensor = state.tensor(value)
+    if tensor is not None:
+        ref = state.ref(value)
+        return [] if ref is None else [(ref, tensor)]
+    inner = state.object(value)
+    items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+    return [found for item in items for found in tensors_in(state, item)]
+
+
+def materialise_all(program: Program, state: State, value: Value, framework: str) -> list[tuple[Ref, Tensor]]:
+    """List the tensors of an argument, its unknown items taken for tensors."""
+    inner = state.object(value)
+    items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else None
+    for item in (value,) if items is None else items:
+        if isinstance(item, Sym):
+            materialise(program, state, item, framework)
+    return tensors_in(state, value)
+
+
+def is_basic_index(state: State, value: Value) -> bool | None:
+    """Say whether an index is made of ints, slices, None and `...` only, so that it makes a view."""
+    if isinstance(value, Tuple):
+        parts = [is_basic_index(state, item) for item in value.items]
+        return False if False in parts else None if None in parts else True
+    if isinstance(value, Const):
+        return not isinstance(value.value, bool)
+    if isinstance(value, Sym):
+        if state.tensor(value) is not None or value.kind in {"tensor", "sequence"}:
+            return False
+        return True if value.kind == "number" else None
+    return not isinstance(value, Ref)

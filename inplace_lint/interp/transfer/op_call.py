@@ -1,0 +1,60 @@
+"""One call of an op under way."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Touch
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Ref
+from inplace_lint.interp.context import Program
+from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.interp.transfer.binding import Binding
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import Facts
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+
+@dataclass(slots=True)
+class Call:
+    """One framework call under way: its binding, where it stands, and what makes it write."""
+
+    program: Program
+    frame: Frame
+    facts: Facts
+    binding: Binding
+    at: int
+    spelled: str
+    name: str
+    flag: Place | None = None
+    flagged: bool = False
+    doubt: frozenset[str] = frozenset()
+    grads: list[tuple[Ref, Tensor]] = field(default_factory=list)
+
+    @property
+    def state(self) -> State:
+        """The state that the call runs in."""
+        return self.binding.state
+
+    def touch(self, part: str, expr: ir.Expr | None = None, tensor: Tensor | None = None) -> Touch:
+        """Describe an access of this call to one of its tensors."""
+        return Touch(
+            op=self.name,
+            site=self.frame.site(self.at),
+            part=part,
+            symbol=text_of(expr),
+            spelled=self.spelled,
+            flag=self.flag,
+            module=self.binding.instance is not None,
+            param=tensor is not None and tensor.param,
+            producer=tensor.made.op if tensor is not None and tensor.made is not None else "",
+            built=self.frame.built,
+            dropped=self.frame.dropped == self.at,
+        )

@@ -1,0 +1,181 @@
+"""
+Which part of its storage a view is, as far as constants tell, and whether two views overlap in part.
+
+    h[1:] += h[:-1]                       # rows 1 to n and 0 to n - 1
+    m.unsqueeze(1).sub_(m.unsqueeze(2))   # all of it, the axes in another order
+    w -= w[0]                             # all of it and its first row
+
+PyTorch refuses these when both are dense in memory: one being the very same view as the other is fine, and of views
+with gaps it does not tell. Source: ATen/MemoryOverlap.cpp, `get_overlap_status`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Tuple, Value
+
+if TYPE_CHECKING:
+    from inplace_lint.domain.heap import Part, Step, Tensor
+    from inplace_lint.interp.transfer.op_call import Call
+
+_MANY = 1 << 20  # rows of a tensor whose length is unknown
+
+
+def step(call: Call, moves: str, source: Tensor) -> Part | None:
+    """Give the part of the storage that a call leads to from one of its views; None when that is not known."""
+    if not moves or source.part is None:
+        return None
+    if moves == "row":  # one of them, nobody knows which
+        return (*source.part, (moves, "", ())) if _is_first(call) else None
+    if moves == "all":
+        return (*source.part, (moves, "", ()))
+    names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
+    arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
+    if not all(_is_constant(value) for value in arguments):
+        return None
+    if moves == "rows" and all(_is_whole(value) for value in arguments):
+        return source.part
+    return (*source.part, (moves, call.binding.op.name, arguments))
+
+
+def keeps_repeats(call: Call, moves: str) -> bool:
+    """Say whether what is taken of an expanded tensor still has several elements in one place of its memory."""
+    if moves != "rows":
+        return moves in {"all", "axes"}
+    index = call.binding.value(call.binding.op.args[1].name)
+    first = index.items[0] if isinstance(index, Tuple) and index.exact and index.items else index
+    # IMPRECISE: the first axis is taken for the repeated one, so that `h[:, 0]` has repeats where the second one is.
+    return first == NONE or (first is not None and _is_whole(first))
+
+
+def row_is_dense(call: Call, source: Tensor) -> bool | None:
+    """Say whether a row is contiguous in memory; None when nobody knows."""
+    if _is_first(call):
+        return True if source.contiguous else None
+    # IMPRECISE: axes of one element leave no gaps.
+    return False if isinstance(call.binding.value("dim"), Const) else None
+
+
+def stays_dense(call: Call, source: Tensor) -> bool | None:
+    """Say whether what an index takes of a tensor is contiguous in memory; None when nobody knows."""
+    index = call.binding.value(call.binding.op.args[1].name)
+    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    if not source.contiguous:
+        # IMPRECISE: sizes of one leave no gaps anywhere.
+        rows_have_gaps = source.part is None or not source.part or source.part[-1][0] != "rows"  # `h.t()`, not `h[::2]`
+        only_slices = all(isinstance(part, SliceValue) for part in parts)
+        return False if source.contiguous is False and (rows_have_gaps or only_slices) else None
+    sliced = False
+    for part in parts:
+        if isinstance(part, Const) and type(part.value) is int:
+            if sliced:
+                return False  # h[:, 0]
+        elif isinstance(part, SliceValue) and all(bound == NONE for bound in (part.lower, part.upper, part.step)):
+            sliced = True
+        elif isinstance(part, SliceValue) and _is_constant(part):
+            if sliced or _number(part.step, 1) != 1:
+                return False  # h[:, 1:], h[::2]
+            sliced = True
+        else:
+            return None
+    return True
+
+
+def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
+    """
+    Say whether two views of one storage certainly share some of their memory and are not the same, both dense.
+
+    `expands`: an operand with fewer rows is expanded first, and then is not dense.
+    """
+    if written is None or other is None or written == other:
+        return False
+    shared = 0
+    while shared < min(len(written), len(other)) and written[shared] == other[shared]:
+        shared += 1
+    if any(_rows(step) is None for step in written[:shared] if step[0] in {"row", "rows"}):
+        return False
+    left, right = written[shared:], other[shared:]
+    moves = {move for move, _, _ in left + right}
+    if max(len(left), len(right)) > 1:
+        return False
+    if moves == {"axes"}:
+        return not left or not right or _differ(left[0], right[0])
+    if moves == {"row"}:
+        return not expands and all(move != "axes" for move, _, _ in written[:shared])
+    if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # rows of turned memory have gaps
+        mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
+        if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
+            return False
+        return bool(_common(mine, others))
+    return False
+
+
+def _differ(one: Step, other: Step) -> bool:
+    """Say whether two steps certainly put the axes into different orders: one op, other axes, counted from one end."""
+    axes = [[value.value for value in step[2] if isinstance(value, Const)] for step in (one, other)]
+    numbers = [number for side in axes for number in side if isinstance(number, int)]
+    from_one_end = all(number >= 0 for number in numbers) or all(number < 0 for number in numbers)
+    return one[1] == other[1] and from_one_end and sorted(map(str, axes[0])) != sorted(map(str, axes[1]))
+
+
+def _rows(step: Step) -> range | None:
+    """Give the rows that an index takes of a long tensor; None when it leaves gaps or is not known."""
+    index = step[2][0] if step[2] else None
+    if isinstance(index, Const) and type(index.value) is int:
+        first = index.value % _MANY
+        return range(first, first + 1)
+    if isinstance(index, SliceValue) and _number(index.step, 1) == 1:
+        bounds = slice(_number(index.lower, None), _number(index.upper, None))
+        return range(_MANY)[bounds]
+    return None
+
+
+def _common(one: range, other: range) -> range:
+    return range(max(one.start, other.start), min(one.stop, other.stop))
+
+
+def _number(value: Value, default: int | None) -> int | None:
+    return value.value if isinstance(value, Const) and type(value.value) is int else default
+
+
+def _is_first(call: Call) -> bool:
+    """Say whether a call counts its rows along the first axis."""
+    axis = call.binding.value("dim")
+    return axis is None or axis == Const(0)
+
+
+def rank(call: Call, moves: str, source: Tensor) -> int | None:
+    """Count the axes of what an index, or a call that takes a row, leaves of a tensor; None when nobody knows."""
+    if source.rank is None or moves == "row":
+        return None if source.rank is None else source.rank - 1
+    index = call.binding.value(call.binding.op.args[1].name)
+    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    count = source.rank
+    for part in parts:
+        if part == NONE:
+            count += 1
+        elif (isinstance(part, Const) and type(part.value) is int) or (isinstance(part, Sym) and part.kind == "number"):
+            count -= 1
+        elif not isinstance(part, SliceValue) and part != Const(...):
+            return None
+    return count
+
+
+def takes_all(index: Value) -> bool:
+    """Say whether an index certainly takes everything, and adds no axis: `h[...]`, `h[:, :]`."""
+    if isinstance(index, Tuple):
+        return index.exact and all(_is_whole(part) for part in index.items)
+    return _is_whole(index)
+
+
+def _is_whole(index: Value) -> bool:
+    if isinstance(index, SliceValue):
+        return all(bound == NONE for bound in (index.lower, index.upper, index.step))
+    return isinstance(index, Const) and index.value is ...
+
+
+def _is_constant(value: Value) -> bool:
+    if isinstance(value, SliceValue):
+        return all(isinstance(part, Const) for part in (value.lower, value.upper, value.step))
+    return isinstance(value, Const) or (isinstance(value, Tuple) and all(_is_constant(item) for item in value.items))

@@ -1,0 +1,284 @@
+"""
+Runs the writes of a framework call: the framework's own checks, the version, the new history.
+
+    w = nn.Linear(2, 2).weight
+    w += 1                 # check "leaf" fails: refused, the state stays as it was
+    a, b = h.chunk(2)
+    a += 1                 # check "multi_view" fails
+
+Mirrors torch `check_inplace`, `increment_version`, `rebase_history`; paddle `CheckInplace`, `bump_inplace_version`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Accepted, Ignored, Refused
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
+from inplace_lint.domain.values import NONE, Const, Ref, Value
+from inplace_lint.interp.checkers import alias_query, escaped, kept_values
+from inplace_lint.interp.expr import operators
+from inplace_lint.interp.intrinsics import transforms
+from inplace_lint.interp.transfer import apply, lazy_view_history, overlap, results
+from inplace_lint.interp.transfer.op_call import Call
+from inplace_lint.knowledge.guard import holds
+from inplace_lint.knowledge.op import WriteFact
+
+if TYPE_CHECKING:
+    from inplace_lint.domain.state import State
+
+Three = bool | None
+_MADE_WITHOUT_GRAD = {View.NO_GRAD: "no_grad_view", View.INFERENCE: "inference_view"}
+_UNCHECKED = frozenset({"overlap", "operands_overlap"})  # values have no memory: compiled code cannot ask
+_REFUSES = {View.MULTI: "multi_view", View.CUSTOM: "custom_view", View.HOOKED: "hooked_view"}
+
+
+def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
+    """Run a call that writes; a write that is refused leaves everything as it was."""
+    state, binding = call.state, call.binding
+    targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
+    for fact, ref, tensor in targets if call.program.watched else ():
+        alias_query.watch(call, fact.to, ref, tensor)
+    for fact, ref, tensor in targets:
+        if _stops(call, fact, ref, tensor):
+            return [(state, ref)]
+        if state.modes.script and call.spelled == "call" and call.frame.dropped == call.at:
+            touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
+            state.report(Ignored(call.facts.framework.name, touch, state.assumptions | call.doubt))
+            return [(state, ref)]
+    # What the call itself overwrites behind the counter is kept, as running statistics are, but not for its value.
+    hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}
+    inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
+    rg = apply.rg_of(call)
+    # What the framework checks for being a leaf is what its node becomes the history of; buffers are only changed.
+    tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
+    cut = tracked[0] if tracked and binding.op.history == "cut" else None
+    node = apply.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
+    for fact, ref, tensor in targets:
+        if node is not None:
+            _break(call, node, fact, tensor, rg)
+        kept_values.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
+        _bump(call, fact, ref, tensor)
+        escaped.check_write(call, fact.to, tensor)
+    for ref in tracked:
+        if binding.op.history != "keep_old" and state.modes.grad is not False:
+            _new_history(call, ref, rg, node)
+    value = results.make(call, rg, node)
+    if node is not None:
+        apply.save_outputs(call, node, value)
+    return [(state, value)]
+
+
+def _stops(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
+    """Report a write that the framework refuses, and say whether it does: compiled code carries some of them out."""
+    check = refused_by(call, fact, tensor)
+    if check is None:
+        return False
+    if call.state.modes.compiled and check[0] in _UNCHECKED:
+        accepted(call, fact.to, tensor, *check)
+        return False
+    report(call, fact.to, ref, tensor, *check)
+    return True
+
+
+def _break(call: Call, node: int, fact: WriteFact, tensor: Tensor, rg: Three) -> None:
+    """Note of a node that no backward gets through it, if the framework lets the write pass and has no way back."""
+    check = "no_derivative" if call.binding.op.history == "broken" else ""
+    had_history = tensor.rg or (tensor.rg is None and rg is None)
+    if "expanded" in fact.checks and tensor.view is View.EXPANDED and had_history and not call.state.modes.compiled:
+        check = "expanded"
+    if check:
+        broken = Broken(check, call.touch(fact.to, call.binding.exprs.get(fact.to), tensor))
+        call.state.nodes[node] = replace(call.state.nodes[node], broken=broken)
+
+
+def _targets(call: Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]:
+    verdict = holds(fact.condition, call.binding)
+    if verdict is False or (verdict is None and fact.condition is not None):
+        # IMPRECISE: a write that only may happen is left out.
+        return []
+    value = call.binding.value(fact.to)
+    if value is None or value == NONE:
+        return []
+    return [(fact, ref, tensor) for ref, tensor in call.binding.tensors(fact.to)]
+
+
+def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+    """Name the framework's check that refuses a write, with what must be assumed for it to fail; None if none does."""
+    state = call.state
+    base = state.tensor(tensor.base) if tensor.base is not None else None
+    grad = state.modes.grad is not False
+    tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
+    asks = "leaf_always" in fact.checks or (grad and "leaf" in fact.checks)
+    unless = _leaf_unless(tensor, base) if asks else None
+    if unless is not None:
+        return "leaf", unless
+    if grad and "leaf_view" in fact.checks:
+        if base is not None and tracked and base.rg and base.leaf:
+            return "leaf_view", frozenset()
+        if "leaf" not in fact.checks and tensor.rg and tensor.leaf and base is None:
+            return "leaf_view", frozenset()
+    if grad and lazy_view_history.is_early(state, tensor) and lazy_view_history.is_asked(call, fact):
+        return "early_view", tensor.doubt
+    refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
+    if grad and "multi_view" in fact.checks and refuses is not None:
+        rg = apply.rg_of(call)
+        if rg or (rg is None and tensor.sure):
+            why = frozenset() if rg else frozenset(t.why for _, t in call.grads if t.rg is None)
+            return refuses, why | tensor.doubt
+    if "inference" in fact.checks and tensor.inference and not state.modes.inference:
+        return "inference", frozenset()
+    made_so = _MADE_WITHOUT_GRAD.get(tensor.view) if tensor.view is not None else None
+    if grad and "no_grad_view" in fact.checks and made_so is not None and base is not None and base.rg:
+        return made_so, frozenset()
+    refusal = transforms.refuses(call, fact, tensor)
+    return (refusal, frozenset()) if refusal else _unfit(call, fact, tensor)
+
+
+def _leaf_unless(tensor: Tensor, base: Tensor | None) -> frozenset[str] | None:
+    """Give what must be assumed for a tensor to be a leaf that requires grad; None if it is none."""
+    if not tensor.rg or tensor.leaf is False:
+        return None
+    if tensor.leaf:
+        return frozenset() if base is None else None
+    return frozenset({"it had no history before it was told to require grad"}) if base is None or not base.rg else None
+
+
+def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+    """Name the check that a tensor fails for what it is, whatever its history."""
+    records = call.state.modes.grad is not False
+    if records and fact.to == "out" and "out_grad" in call.facts.framework.says and apply.rg_of(call):
+        return "out_grad", frozenset()
+    if "operand" in fact.checks and _brings_a_number(call, fact):
+        return "operand", frozenset()
+    kind = _another_kind(call, fact, tensor)
+    if kind:
+        return kind, frozenset()
+    if "resize" in fact.checks and tensor.rg:
+        return "resize", frozenset()
+    if "broadcast" in fact.checks and _brings_axes(call, fact, tensor):
+        return "shape", frozenset()
+    repeats = tensor.view is View.EXPANDED and (not fact.moves or overlap.keeps_repeats(call, fact.moves))
+    if "overlap" in fact.checks and repeats:
+        return "overlap", tensor.doubt
+    if "operands" in fact.checks:
+        return _overlapping(call, fact, tensor)
+    return None
+
+
+def _brings_a_number(call: Call, fact: WriteFact) -> bool:
+    """Say whether the second argument is a plain number where the framework asks for a tensor."""
+    value = call.binding.value(call.binding.op.args[1].name)
+    return value is not None and operators.is_number(call.state, value)
+
+
+def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+    """Name the check that an operand fails that shares some of the written memory, being another view of it."""
+    part = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
+    for name in call.binding.given - {fact.to}:
+        for _, other in call.binding.tensors(name):
+            if other.storage == tensor.storage and overlap.clash(part, other.part, expands=bool(fact.moves)):
+                return "operands_overlap", tensor.doubt | other.doubt
+    return None
+
+
+def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
+    """Say whether an operand has more axes than the tensor that it is written to: what is written is broadcast."""
+    if tensor.rank is None or fact.to != call.binding.op.args[0].name:
+        return False
+    operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
+    return any(operand.rank is not None and operand.rank > tensor.rank for operand in operands)
+
+
+def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> str:
+    """Name the check that the kind of number fails which a call brings; empty when it fails none."""
+    if tensor.dtype in {"int", "bool"}:
+        if "cast" in fact.checks and _brings_fractions(call, fact):
+            return "cast"
+        if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
+            return "cast"
+    return "mixed" if "mixed" in fact.checks and _mixes(call, fact, tensor) else ""
+
+
+def _mixes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
+    """Say whether an operand has fractions where the written tensor has whole numbers, or the other way round."""
+    other = {"int": "float", "float": "int"}.get(tensor.dtype)
+    operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
+    return other is not None and tensor.sure and any(one.dtype == other and one.sure for one in operands)
+
+
+def _brings_fractions(call: Call, fact: WriteFact) -> bool:
+    """Say whether an operand of a call that writes its first argument is certainly of a floating type."""
+    if fact.to != call.binding.op.args[0].name:
+        return False
+    for name in call.binding.given - {fact.to}:
+        value = call.binding.value(name)
+        if isinstance(value, Const) and isinstance(value.value, float):
+            return True
+        if any(tensor.dtype == "float" and tensor.sure for _, tensor in call.binding.tensors(name)):
+            return True
+    return False
+
+
+def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
+    """Report what the framework refuses: once a tensor and check, since the first would end the program."""
+    key = ("refused", ref.id, check)
+    if key in call.state.bindings:
+        return
+    if not call.state.modes.expects:
+        call.state.attach(key, ref)
+    touch = call.touch(part, call.binding.exprs.get(part), tensor)
+    origin = tensor.made.site if tensor.made is not None else None
+    assumptions = assumed | call.doubt | call.state.assumptions
+    call.state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))
+
+
+def accepted(call: Call, part: str, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
+    """Report what compiled code carries out although the framework refuses it."""
+    touch = call.touch(part, call.binding.exprs.get(part), tensor)
+    origin = tensor.made.site if tensor.made is not None else None
+    assumptions = assumed | call.doubt | call.state.assumptions
+    call.state.report(Accepted(call.facts.framework.name, check, touch, origin, assumptions))
+
+
+def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
+    expr = call.binding.exprs.get(fact.to)
+    value = call.binding.value(fact.to)
+    alone = value is not None and call.state.ref(value) == ref  # and not one of a list, which the variable is then
+    write = Write(
+        touch=call.touch(fact.to, expr, tensor),
+        version=0,
+        counted=fact.counted and tensor.counted,
+        clock=0,
+        assumptions=call.doubt,
+        doubt=tensor.doubt,
+        names=call.frame.variables(expr) if alone else frozenset(),
+        tensor=ref,
+        unseen=kept_values.unseen(call, tensor),
+    )
+    call.state.write(tensor.storage, write)
+
+
+def _new_history(call: Call, ref: Ref, rg: Three, node: int | None) -> None:
+    """Give the written tensor its new node, and its base one too where the framework rebases."""
+    state = call.state
+    tensor = state.tensor(ref)
+    assert tensor is not None
+    cut = call.binding.op.history == "cut"
+    if rg is False:
+        if cut and tensor.leaf is False:
+            state.put(ref, replace(tensor, rg=False, nodes=(), leaf=True))
+        return
+    why = next((t.why for _, t in call.grads if t.rg is None), "")
+    made = call.touch("out0")
+    nodes = (node,) if node is not None else ()
+    state.put(ref, replace(tensor, rg=rg, leaf=False, nodes=nodes, why="" if rg else why, made=made))
+    if tensor.base is None or not call.facts.framework.rebases or call.binding.op.history == "keep_base":
+        return
+    base = state.tensor(tensor.base)
+    if base is not None and tensor.view in {*_REFUSES, View.SINGLE, View.EXPANDED, View.MAYBE}:
+        kept = base.nodes if not (cut and base.storage != tensor.storage) else ()
+        base_rg = True if True in (rg, base.rg) else None
+        changed = replace(base, rg=base_rg, leaf=False, nodes=(*kept, *nodes), why="" if base_rg else base.why or why)
+        state.put(tensor.base, changed)

@@ -1,0 +1,1 @@
+"""Makes arguments and inputs for what is to be run."""

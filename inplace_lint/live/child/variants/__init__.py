@@ -1,0 +1,1 @@
+"""Forms of a program in which a fault is not there."""

@@ -1,0 +1,125 @@
+"""
+What the forms of a program need while they run: copies, and the runs that need no other text than the program's.
+
+Three forms change the framework instead of the file: `snapshots` keeps copies of all that backward needs, `direct` runs
+checkpointed functions once, `uncompiled` runs what would be compiled as it is written.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import functools
+import inspect
+import sys
+from typing import Any, Callable
+
+from ..attempt import attempt
+from .rewrite import HELPER, Form
+
+SNAPSHOTS = ("snapshots", "direct")  # forms in which backward gets what was saved, whatever was written since
+_CHECKPOINTS = {"torch": ("torch.utils.checkpoint", "checkpoint"), "paddle": ("", "recompute")}
+_OPTIONS = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")
+
+
+def prepare(kit: Any, form: Form) -> None:
+    """Make the framework one in which a form of the program runs; what is imported from now on finds it so."""
+    setattr(builtins, HELPER, Forms(kit))
+    if form.kind == "direct":
+        _run_once(kit)
+    elif form.kind == "uncompiled":
+        _leave_uncompiled(kit)
+
+
+class Forms:
+    """What the text of a form calls."""
+
+    def __init__(self, kit: Any) -> None:
+        self.kit = kit
+
+    def is_tensor(self, value: Any) -> bool:
+        """Say whether a value is a tensor that can be copied: a leaf would no longer be one."""
+        return isinstance(value, self.kit.tensor)
+
+    def copied(self, tensor: Any) -> Any:
+        """Give a copy with the history of the tensor; a leaf that gradients are kept in stays itself."""
+        is_leaf = self.kit.requires_grad(tensor) and tensor.is_leaf
+        return tensor if is_leaf else self.value(tensor)
+
+    def owned(self, tensor: Any) -> Any:
+        """Give a copy of a tensor that is part of no other; where it is a part, the numbers of the run say nothing."""
+        self.kit.is_spoiled = self.kit.is_spoiled or tensor._base is not None
+        return self.copied(tensor)
+
+    def recording(self) -> Any:
+        """Give a context in which operations have a history."""
+        return self.kit.framework.enable_grad()
+
+    def value(self, value: Any) -> Any:
+        """Give a tensor of its own with the value and the history of another; anything else as it is."""
+        return value.clone() if isinstance(value, self.kit.tensor) else value
+
+    def kept(self, value: Any) -> Any:
+        """Give copies of all tensors in lists, tuples and dicts, each of its own; anything else as it is."""
+        if isinstance(value, self.kit.tensor):
+            if not (self.kit.requires_grad(value) and value.is_leaf):
+                return value.clone()
+            with self.kit.framework.no_grad():
+                return self.kit.trained(value.clone())
+        if type(value) in (list, tuple):
+            return type(value)(self.kept(item) for item in value)
+        if isinstance(value, dict):
+            found = copy.copy(value)
+            for key, item in value.items():
+                found[key] = self.kept(item)
+            return found
+        return value
+
+    def seen(self, value: Any, line: int) -> Any:
+        """Keep the numbers of what an assertion compares."""
+        self.kit.note(value, f"the value asserted in line {line}")
+        return value
+
+    def updated(self, target: Any, value: Any) -> None:
+        """Write a value into a tensor."""
+        with self.kit.framework.no_grad():
+            target.set_value(value)
+
+
+def _run_once(kit: Any) -> None:
+    """Have checkpointed functions run once: what backward needs of them is kept."""
+    place, name = _CHECKPOINTS[kit.framework.__name__]
+    if place:
+        attempt(lambda: __import__(place))
+        originals = [getattr(sys.modules[place], name)]
+    else:
+        attempt(lambda: __import__("paddle.distributed.fleet.utils"))
+        originals = [
+            value for module in list(sys.modules.values()) for value in [vars(module).get(name)] if _is_recompute(value)
+        ]
+
+    @functools.wraps(originals[0])
+    def direct(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        return function(*args, **{key: value for key, value in options.items() if key not in _OPTIONS})
+
+    for module in list(sys.modules.values()):
+        for key, value in list(vars(module).items()):
+            if any(value is original for original in originals):
+                setattr(module, key, direct)
+
+
+def _is_recompute(value: Any) -> bool:
+    return inspect.isfunction(value) and value.__module__.startswith("paddle.distributed.fleet")
+
+
+def _leave_uncompiled(kit: Any) -> None:
+    """Have compilers give back what they were given."""
+    if not kit.is_torch:
+        kit.framework.jit.enable_to_static(False)
+        return
+
+    def compile(model: Any = None, **_: Any) -> Any:  # noqa: A001 - the framework's own name
+        return model if model is not None else (lambda function: function)
+
+    kit.framework.compile = compile
+    kit.layer.compile = lambda *_, **__: None

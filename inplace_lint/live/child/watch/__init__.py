@@ -1,0 +1,1 @@
+"""Watches a framework while a program runs: every save and every write."""

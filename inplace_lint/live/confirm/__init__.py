@@ -1,0 +1,1 @@
+"""Runs flagged code on the real framework and compares."""

@@ -1,0 +1,93 @@
+"""What `--confirm` adds to a run: verdicts, and the text of flagged files as it was before anything of them ran."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inplace_lint.config.settings import Settings
+from inplace_lint.core.errors import InplaceLintError, UnreadableError
+from inplace_lint.core.finding import Finding
+from inplace_lint.driver.session import Outcome, framework_names
+from inplace_lint.live import launch
+from inplace_lint.live.confirm import confirm
+from inplace_lint.workspace import files, import_graph
+
+_HAS_CUDA = {
+    "torch": "import torch; print(torch.cuda.is_available())",
+    "paddle": "import paddle; print(paddle.device.cuda.device_count() > 0)",
+}
+
+
+def proved(outcome: Outcome, options: Mapping[str, Any], settings: Settings) -> dict[str, bytes]:
+    """
+    Put the findings of an outcome to the proof, and give the texts that a report of them needs.
+
+    Raises: `InplaceLintError` where the interpreter or the device that was asked for is missing.
+    """
+    texts: dict[str, bytes] = {}
+    for finding in outcome.findings:
+        for path in {finding.span.path, *(item.span.path for item in finding.related)} - texts.keys():
+            try:
+                texts[path] = files.read(Path(path))
+            except UnreadableError:
+                continue  # standard input, or a cell: their texts are known elsewhere
+    outcome.findings = confirm.confirmed(outcome.findings, _asked(outcome.findings, options, settings))
+    return texts
+
+
+def _asked(findings: Sequence[Finding], options: Mapping[str, Any], settings: Settings) -> confirm.Asked:
+    python = launch.interpreter(options["python"], settings)
+    if options["device"] == "cuda":
+        _check_cuda(python, {finding.framework for finding in findings if finding.framework} or {"torch"})
+    return confirm.Asked(
+        python=python,
+        device=options["device"],
+        seconds=options["confirm_seconds"],
+        memory=options["confirm_memory"],
+        root=str(settings.root.absolute()),
+        probes=settings.probes,
+        callers_of=_Callers().of,
+        root_of=_root,
+        hear=_hear if options["confirm_output"] else lambda _what, _printed: None,
+    )
+
+
+def _hear(what: str, printed: str) -> None:
+    if printed:
+        click.echo(f"{what} printed:\n{printed.rstrip()}", err=True)
+
+
+def _check_cuda(python: str, frameworks: set[str]) -> None:
+    for framework in sorted(frameworks):
+        try:
+            command = [python, "-c", _HAS_CUDA[framework]]
+            said = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 - the user's own
+        except OSError as error:
+            msg = f"{python}: does not run as a Python interpreter"
+            raise InplaceLintError(msg) from error
+        if "True" not in said.split():
+            msg = f"--device cuda: {framework} sees no CUDA device in {Path(python)}"
+            raise InplaceLintError(msg)
+
+
+def _root(path: str) -> str:
+    return str(Path(import_graph.root_of(Path(path))).absolute())
+
+
+@dataclass(slots=True)
+class _Callers:
+    """The files of a project that import something from one of its files; each project is listed once."""
+
+    graphs: dict[str, import_graph.Graph] = field(default_factory=dict)
+
+    def of(self, path: str) -> Sequence[str]:
+        root = import_graph.root_of(Path(path))
+        if root not in self.graphs:
+            self.graphs[root] = import_graph.Graph(root, framework_names(), {}, {})
+        return self.graphs[root].callers(files.shown(Path(path)))

@@ -1,0 +1,136 @@
+"""
+Silent faults: a target is run as written and in another form, and what comes out is compared.
+
+Which form says what should be, depends on the rule: the write made to a copy, the copy made where a second name was
+given, the values that backward needs kept as they were, a checkpointed function run once. Numbers are the losses that
+backward starts from, the gradients that it gives, what the target returns, and what the names of the file hold at its
+end. They say that the write changes something only where two runs as written agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.finding import Finding, Role
+from inplace_lint.core.span import Span
+from inplace_lint.live.child.variants.rewrite import Form, Place, has_form
+from inplace_lint.live.confirm.matching import is_same, told_by
+from inplace_lint.live.source import Source
+from inplace_lint.live.warm import Ran
+
+if TYPE_CHECKING:
+    from inplace_lint.live.confirm.confirm import File
+    from inplace_lint.live.confirm.targets import Target
+
+_RELATIVE = 1e-4
+_ABSOLUTE = 1e-6
+_KINDS = {
+    "IPL103": ("snapshots",),
+    "IPL301": ("write", "alias"),
+    "IPL302": ("snapshots", "write"),
+    "IPL303": ("write",),
+    "IPL304": ("write", "alias"),
+    "IPL305": ("recorded", "rebound"),
+    "IPL306": ("update",),
+    "IPL307": ("alias",),
+    "IPL401": ("uncompiled",),
+    "IPL402": ("direct",),
+}
+_ONLY_IN = {"recorded": "torch", "rebound": "paddle", "update": "paddle"}
+_OF_THE_TEXT = {"write", "alias", "recorded", "rebound", "update"}
+_REFUSED_UNCOMPILED = {"IPL403": "IPL206"}
+Numbers = Sequence[Sequence[tuple[str, float]]]
+
+
+def compared(file: File, target: Target, number: int) -> tuple[str, bool]:
+    """Say what becomes of a target's numbers in the form of a silent finding that is right, and whether they change."""
+    finding, by = file.findings[number], target.words
+    if finding.code in _REFUSED_UNCOMPILED:
+        return _refused_uncompiled(file, target, number)
+    forms = list(_forms(file.sources[file.path], finding))
+    if not forms:
+        return f"the line ran by {by}, but it has no fixed form to compare with", False
+    once, again = file.plain(target)
+    if _difference(once.numbers, again.numbers) is not None:
+        return f"the line ran by {by}, whose numbers differ from run to run", False
+    ran = [file.run(target, [number], numbers=True, written=file.path, form=form.plain) for form in forms]
+    for fixed in ran:
+        found = _difference(once.numbers, fixed.numbers)
+        if found is not None:
+            what, got, due = found
+            return f"{what} is {got:.6g} and should be {due:.6g}, by {by}", True
+    if not any(once.numbers) or not any(any(fixed.numbers) for fixed in ran):
+        return f"the line ran by {by}, which gives no numbers to compare", False
+    return f"the line ran by {by}, with the same numbers as in its fixed form", False
+
+
+def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, bool]:
+    """Say whether a write that compiled code carries out is refused where nothing is compiled."""
+    finding, by = file.findings[number], target.words
+    plain = file.plain(target)[0]
+    if plain.problem:
+        return f"the compiled code did not run by {by}: {plain.problem}", False
+    form = Form("uncompiled").plain
+    ran = file.run(target, [number], numbers=True, written=file.path, form=form)
+    seen = replace(finding, code=_REFUSED_UNCOMPILED[finding.code])
+    if any(is_same(seen, told.finding, ()) for told in told_by(ran.records, file.sources, made_up=ran.made_up)):
+        return f"carried out in compiled code and refused without the compiler, by {by}", True
+    return f"the line ran by {by}, and nothing refused it without the compiler", False
+
+
+def _forms(source: Source, finding: Finding) -> Iterator[Form]:
+    """Give the forms of a program in which a finding's fault is not there, the likeliest first."""
+    aliases = [item.span for item in finding.related if item.role is Role.ALIAS]
+    for kind in _KINDS.get(finding.code, ()):
+        spans = aliases if kind == "alias" else [finding.span]
+        if _ONLY_IN.get(kind, finding.framework) != finding.framework:
+            continue
+        if kind not in _OF_THE_TEXT:
+            yield Form(kind)
+            continue
+        here = [place for place in (_place(source, span) for span in spans) if place is not None]
+        forms = [Form(kind, (place,)) for place in here]
+        yield from (form for form in forms if has_form(source.text, form))
+
+
+def _place(source: Source, span: Span) -> Place | None:
+    ends = ((span.line, span.column), (span.end_line, span.end_column))
+    is_here = Path(span.path).absolute() == Path(source.path).absolute()
+    if source.tree is None or not is_here or max(line for line, _ in ends) > len(source.lines):
+        return None
+    first, last = (len(source.lines[line - 1][:column].encode()) for line, column in ends)
+    return Place(span.line, first, span.end_line, last)
+
+
+def _difference(one: Numbers, other: Numbers) -> tuple[str, float, float] | None:
+    """Give the first number that differs, as far as both runs went, with the words for it; one of a name if any."""
+    found = []
+    for mine, theirs in zip(one, other, strict=False):
+        due = _by_words(theirs)
+        for what, numbers in _by_words(mine).items():
+            both = zip(numbers, due.get(what, ()), strict=False)
+            found += [(what, got, meant) for got, meant in both if not _is_close(got, meant)]
+    return next((item for item in found if "`" in item[0]), next(iter(found), None))
+
+
+def _by_words(numbers: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for what, number in numbers:
+        found[what].append(number)
+    return found
+
+
+def _is_close(one: float, other: float) -> bool:
+    both = math.isnan(one) and math.isnan(other)
+    return both or math.isclose(one, other, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
+
+
+def plain_runs(file: File, target: Target) -> tuple[Ran, Ran]:
+    """Run a target twice as it is written, without its asserts."""
+    once, again = (file.run(target, list(file.findings), numbers=True, written=file.path) for _ in range(2))
+    return once, again

@@ -1,0 +1,238 @@
+"""
+Verdicts: each finding is put to the proof on the real framework.
+
+What can be run to reach a finding is run, one target a process, until one says *confirmed* or *refuted*. Wrongly
+refuted is worse than no verdict: what runs on inputs or arguments that we made up refutes nothing, since the program
+may use others; and a run refutes only what it saved, wrote and went back through, in this order. Everything else is
+*not reached*, or *could not run*.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.finding import Finding, Proof, Role, Severity, Verdict
+from inplace_lint.core.span import Span
+from inplace_lint.live import source as text
+from inplace_lint.live.confirm.compare import compared, plain_runs
+from inplace_lint.live.confirm.matching import is_near, is_same, told_by
+from inplace_lint.live.confirm.targets import Outline, Target, Way, probe_for, targets_of
+from inplace_lint.live.warm import Ran, Warm
+from inplace_lint.workspace.files import decode, read
+
+_SILENT = frozenset({f"IPL30{at}" for at in range(1, 8)} | {"IPL401", "IPL402", "IPL403"})
+_COMPILED = frozenset({"IPL401", "IPL403"})  # what is compiled is not seen to run line by line
+_PROVABLE = frozenset(
+    {f"IPL10{at}" for at in range(1, 4)} | {f"IPL20{at}" for at in range(1, 10)} | {"IPL210", "IPL212"} | _SILENT
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """
+    How to run things: the interpreter, the device, limits, and what a project says about its files.
+
+    `probes` are by file below `root`; `callers_of` gives the files that import something from a file, `root_of` the
+    folder that its imports are looked up in. `hear` is given what the targets print.
+    Units: seconds of wall-clock time; memory in MiB.
+    """
+
+    python: str
+    device: str = "cpu"
+    seconds: float = 30.0
+    memory: int = 4096
+    root: str = ""
+    probes: Mapping[str, str] = field(default_factory=dict)
+    callers_of: Callable[[str], Sequence[str]] = lambda _path: ()
+    root_of: Callable[[str], str] = lambda _path: ""
+    hear: Callable[[str, str], None] = lambda _what, _printed: None
+
+
+def confirmed(findings: Sequence[Finding], asked: Asked) -> tuple[Finding, ...]:
+    """Give the findings with their verdicts; what is opinion alone gets none."""
+    verdicts: dict[int, Verdict] = {}
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, finding in enumerate(findings):
+        if finding.severity is not Severity.INFO:
+            groups[finding.framework, finding.span.path].append(number)
+    warm: dict[str, Warm] = {}
+    try:
+        for (framework, path), numbers in groups.items():
+            process = warm.setdefault(framework, Warm(asked.python, framework, asked.device))
+            verdicts |= File(path, {number: findings[number] for number in numbers}, process, asked).verdicts()
+    finally:
+        for process in warm.values():
+            process.stop()
+    return tuple(replace(one, verdict=verdicts.get(number)) for number, one in enumerate(findings))
+
+
+class File:
+    """The findings of one framework in one file, and what is known of each so far."""
+
+    def __init__(self, path: str, findings: Mapping[int, Finding], warm: Warm, asked: Asked) -> None:
+        self.path, self.findings, self.warm, self.asked = str(Path(path).absolute()), findings, warm, asked
+        self.done: dict[int, Verdict] = {}
+        self.partly: dict[int, str] = {}
+        self.missed: dict[int, tuple[Way, Proof, str]] = {}
+        self.sources: dict[str, text.Source] = {}
+        self._plain: dict[Target, tuple[Ran, Ran]] = {}
+
+    def plain(self, target: Target) -> tuple[Ran, Ran]:
+        """Give two runs of a target as it is written, with their numbers; they are done once."""
+        if target not in self._plain:
+            self._plain[target] = plain_runs(self, target)
+        return self._plain[target]
+
+    def verdicts(self) -> dict[int, Verdict]:
+        """Run targets until each finding has its verdict, or there are no more."""
+        reason = self._obstacle()
+        if reason:
+            return self._all_could_not_run(reason)
+        wanted = self._targets()
+        for target in sorted(wanted, key=lambda target: target.way):
+            numbers = [number for number in wanted[target] if number not in self.done]
+            if numbers:
+                self._try(target, numbers)
+            if self.warm.trouble:
+                return self._all_could_not_run(self.warm.trouble)
+        return {number: self.done.get(number) or self._left(number) for number in self.findings}
+
+    def _all_could_not_run(self, reason: str) -> dict[int, Verdict]:
+        return {number: self._verdict(one, Proof.COULD_NOT_RUN, reason) for number, one in self.findings.items()}
+
+    def _obstacle(self) -> str:
+        one = next(iter(self.findings.values()))
+        if one.span.cell is not None:
+            return "cells of a notebook are not run"
+        if not one.framework:
+            return "it is about no framework"
+        if not Path(self.path).is_file():
+            return "there is no file to run"
+        return ""
+
+    def _targets(self) -> dict[Target, list[int]]:
+        """Give what to run, with the findings that it may reach; read all files while they are as they were."""
+        outline = self._outline(self.path)
+        callers = [self._outline(path) for path in self.asked.callers_of(self.path)]
+        probe = probe_for(self.path, self.asked.root, self.asked.probes)
+        wanted: dict[Target, list[int]] = {}
+        for number, finding in self.findings.items():
+            for span in (finding.span, *(item.span for item in finding.related)):
+                self.sources.setdefault(str(Path(span.path).absolute()), text.load(str(Path(span.path).absolute())))
+            if finding.code in _PROVABLE and outline is not None:
+                known = [caller for caller in callers if caller is not None]
+                for target in targets_of(outline, finding.span.line, probe, known):
+                    wanted.setdefault(target, []).append(number)
+        return wanted
+
+    def _outline(self, path: str) -> Outline | None:
+        try:
+            return Outline(str(Path(path).absolute()), decode(read(Path(path))))
+        except (UnreadableError, SyntaxError, ValueError):
+            return None
+
+    def _try(self, target: Target, numbers: Sequence[int]) -> None:
+        ran = self.run(target, numbers)
+        self.asked.hear(f"{target.path}: {target.words}", ran.printed)
+        broken: set[int] = set()
+        for told in told_by(ran.records, self.sources, made_up=ran.made_up):
+            for number in numbers:
+                finding = self.findings[number]
+                if is_near(finding, told.finding):
+                    broken.add(number)
+                if number not in self.done and is_same(finding, told.finding, tuple(self.findings.values())):
+                    reason = f"{told.cause}, by {target.words}"
+                    if told.is_silent:
+                        shown, is_different = compared(self, target, number)
+                        reason = f"{told.cause}, so that {shown}" if is_different else reason
+                    self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
+        if self.warm.trouble:
+            return
+        for number in numbers:
+            if number not in self.done:
+                self._weigh(number, target, ran, is_broken=number in broken)
+
+    def _weigh(self, number: int, target: Target, ran: Ran, *, is_broken: bool) -> None:
+        """Note what a run that did not break at a finding says of it."""
+        finding = self.findings[number]
+        marks = [mark for mark in ran.marks if mark.number == number]
+        # Some writes are no call of the framework: those of NumPy, and those that bind an attribute.
+        if finding.code in _SILENT and not ran.trouble and (marks or not ran.made_up or finding.code in _COMPILED):
+            reason, is_confirmed = compared(self, target, number)
+            if is_confirmed:
+                self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
+            elif marks:
+                self.partly[number] = reason
+            else:
+                self._missed(number, target.way, Proof.NOT_REACHED, f"{target.words} was not seen to run the line")
+        elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up):
+            reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
+            self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
+        elif marks:
+            self.partly[number] = _uncertain(target.words, ran.problem)
+        else:
+            end = "ran to the end without running the line"
+            proof = Proof.COULD_NOT_RUN if ran.problem else Proof.NOT_REACHED
+            reason = f"{target.words}: {ran.problem}" if ran.problem else f"{target.words} {end}"
+            self._missed(number, target.way, proof, reason)
+
+    def _missed(self, number: int, way: Way, proof: Proof, reason: str) -> None:
+        """Keep the first reason of the last way: what stands next to the line is tried first there."""
+        if number not in self.missed or self.missed[number][0] < way:
+            self.missed[number] = (way, proof, reason)
+
+    def _left(self, number: int) -> Verdict:
+        """Give the verdict on what was neither confirmed nor refuted: the run that came nearest tells why."""
+        finding = self.findings[number]
+        if finding.code not in _PROVABLE:
+            return self._verdict(finding, Proof.COULD_NOT_RUN, f"findings of {finding.code} are not proved by running")
+        if number in self.partly:
+            return self._verdict(finding, Proof.NOT_REACHED, self.partly[number])
+        if number in self.missed:
+            return self._verdict(finding, *self.missed[number][1:])
+        return self._verdict(finding, Proof.COULD_NOT_RUN, "nothing that runs the line was found")
+
+    def _verdict(self, finding: Finding, proof: Proof, reason: str) -> Verdict:
+        return Verdict(proof, finding.framework, self.warm.version, self.asked.device, reason)
+
+    def run(self, target: Target, marked: Sequence[int], **more: Any) -> Ran:  # noqa: ANN401 - keys of an order
+        """Run a target in a process of its own, with marks at the places of these findings."""
+        roots = [self.asked.root_of(target.path), self.asked.root, str(Path.cwd())]
+        return self.warm.run(
+            {
+                "framework": self.warm.framework,
+                "path": target.path,
+                "paths": [root for root in dict.fromkeys(roots) if root],
+                "entry": {"kind": target.kind, "name": target.name, "method": target.method},
+                "marks": [self._mark(number) for number in marked],
+                "device": self.asked.device,
+                "seconds": self.asked.seconds,
+                "memory": self.asked.memory,
+                **more,
+            }
+        )
+
+    def _mark(self, number: int) -> dict[str, Any]:
+        finding = self.findings[number]
+        return {
+            "number": number,
+            "writes": [self._range(finding.span)],
+            "saves": [self._range(item.span) for item in finding.related if item.role is Role.SAVE],
+        }
+
+    def _range(self, span: Span) -> tuple[str, int, int, int]:
+        path = str(Path(span.path).absolute())
+        lines = self.sources[path].lines if path in self.sources else ()
+        text = lines[span.end_line - 1] if span.end_line <= len(lines) else ""
+        return path, span.line, span.end_line, len(text[: span.end_column].encode("utf-8", "surrogatepass"))
+
+
+def _uncertain(by: str, problem: str) -> str:
+    if problem:
+        return f"the line ran by {by}, which says nothing certain ({problem})"
+    return f"the line ran by {by}, which says nothing certain"

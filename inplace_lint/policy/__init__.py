@@ -1,0 +1,1 @@
+"""What a user chose not to see: suppressions, baselines, changed lines."""

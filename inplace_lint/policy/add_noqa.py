@@ -1,0 +1,82 @@
+"""
+Writes the comments that silence findings: `--add-noqa`, for a team that wants to begin with a clean slate.
+
+A comment goes to the end of the line of the finding, or to the next line of its statement where that one can hold none
+(it ends inside a string, or in a backslash). A `# noqa: CODES` that stands there gets the code added.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inplace_lint.core.finding import Finding
+from inplace_lint.core.span import Span
+from inplace_lint.frontend.slices import split_lines
+
+_LIST = re.compile(r"#\s*noqa\s*:\s*[A-Za-z][\w-]*(?:[\s,]+[A-Za-z]+[0-9]+)*", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Where comments stand and cannot stand: `closed` lines can hold none, `listed` has the end of a list of codes."""
+
+    closed: set[int] = field(default_factory=set)
+    listed: dict[int, int] = field(default_factory=dict)
+
+
+def silenced(
+    source: str, findings: Iterable[Finding], statements: Mapping[Span, tuple[int, int]]
+) -> tuple[str, tuple[Finding, ...]]:
+    """
+    Give a text with a comment for each finding, and the findings for which no line of their statement can hold one.
+
+    Every other character, line ends included, stays as it is.
+    """
+    lines = list(split_lines(source))
+    known = _look(source, lines)
+    codes: dict[int, set[str]] = {}
+    left: list[Finding] = []
+    for finding in findings:
+        first, last = statements.get(finding.span, (finding.span.line, finding.span.end_line))
+        open_ = [line for line in range(first, min(last, len(lines)) + 1) if line not in known.closed]
+        line = next((line for line in open_ if line >= finding.span.line), open_[-1] if open_ else None)
+        if line is None:
+            left.append(finding)
+        else:
+            codes.setdefault(line, set()).add(finding.code)
+    for line, new in codes.items():
+        lines[line - 1] = _with_codes(lines[line - 1], sorted(new), known.listed.get(line))
+    return "".join(lines), tuple(left)
+
+
+def _with_codes(line: str, codes: Sequence[str], listed: int | None) -> str:
+    if listed is not None:
+        return f"{line[:listed]}, {', '.join(codes)}{line[listed:]}"
+    text = line.rstrip("\r\n")
+    return f"{text.rstrip()}  # noqa: {', '.join(codes)}{line[len(text) :]}"
+
+
+def _look(source: str, lines: Sequence[str]) -> _Lines:
+    known = _Lines({number for number, line in enumerate(lines, 1) if line.rstrip("\r\n").endswith("\\")})
+    starts: list[int] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source, newline=None).readline):
+            name = tokenize.tok_name[token.type]
+            if name == "COMMENT":
+                match = _LIST.search(token.string)
+                if match is not None:
+                    known.listed[token.start[0]] = token.start[1] + match.end()
+                known.closed -= {token.start[0]}  # a backslash in a comment continues nothing
+            elif name == "STRING":
+                known.closed |= {*range(token.start[0], token.end[0])}
+            elif name.endswith("STRING_START"):
+                starts.append(token.start[0])
+            elif name.endswith("STRING_END") and starts:
+                known.closed |= {*range(starts.pop(), token.end[0])}
+    except (tokenize.TokenError, SyntaxError):
+        pass  # what this Python cannot tokenize to the end still has the lines before it
+    return known

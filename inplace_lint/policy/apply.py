@@ -1,0 +1,128 @@
+"""
+What a team needs to begin: comments or a baseline for what is found today, and only what a branch changed.
+
+A baseline is looked for where the command runs if an option names it, and beside the configuration if that does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+
+from inplace_lint.cli.options import Wishes
+from inplace_lint.config.settings import Settings
+from inplace_lint.core.errors import InplaceLintError, UnreadableError
+from inplace_lint.core.finding import Finding
+from inplace_lint.driver.crashes import SYNTAX_CODE
+from inplace_lint.driver.session import Outcome
+from inplace_lint.fix.apply import notebook as notebook_cells
+from inplace_lint.policy import add_noqa, baseline, changed_lines
+from inplace_lint.policy.suppress import UNUSED_CODE
+from inplace_lint.report.i18n import language, sayer
+from inplace_lint.report.plural import counted
+from inplace_lint.report.summary import Say
+from inplace_lint.workspace import files, notebook
+
+_NOT_SILENCED = frozenset({SYNTAX_CODE, UNUSED_CODE})
+
+
+def adopt(
+    outcome: Outcome,
+    texts: Mapping[str, bytes],
+    settings: Settings,
+    wishes: Wishes,
+    changed: changed_lines.Changed | None,
+) -> str:
+    """
+    Take out of an outcome what is not to be told, or write what was asked for and give the word about that.
+
+    `changed` are the lines to which findings are bound, None where all are told.
+    Raises: `InplaceLintError` for a baseline that cannot be read or written.
+    """
+    say = sayer(language(settings.lang, stream=sys.stdout))
+    if wishes.add_noqa:
+        added, troubles = add_comments(outcome)
+        outcome.troubles = sorted((*outcome.troubles, *troubles))
+        return say(f"Added {counted(added, 'noqa comment')}.")
+    texts = {**texts, **{path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}}
+    place = _place(settings)
+    if wishes.write_baseline:
+        return _write_baseline(outcome, texts, Path(wishes.write_baseline), say)
+    if wishes.prune_baseline:
+        return _prune(outcome, texts, place, say)
+    if place is not None:
+        applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)
+        outcome.hidden.update(dict.fromkeys(set(outcome.findings) - set(applied.left), True))
+        outcome.findings = applied.left
+        outcome.notes.extend(baseline.told(applied.stale, files.shown(place)))
+    if changed is not None:
+        out = [one for one in outcome.findings if not changed_lines.in_changed_lines(one, changed)]
+        outcome.hidden.update(dict.fromkeys(out, False))
+        outcome.findings = tuple(one for one in outcome.findings if one not in outcome.hidden)
+    return ""
+
+
+def _place(settings: Settings) -> Path | None:
+    return settings.root / settings.baseline if settings.baseline else None
+
+
+def _write_baseline(outcome: Outcome, texts: Mapping[str, bytes], place: Path, say: Say) -> str:
+    found = baseline.entries_of(outcome.findings, place.parent, texts)
+    known = baseline.read(place) if place.exists() else Counter[baseline.Key]()
+    entries = baseline.merged(known, found, place.parent, outcome)
+    baseline.write(place, entries)
+    return say(f"Wrote {counted(entries.total(), 'finding')} to {files.shown(place)}.")
+
+
+def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None, say: Say) -> str:
+    if place is None:
+        msg = "--prune-baseline: there is no baseline; name it with --baseline"
+        raise InplaceLintError(msg)
+    known = baseline.read(place)
+    found = baseline.entries_of(outcome.findings, place.parent, texts)
+    entries = baseline.pruned(known, found, place.parent, outcome)
+    baseline.write(place, entries)
+    gone = known.total() - entries.total()
+    return say(f"Took {counted(gone, 'finding')} out of {files.shown(place)}.")
+
+
+def add_comments(outcome: Outcome) -> tuple[int, list[str]]:
+    """Write a comment for each finding of a run; give how many, and one line for each file where that failed."""
+    findings = [finding for finding in outcome.findings if finding.code not in _NOT_SILENCED]
+    added = 0
+    troubles: list[str] = []
+    for name, group in groupby(findings, key=lambda finding: notebook.file_of(finding.span)):
+        try:
+            done, left = _silence_file(name, list(group), outcome)
+        except UnreadableError as error:
+            troubles.append(f"{name}: {error}")
+            continue
+        added += done
+        troubles.extend(f"{name}:{finding.span.line}: no line of this statement can hold a comment" for finding in left)
+    return added, troubles
+
+
+def _silence_file(name: str, findings: list[Finding], outcome: Outcome) -> tuple[int, tuple[Finding, ...]]:
+    path = Path(name)
+    before = files.read(path)
+    left: list[Finding] = []
+    if name in outcome.notebooks:
+        cells: dict[int, list[Finding]] = {}
+        for finding in findings:
+            cells.setdefault(finding.span.cell or 0, []).append(finding)
+        codes = notebook_cells.sources(before)
+        texts: dict[int, str] = {}
+        for cell, own in cells.items():
+            texts[cell], open_ = add_noqa.silenced(codes[cell], own, outcome.statements)
+            left.extend(open_)
+        data = notebook_cells.replaced(before, texts)
+    else:
+        text, open_ = add_noqa.silenced(files.decode(before), findings, outcome.statements)
+        left.extend(open_)
+        data = files.encode(text, before)
+    if len(left) < len(findings):
+        files.swap(path, before, data)
+    return len(findings) - len(left), tuple(left)

@@ -1,0 +1,162 @@
+"""
+Findings that the user has seen and let stand: `# noqa` and `# noqa: IPL101, IPL102`.
+
+A comment counts on any physical line of the statement, or of the header of a compound statement, that holds the primary
+place of a finding. Comments are found by tokenizing, so that the same text inside a string means nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from inplace_lint.core.finding import Certainty, Finding, Severity
+from inplace_lint.core.span import Span
+
+_NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<list>[A-Za-z][\w-]*(?:[\s,]+[A-Za-z][\w-]*)*))?", re.IGNORECASE)
+_IGNORE = re.compile(r"#\s*inplace-lint:\s*ignore(?![\w-])(?:\s*\[(?:(?P<list>[^\]]*)\]|(?P<open>.*)))?", re.IGNORECASE)
+_CODE = re.compile(r"[A-Z]+[0-9]+$|IPL[0-9]")  # whatever begins as one of ours was meant as one
+
+
+UNUSED_CODE = "IPL901"
+UNUSED_NAME = "unused-suppression"
+_OURS = re.compile(rb"noqa[^\n]*(?:IPL|-)|inplace-lint:", re.IGNORECASE)
+
+
+def may_name_us(data: bytes) -> bool:
+    """Say whether a file may have a comment that silences a rule of ours: most need no closer look."""
+    return (b"noqa" in data or b"NOQA" in data or b"inplace-lint" in data) and _OURS.search(data) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """
+    A comment that silences; no selectors silence every rule.
+
+    `ours`: it names us, and no other tool reads it. `broken`: its list has no end, and it silences nothing.
+    """
+
+    line: int
+    selectors: tuple[str, ...]
+    ours: bool = field(default=False, compare=False)
+    broken: bool = field(default=False, compare=False)
+    column: int = field(default=0, compare=False)
+    end_column: int = field(default=0, compare=False)
+
+
+def suppressions(source: str) -> tuple[Suppression, ...]:
+    """Give the silencing comments of a file in order; what can no longer be tokenized is passed over."""
+    lowered = source.lower()
+    if "noqa" not in lowered and "inplace-lint" not in lowered:
+        return ()
+    found: list[Suppression] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source, newline=None).readline):
+            if token.type == tokenize.COMMENT:
+                found.extend(_of_comment(token.string, *token.start))
+    except (tokenize.TokenError, SyntaxError):
+        pass  # the comments before the place that this Python's tokenizer refuses still count
+    return tuple(found)
+
+
+def unsuppressed(
+    findings: Sequence[Finding], source: str, statements: Mapping[Span, tuple[int, int]]
+) -> tuple[Finding, ...]:
+    """Give the findings that no comment silences; `statements` has the first and last line to look at for a span."""
+    comments = suppressions(source)
+    if not comments:
+        return tuple(findings)
+    return tuple(finding for finding in findings if not _is_silenced(finding, comments, statements))
+
+
+def unused(
+    findings: Sequence[Finding],
+    source: str,
+    statements: Mapping[Span, tuple[int, int]],
+    path: str,
+    codes: Mapping[str, str],
+    *,
+    known: Collection[str],
+    every: bool,
+) -> list[Finding]:
+    """
+    Give a finding for each comment that names rules that apply, but silences nothing; `codes` are theirs by name.
+
+    A comment of ours that names none is told only where `every` rule applies; one with a word that is no rule always:
+    `known` are the codes and names of all there are.
+    """
+    found = []
+    for comment in suppressions(source):
+        if comment.broken:
+            found.append(_told(comment, "this comment has no `]`, and silences nothing", "close the list", path))
+            continue
+        found.extend(
+            _told(comment, f"`{word}` names no rule, and silences nothing", "write a whole code or name", path)
+            for word in comment.selectors
+            if word.lower() not in known and (comment.ours or word.upper().startswith("IPL"))
+        )
+        words = [word for word in comment.selectors if word.upper() in codes.values() or word.lower() in codes]
+        if not words and not (every and comment.ours and not comment.selectors):
+            continue
+        idle = []
+        for word in words or [""]:
+            alone = replace(comment, selectors=(word,) if word else ())
+            if not any(_is_silenced(finding, (alone,), statements) for finding in findings):
+                idle.append(word)
+        if idle:
+            what = ", ".join(f"`{word}`" for word in idle if word) or "this comment"
+            message = f"{what} silence nothing here" if len(idle) > 1 else f"{what} silences nothing here"
+            partly = len(idle) < len(comment.selectors)
+            found.append(_told(comment, message, f"take {what} out of the list" if partly else "remove it", path))
+    return found
+
+
+def _told(comment: Suppression, message: str, cure: str, path: str) -> Finding:
+    return Finding(
+        code=UNUSED_CODE,
+        name=UNUSED_NAME,
+        severity=Severity.WARNING,
+        certainty=Certainty.ALWAYS,
+        message=message,
+        span=Span(path, comment.line, comment.column, comment.line, comment.end_column),
+        label="unused",
+        help=cure,
+    )
+
+
+def _of_comment(comment: str, line: int, column: int) -> list[Suppression]:
+    found = []
+    if (match := _NOQA.search(comment)) is not None:
+        codes = _codes(re.split(r"[\s,]+", match["list"] or ""))
+        if codes or not match["list"]:  # a list of anything else silences nothing
+            found.append(Suppression(line, codes, False, False, column + match.start(), column + match.end()))
+    if (match := _IGNORE.search(comment)) is not None:
+        words = re.split(r"[\s,]+", (match["list"] or "").strip())
+        selectors = tuple(word for word in words if word)
+        is_broken = match["open"] is not None
+        found.append(Suppression(line, selectors, True, is_broken, column + match.start(), column + match.end()))
+    return found
+
+
+def _codes(words: Sequence[str]) -> tuple[str, ...]:
+    """Keep the words that are codes or names of rules: of "IPL101 because" the first."""
+    return tuple(word for word in words if _CODE.match(word.upper()) or "-" in word)
+
+
+def _is_silenced(finding: Finding, comments: Sequence[Suppression], statements: Mapping[Span, tuple[int, int]]) -> bool:
+    lines = statements.get(finding.span, (finding.span.line, finding.span.end_line))
+    for comment in comments:
+        if (
+            not comment.broken
+            and lines[0] <= comment.line <= lines[1]
+            and (not comment.selectors or any(_names(selector, finding) for selector in comment.selectors))
+        ):
+            return True
+    return False
+
+
+def _names(selector: str, finding: Finding) -> bool:
+    return selector.upper() == finding.code or selector.lower() == finding.name

@@ -1,0 +1,101 @@
+"""JSON for programs: a list of objects with Ruff's keys, and those that only in-place findings have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from inplace_lint.core.finding import Applicability, Edit, Finding, Related
+from inplace_lint.core.span import Span
+from inplace_lint.report.model import Report
+from inplace_lint.workspace.notebook import file_of
+
+
+def render(report: Report) -> str:
+    """Give the list, `[]` when nothing was found. Rows and columns count from 1, ends are exclusive."""
+    rows = [_row(finding, report) for finding in report.findings]
+    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+
+
+def lines(report: Report) -> str:
+    """Give one object a line, nothing when nothing was found."""
+    return "".join(json.dumps(_row(finding, report), ensure_ascii=False) + "\n" for finding in report.findings)
+
+
+def _row(finding: Finding, report: Report) -> dict[str, Any]:
+    span = finding.span
+    return {
+        "cell": span.cell,
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "severity": finding.severity.value,
+        "filename": _filename(span),
+        "location": {"row": span.line, "column": span.column + 1},
+        "end_location": {"row": span.end_line, "column": span.end_column + 1},
+        "fix": _fix(finding),
+        "noqa_row": report.statements.get(span, (span.line, span.end_line))[1],
+        "url": None,
+        "framework": finding.framework or None,
+        "related": [_related(item) for item in finding.related],
+        "certainty": finding.certainty.value,
+        "confirmed": confirmed(finding),
+    }
+
+
+def confirmed(finding: Finding) -> dict[str, str] | None:
+    """
+    Give the verdict of `--confirm`, `null` where it was not asked for or the finding is opinion.
+
+    `verdict` is `confirmed`, `refuted`, `not reached` or `could not run`; `device` `cpu` or `cuda`; `version` that of
+    the framework, empty where it could not be imported; `reason` one line.
+    """
+    verdict = finding.verdict
+    if verdict is None:
+        return None
+    return {
+        "verdict": verdict.proof.value,
+        "device": verdict.device,
+        "version": verdict.version,
+        "reason": verdict.reason,
+    }
+
+
+def _fix(finding: Finding) -> dict[str, Any] | None:
+    if finding.fix is not None:
+        edits = [_edit(edit, finding) for edit in finding.fix.edits]
+        return {"applicability": finding.fix.applicability.value, "message": finding.fix.message, "edits": edits}
+    if not finding.help:
+        return None
+    return {"applicability": Applicability.DISPLAY.value, "message": finding.help, "edits": []}
+
+
+def _edit(edit: Edit, finding: Finding) -> dict[str, Any]:
+    """Give an edit; one that stands in another file or cell than the finding says in which."""
+    span = edit.span
+    elsewhere: dict[str, Any] = {"filename": _filename(span)} if file_of(span) != file_of(finding.span) else {}
+    if span.cell != finding.span.cell:
+        elsewhere["cell"] = span.cell
+    return {
+        "content": edit.content,
+        "location": {"row": span.line, "column": span.column + 1},
+        "end_location": {"row": span.end_line, "column": span.end_column + 1},
+        **elsewhere,
+    }
+
+
+def _related(item: Related) -> dict[str, Any]:
+    span = item.span
+    return {
+        "role": item.role.value,
+        "message": item.message,
+        "cell": span.cell,
+        "filename": _filename(span),
+        "location": {"row": span.line, "column": span.column + 1},
+        "end_location": {"row": span.end_line, "column": span.end_column + 1},
+    }
+
+
+def _filename(span: Span) -> str:
+    return str(Path(file_of(span)).absolute())

@@ -1,0 +1,142 @@
+"""
+SARIF 2.1.0, for code scanning: one run, relative URIs, columns in code points.
+
+The places where a value was saved and where backward needs it are linked from the message, and stand in a code flow:
+save, write, backward.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from inplace_lint import __version__
+from inplace_lint.core.finding import Finding, Fix, Role, Severity
+from inplace_lint.core.span import Span
+from inplace_lint.knowledge.locate import rule_page
+from inplace_lint.report.formats.json_list import confirmed
+from inplace_lint.report.model import Report
+from inplace_lint.report.paths import fingerprints, uri
+from inplace_lint.workspace.notebook import file_of, within
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_SENTENCE = re.compile(r".+?(?:\.(?= |$)|。)")
+_ORDER = (Role.SAVE, Role.ALIAS, Role.WRITE, Role.BACKWARD)
+
+
+def render(report: Report) -> str:
+    """Give the log."""
+    rules = {finding.code: finding for finding in report.findings}
+    codes = sorted(rules)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "inplace-lint",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_rule(rules[code], report.lang) for code in codes],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"SRCROOT": {"description": {"text": "the folder that the tool was run in"}}},
+        "results": [
+            _result(finding, key, codes.index(finding.code), report.say(".")) for finding, key in fingerprints(report)
+        ],
+    }
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(finding: Finding, lang: str) -> dict[str, Any]:
+    path = rule_page(finding.name, lang)
+    text = path.read_text(encoding="utf-8") if path.is_file() else f"# {finding.name}\n"
+    does = (text.split("\n## ", 2)[1:2] or [""])[0]
+    short = " ".join(does.partition("\n")[2].split()) or finding.name
+    first = _SENTENCE.match(short)
+    return {
+        "id": finding.code,
+        "name": finding.name,
+        "shortDescription": {"text": first[0] if first is not None else f"{short}."},
+        "fullDescription": {"text": short},
+        "help": {"text": short, "markdown": text},
+        "properties": {"tags": [finding.framework] if finding.framework else []},
+    }
+
+
+def _result(finding: Finding, fingerprint: str, index: int, stop: str) -> dict[str, Any]:
+    related = [
+        {"id": number, **_location(item.span, item.message)} for number, item in enumerate(finding.related, start=1)
+    ]
+    links = "".join(
+        f" [{_plain(item.message)}]({number}){stop}" for number, item in enumerate(finding.related, start=1)
+    )
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": f"{within(finding.span)}{_plain(finding.message)}{stop}{links}"},
+        "locations": [_location(finding.span)],
+        "partialFingerprints": {"inplaceLint/v1": fingerprint},
+        "properties": _properties(finding),
+    }
+    if related:
+        result["relatedLocations"] = related
+        result["codeFlows"] = [{"threadFlows": [{"locations": _flow(finding)}]}]
+    if finding.fix is not None and all(edit.span.cell is None for edit in finding.fix.edits):
+        result["fixes"] = [_fix(finding.fix)]
+    return result
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    """Give a fix as changes of files, one a file."""
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for edit in fix.edits:
+        place = _location(edit.span)["physicalLocation"]
+        inserted = {"insertedContent": {"text": edit.content}} if edit.content else {}
+        changes.setdefault(place["artifactLocation"]["uri"], []).append({"deletedRegion": place["region"], **inserted})
+    return {
+        "description": {"text": _plain(fix.message)},
+        "artifactChanges": [
+            {"artifactLocation": {"uri": path, "uriBaseId": "SRCROOT"}, "replacements": replacements}
+            for path, replacements in changes.items()
+        ],
+    }
+
+
+def _properties(finding: Finding) -> dict[str, Any]:
+    found = {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)}
+    return found if finding.verdict is None else {**found, "confirmed": confirmed(finding)}
+
+
+def _flow(finding: Finding) -> Sequence[dict[str, Any]]:
+    """Give the save, the write and the backward, in the order in which they run."""
+    steps = [(item.role, item.span, item.message) for item in finding.related]
+    if all(role is not Role.WRITE for role, _, _ in steps):
+        steps.append((Role.WRITE, finding.span, finding.label))
+    steps.sort(key=lambda step: _ORDER.index(step[0]))
+    return [{"location": _location(span, message)} for _, span, message in steps]
+
+
+def _location(span: Span, message: str = "") -> dict[str, Any]:
+    location: dict[str, Any] = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(file_of(span)), "uriBaseId": "SRCROOT"},
+            "region": {
+                "startLine": span.line,
+                "startColumn": span.column + 1,
+                "endLine": span.end_line,
+                "endColumn": span.end_column + 1,
+            },
+        }
+    }
+    if span.cell is not None:  # lines and columns are those of the cell
+        location["logicalLocations"] = [{"name": within(span)[:-2], "fullyQualifiedName": span.path}]
+    return {**location, "message": {"text": within(span) + message}} if message else location
+
+
+def _plain(text: str) -> str:
+    """Escape what SARIF takes for a link."""
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")

@@ -1,0 +1,1 @@
+"""Rules about writes to what backward needs."""

@@ -1,0 +1,1 @@
+"""Rules about writes under scripts, checkpoints and compilers."""

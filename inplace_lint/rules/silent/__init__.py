@@ -1,0 +1,1 @@
+"""Rules about writes that change results without an error."""

@@ -1,0 +1,60 @@
+"""IPL304: what a program keeps for later is not a copy, and a write changes it."""
+
+from __future__ import annotations
+
+from inplace_lint.core.event import Event, Snapshot
+from inplace_lint.core.finding import Role, Severity
+from inplace_lint.rules.draft import Draft, Mark, named, primary, ran
+
+_SAYS = {
+    "container": "{what} is overwritten after it was put into a container, and read from there as if it were not",
+    "detached": "{what} is overwritten, and with it the detached tensor that was put away: it is no copy",
+    "average": "{what} is averaged with itself: what was put away is no copy",
+    "state": "{what} changes the parameters, and with them the state that was put away: `state_dict` is no copy",
+    "again": "{what} is overwritten between two moments at which it was put away: both times it is the same memory",
+    "item": "{what} is part of what the object holds: it is changed again each time the item is asked for",
+    "repeated": "{what} is overwritten, but all items of the list are this one tensor",
+    "default": "{what} is the default of a parameter: it is made once, and the write stays for all later calls",
+}
+_CURES = {
+    "container": "put a `clone()` into the container, or do not write in place",
+    "detached": "put `detach().clone()` away",
+    "average": "put `detach().clone()` away",
+    "state": "put a copy away: `copy.deepcopy(model.state_dict())`",
+    "again": "put a copy away: `clone()`",
+    "item": "work on a copy: `clone()`",
+    "repeated": "make the list with a comprehension: `[... for _ in range(n)]`",
+    "default": "use `None` as the default and make the tensor in the function",
+}
+
+
+def _written(event: Snapshot) -> str:
+    """Spell what is written, or the call that writes the parameters."""
+    method = event.write.op.rpartition(".")[2]
+    return (
+        f"`{event.write.symbol}.{method}()`"
+        if event.how == "state" and event.write.symbol
+        else named(event.write.symbol)
+    )
+
+
+def judge(event: Event) -> Draft | None:
+    """Speak of a changed snapshot; nothing raises, so it is never above a warning."""
+    if not isinstance(event, Snapshot) or event.how not in _SAYS:
+        return None
+    write = event.write
+    marks = list(ran(write))
+    if event.kept is not None:
+        marks.append(Mark(Role.ALIAS, event.kept, "kept here"))
+    if event.read is not None:
+        marks.append(Mark(Role.ALIAS, event.read.site.place, "read here"))
+    return Draft(
+        place=primary(write),
+        message=_SAYS[event.how].format(what=_written(event)),
+        label="this makes it write in place" if write.flag is not None and write.module else "written here",
+        related=tuple(marks),
+        write=write,
+        help="set `inplace=False`" if write.flag is not None else _CURES[event.how],
+        worst=Severity.WARNING,
+        assumptions=event.assumptions,
+    )

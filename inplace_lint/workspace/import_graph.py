@@ -1,0 +1,331 @@
+"""
+The files around those that are checked: what a process reads of them, and which of them import which.
+
+Findings of a file also come from the roots of other files that lead into it. Therefore a run over some files of a
+project runs the roots of the files that import something from these as well: what is said of a file must not depend
+on which other files were asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inplace_lint.config.settings import is_there, marked_root
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.workspace import files
+from inplace_lint.workspace.import_resolver import Lookup
+
+if TYPE_CHECKING:
+    from inplace_lint.workspace.module_store import Project
+
+_IMPORT = re.compile(
+    r"(?:^|[;:])[ \t]*(?:from[ \t]+(?P<level>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
+    r"(?P<names>\([^)]*\)|(?:\\\r?\n|[^\n;])*)|import[ \t]+(?P<plain>[\w.][\w., \t]*))",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(rb"#[^\n]*")
+_DEFINITION = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
+_MOST_FILES = 20_000
+_MOST_UNMARKED = 1_000
+_MOST_CALLERS = 16
+_DEEPEST = 6
+_MOST_KEPT = 256 << 20
+_PROJECTS: dict[tuple[str, str], Project] = {}
+
+
+def project(root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) -> Project:
+    """
+    Give what this process has read below a root so far; `texts` stand for the files of their paths.
+
+    What is too much to be kept is read again when it is asked for, and is the same then.
+    """
+    from inplace_lint.workspace.module_store import Project  # noqa: PLC0415 - libcst only where files are analyzed
+
+    here = Path.cwd().as_posix()
+    if (here, root) not in _PROJECTS:
+        _PROJECTS[here, root] = Project(_lookup(root, frameworks), partial(_text, texts))
+    if sum(known.weight() for known in _PROJECTS.values()) > _MOST_KEPT:
+        for known in _PROJECTS.values():
+            known.lighten()
+    return _PROJECTS[here, root]
+
+
+def forget() -> None:
+    """Read files again from here on: what was read before may have changed."""
+    _PROJECTS.clear()
+
+
+class Graph:
+    """Which files of a project import which; `texts` are files that were read already."""
+
+    def __init__(
+        self,
+        root: str,
+        frameworks: Iterable[str],
+        texts: Mapping[str, bytes],
+        exclude: Mapping[Path, Sequence[str]],
+    ) -> None:
+        self.root, self._texts, self._exclude = root, dict(texts), exclude
+        self._look_up = _lookup(root, frameworks)
+        self._targets: dict[str, frozenset[str]] = {}
+        self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
+        self._homes: dict[tuple[str, str], str] = {}
+        self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
+        self._definitions: dict[str, frozenset[str]] = {}
+        self._packages: dict[str, str] = {}
+        self._listed: set[str] | None = None
+        self._callers: dict[str, tuple[str, ...]] = {}
+        self._digests: dict[str, bytes] = {}
+
+    def text(self, path: str) -> bytes:
+        """Give the bytes of a file; none when it cannot be read."""
+        if path not in self._texts:
+            try:
+                self._texts[path] = files.read(Path(path))
+            except UnreadableError:
+                self._texts[path] = b""
+        return self._texts[path]
+
+    def below(self, path: str) -> set[str]:
+        """Give the files that a file imports, directly or through others."""
+        found: set[str] = set()
+        waiting = [path]
+        while waiting:
+            more = self._imports(waiting.pop()) - found
+            found |= more
+            waiting.extend(more)
+        return found - {path}
+
+    def callers(self, path: str) -> tuple[str, ...]:
+        """
+        Give the files whose roots may find something in a file: those that import something that stands in it.
+
+        Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given: of more, those that import
+        something that leads to a write there; direct ones before those that import these, and of each the nearest
+        folders first.
+        """
+        known = self._callers.get(path)
+        if known is None:
+            known = self._callers[path] = self._nearest(path)
+        return known
+
+    def _nearest(self, path: str) -> tuple[str, ...]:
+        known = self._users_of(self._package(path))
+        found: dict[str, None] = {}
+        level = {path}
+        near: dict[str, int] = {}
+        while level and len(found) < _MOST_CALLERS:
+            users = {user for target in level for user in known.get(target, ())} - found.keys() - {path}
+            near |= {folder: -_shared(folder, path) for folder in {_folder(user) for user in users} - near.keys()}
+            nearest = sorted(users, key=lambda user: (near[_folder(user)], user))
+            if level == {path} and len(users) > _MOST_CALLERS:
+                nearest = self._leading(path, nearest, known[path])
+            found.update(dict.fromkeys(nearest))
+            level = users
+        return tuple(found)[:_MOST_CALLERS]
+
+    def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
+        """Choose of those that import something from a file those that import what leads to a write: of each some."""
+        leading = _leading_names(self.text(path).decode("utf-8", "replace"))
+        of_each = [[user for user in users if name in names[user]] for name in sorted({*leading, "", "*"})]
+        return [user for turn in itertools.zip_longest(*of_each) for user in turn if user is not None]
+
+    def _users_of(self, package: str) -> dict[str, dict[str, set[str]]]:
+        """
+        List for each file of an outermost package, or in none if that is empty, which files import what of it.
+
+        A file outside a package can only do so if the package's name stands in it.
+        """
+        known = self._users.get(package)
+        if known is None:
+            known = self._users[package] = {}
+            word = posixpath.basename(package).encode("utf-8", "surrogateescape")
+            for user in self._files(package):
+                if user.startswith(f"{package}/") or word in self.text(user):
+                    for target, name in self._meant(user, package):
+                        known.setdefault(target, {}).setdefault(user, set()).add(name)
+        return known
+
+    def _package(self, path: str) -> str:
+        """Give the folder of the outermost package that a file is in; empty if it is in none."""
+        folder = posixpath.dirname(path)
+        known = self._packages.get(folder)
+        if known is None:
+            known, above = "", folder
+            while posixpath.basename(above) and is_there(Path(above, "__init__.py")):
+                known, above = above, posixpath.dirname(above)
+            self._packages[folder] = known
+        return known
+
+    def _files(self, package: str) -> list[str]:
+        """List the files that may import something of an outermost package, or of a file in none."""
+        # A folder that nothing marks as a project may be a home folder, or the temporary one.
+        marked = marked_root(Path(self.root), own=True) is not None
+        if self._listed is None:
+            self._listed = {*self._below(self.root, _MOST_FILES if marked else _MOST_UNMARKED), *self._texts}
+        return sorted(self._listed.union(self._below(package, _MOST_FILES) if package and not marked else ()))
+
+    def _below(self, folder: str, most: int) -> Iterator[str]:
+        listed = files.find([Path(folder)], self._exclude, most).files[:most]
+        return (files.shown(path) for path in listed if path.suffix == ".py")
+
+    def state(self, path: str) -> bytes:
+        """Give a digest of all files that a file imports, directly or through others: other imports give another."""
+        total = hashlib.sha256()
+        for name in sorted(self.below(path)):
+            if name not in self._digests:
+                self._digests[name] = hashlib.sha256(self.text(name)).digest()
+            total.update(name.encode("utf-8", "surrogateescape") + self._digests[name])
+        return total.digest()
+
+    def _imports(self, path: str) -> frozenset[str]:
+        """List the files that the imports of a file may run."""
+        known = self._targets.get(path)
+        if known is None:
+            found = set[str]()
+            for target, names in self._statements(path):
+                found.add(target)
+                inner = (self._look_up.submodule(target, name) for name in names)
+                found.update(name for name in inner if name is not None)
+            known = self._targets[path] = frozenset(found)
+        return known
+
+    def _statements(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
+        """List the files that imports mean, each with the words after `import`; text that looks so does no harm."""
+        known = self._parsed.get(path)
+        if known is None:
+            known = self._parsed[path] = tuple(self._imported(path))
+        return known
+
+    def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
+        text = _COMMENT.sub(b"", self.text(path)).decode("utf-8", "replace")
+        for match in _IMPORT.finditer(text):
+            if match["plain"] is not None:
+                for part in match["plain"].split(","):
+                    for target in self._modules(path, part.split()[0] if part.split() else ""):
+                        yield target, frozenset()
+                continue
+            module = self._look_up.resolve(path, match["module"], len(match["level"]))
+            if module is not None:
+                yield module, frozenset(re.findall(r"\w+|\*", match["names"]))
+
+    def _modules(self, path: str, dotted: str) -> Iterator[str]:
+        """List the files of a dotted module and of the packages that it is in."""
+        words = dotted.split(".")
+        for end in range(1, len(words) + 1):
+            target = self._look_up.resolve(path, ".".join(words[:end]), 0)
+            if target is not None:
+                yield target
+
+    def _meant(self, path: str, package: str) -> set[tuple[str, str]]:
+        """List what a file imports of an outermost package, or of all if that is empty, with the file it stands in."""
+        found = set[tuple[str, str]]()
+        for target, names in self._statements(path):
+            if not package or target.startswith(f"{package}/"):
+                found.update((self._home(target, name, 0), name) for name in names or ("",))
+        return found
+
+    def _home(self, path: str, name: str, depth: int) -> str:
+        """Give the file in which a name of a module stands, as far as re-exports tell."""
+        key = (path, name)
+        if key not in self._homes:
+            self._homes[key] = path
+            inner = self._look_up.submodule(path, name) if name else None
+            self._homes[key] = inner or self._exporter(path, name, depth) or path
+        return self._homes[key]
+
+    def _defined(self, path: str) -> frozenset[str]:
+        """List the functions and classes that a file defines at its top."""
+        if path not in self._definitions:
+            text = self.text(path).decode("utf-8", "replace")
+            self._definitions[path] = frozenset(match[1] for match in _DEFINITION.finditer(text))
+        return self._definitions[path]
+
+    def _exporter(self, path: str, name: str, depth: int) -> str | None:
+        if depth == _DEEPEST or not name:
+            return None
+        for target, names in self._statements(path):
+            if name in names:
+                return self._home(target, name, depth + 1)
+        for target, names in self._statements(path):
+            if "*" in names:
+                home = self._home(target, name, depth + 1)
+                if name in self._defined(home):
+                    return home
+        return None
+
+
+def _leading_names(text: str) -> set[str]:
+    """
+    Give the names of a file that may write, or use a name of it that does, by what their text looks like.
+
+    It only chooses among many callers, so that no file has to be parsed for it.
+    """
+    found: set[str] = set()
+    words: dict[str, set[str]] = {}
+    starts = [*_DEFINITION.finditer(text)]
+    for match, following in itertools.zip_longest(starts, starts[1:]):
+        end = len(text) if following is None else following.start()
+        block = text[match.end() : end]
+        words.setdefault(match[1], set()).update(_WORD.findall(block))
+        if _HINT.search(block):
+            found.add(match[1])
+    grew = True
+    while grew:
+        more = {name for name in words if name not in found and words[name] & found}
+        found |= more
+        grew = bool(more)
+    return found
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _shared(folder: str, path: str) -> int:
+    """Count the folders that a path has in common with another folder."""
+    count = 0
+    for mine, theirs in zip(folder.split("/"), path.split("/")[:-1], strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def root_of(path: Path) -> str:
+    """
+    Give the folder that the imports of a file are looked up in, at most.
+
+    It is the nearest folder above it that looks like the root of a project, else the working folder if the file lies
+    below it, else the folder that holds its outermost package.
+    """
+    folder = Path(os.path.abspath(path)).parent  # noqa: PTH100 - `resolve` would follow links
+    marked = marked_root(folder, own=True)
+    if marked is not None:
+        return marked.as_posix()
+    if folder.is_relative_to(Path.cwd()):
+        return Path.cwd().as_posix()
+    while is_there(folder / "__init__.py") and folder.parent != folder:
+        folder = folder.parent
+    return folder.as_posix()
+
+
+def _lookup(root: str, frameworks: Iterable[str]) -> Lookup:
+    return Lookup(os.path.isfile, Path.cwd().as_posix(), root, frozenset(frameworks))
+
+
+def _text(texts: Mapping[str, bytes], path: str) -> str | None:
+    try:
+        return files.decode(texts[path] if path in texts else files.read(Path(path)))
+    except UnreadableError:
+        return None
