@@ -15,7 +15,7 @@ from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Outline
 from inplace_lint.interp.checkers.alias_query import Holding
-from inplace_lint.interp.fuel import CONSTRUCTIONS, Budget
+from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
 from inplace_lint.ir.nodes import ClassDef, Code
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
@@ -23,7 +23,7 @@ from inplace_lint.workspace.module_store import Module, Project, alone
 
 
 @dataclass(slots=True)
-class Program:
+class Context:
     """
     A file under analysis, with the `project` that it may import from, and the facts that it is judged by.
 
@@ -35,7 +35,7 @@ class Program:
     facts: Mapping[str, Facts]
     project: Project = field(default_factory=alone)
     opinions: bool = False
-    budget: Budget = field(default_factory=Budget)
+    fuel: Fuel = field(default_factory=Fuel)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[tuple[str, str]] = field(default_factory=set)
     under_way: set[Slice] = field(default_factory=set)

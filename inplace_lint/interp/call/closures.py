@@ -9,28 +9,27 @@ from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Sym, Tuple, Value
 from inplace_lint.interp import symbolic_args
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import statements
-from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame, Variable
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.module_scope import module_env
 from inplace_lint.ir import nodes as ir
 
 _VAGUE = frozenset({"", "input"})
 _PLAIN = frozenset({"number", "sequence", "str"})
 
 
-def method(program: Program, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
+def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
     """Give a method of a top-level class, lowering its slice when it is first asked for on this path."""
     key = ("method", cls.slice, name)
     known = state.bindings.get(key)
     if known is not None:
         return known
-    node = program.module(slice_.path).function_node(slice_, name.partition(".")[0])
+    node = interp.context.module(slice_.path).function_node(slice_, name.partition(".")[0])
     if node is None:
         return None
-    frame = Frame(environment.module_env(state, cls.module), cls.module, slice_)
+    frame = Frame(module_env(state, cls.module), cls.module, slice_)
     made: Value | None = None
-    for after, value in statements.make_function(program, frame, state, node, cls)[:1]:
+    for after, value in interp.make_function(frame, state, node, cls)[:1]:
         if after is not state:
             state.become(after)
         made = value

@@ -69,13 +69,13 @@ class Holding:
 
 def watch(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     """Remember who holds what a call writes, if a finding asked for this write or for what makes it write."""
-    watched = call.program.watched
+    watched = call.interp.context.watched
     place = Place(call.frame.slice, call.at)
     asked = [key for key in (place, call.flag) if key is not None and key in watched]
     if asked:
         found = _holding(call, part, ref, tensor)
         for key in asked:
-            call.program.holdings.setdefault(key, set()).add(found)
+            call.interp.context.holdings.setdefault(key, set()).add(found)
 
 
 def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:

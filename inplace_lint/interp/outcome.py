@@ -1,4 +1,8 @@
-"""How a block of statements was left on one path: at its end, or by return, break, continue."""
+"""
+What evaluation gives back: one entry for each feasible path.
+
+    x = f() if flag else g()     # flag unknown: two results, each a state with the value that the expression has in it
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Value
-from inplace_lint.interp.context import Program
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
     from inplace_lint.core.records import dataclass
+
+Results = list[tuple[State, Value]]
 
 
 @dataclass(slots=True)
@@ -26,9 +31,9 @@ class Outcome:
 Outcomes = list[Outcome]
 
 
-def limited(program: Program, outcomes: Outcomes) -> Outcomes:
-    """Keep as many paths as a function may have."""
-    if len(outcomes) > program.budget.width:
-        program.budget.drop("paths")
-        return outcomes[: program.budget.width]
-    return outcomes
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What an iteration gives; `exact` when these are certainly all, in order."""
+
+    items: tuple[Value, ...]
+    exact: bool
