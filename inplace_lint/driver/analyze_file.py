@@ -19,8 +19,8 @@ from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import depth_exceeds
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
-from inplace_lint.interp.checkers.alias_query import Holding
 from inplace_lint.interp.context import Context
+from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import cure

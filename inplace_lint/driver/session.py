@@ -165,6 +165,7 @@ def check_one(task: Task) -> Checked:
 
 
 def check_task(task: Task) -> Checked:
+    """Check one file; no fault of it, or of ours, is raised."""
     started = time.perf_counter()
     try:
         source = files.decode(task.data)

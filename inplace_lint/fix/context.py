@@ -16,8 +16,8 @@ from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.runtime_limits import with_room
 from inplace_lint.interp import entry_points
-from inplace_lint.interp.checkers.alias_query import Holding
 from inplace_lint.interp.context import Context
+from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.op import Op
 from inplace_lint.rules.draft import Draft

@@ -8,7 +8,7 @@ statement evaluates expressions, an expression calls. None of them imports anoth
     def _return(interp: Interpreter, frame: Frame, state: State, node: ir.Return) -> Outcomes:
         return [Outcome(after, Flow.RETURN, value) for after, value in interp.evaluate(frame, state, node.value)]
 
-`assembly.py` puts the parts together. A state that is passed to one of these methods is used up; the results own theirs.
+`assembly.py` puts the parts together. A state that is passed to one of these methods is used up; results own theirs.
 """
 
 from __future__ import annotations

@@ -12,6 +12,11 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Value
 
 if TYPE_CHECKING:
+    pass
+else:
+    pass
+
+if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
     from inplace_lint.core.records import dataclass
@@ -37,3 +42,8 @@ class Items:
 
     items: tuple[Value, ...]
     exact: bool
+
+
+def returned(outcome: Outcome) -> Value:
+    """Give what a function returns on a path that ended or ran off its end."""
+    return outcome.value if outcome.flow == "return" else NONE

@@ -22,7 +22,6 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.control import statements
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -296,7 +295,7 @@ def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
         given = {name for name, _ in init.defaults}
         plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
         return all(param.name in given for param in plain)
-    node = statements.definition(interp, cls) if cls.is_data else None
+    node = interp.context.definition(cls) if cls.is_data else None
     return node is not None and all(part.value is not None for part in node.body if isinstance(part, ir.Declare))
 
 

@@ -10,9 +10,7 @@ Calls: evaluates the arguments and runs whatever is called.
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
-from inplace_lint.core.records import replace
-from inplace_lint.core.span import Place
-from inplace_lint.domain.heap import DictObject, ListObject, Names
+from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Bound,
@@ -23,20 +21,20 @@ from inplace_lint.domain.values import (
     Dotted,
     Partial,
     Ref,
-    Sym,
     Tuple,
     Value,
 )
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, instances
-from inplace_lint.interp.control import context_managers, exceptional_flow, modes, statements
+from inplace_lint.interp.call.closures import Passed
+from inplace_lint.interp.call.library_bases import library_init
+from inplace_lint.interp.call.unknown_calls import unknown_call
+from inplace_lint.interp.control import exceptional_flow, modes
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.fuel import DEPTH, RECURSION
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import state_dict, table
-from inplace_lint.interp.outcome import Outcome, Results
+from inplace_lint.interp.intrinsics import table
+from inplace_lint.interp.outcome import Outcome, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
 
@@ -64,7 +62,7 @@ def evaluate_arguments(interp: Interpreter, frame: Frame, state: State, expr: ir
         keywords: list[tuple[str, Value]] = []
         for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):
             if keyword.name is not None:
-                keywords.append((keyword.name, _written(value, frame, keyword.at)))
+                keywords.append((keyword.name, closures.written(value, frame, keyword.at)))
                 places[keyword.name] = keyword.value
             else:
                 inner = after.object(value)
@@ -89,30 +87,8 @@ def _positional(
         else:
             if not unknown:
                 places[len(positional)] = argument
-            positional.append(_written(value, frame, expr.at))
+            positional.append(closures.written(value, frame, expr.at))
     return positional, places, unknown
-
-
-def _written(value: Value, frame: Frame, at: int) -> Value:
-    """Remember where a flag was written, for a constant that is spelled in the call."""
-    if type(value) is Const and value.value is True and value.origin is None:
-        return Const(True, Place(frame.slice, at))
-    return value
-
-
-def evaluate_defaults(
-    interp: Interpreter, frame: Frame, state: State, function: ir.Function
-) -> list[tuple[State, tuple[tuple[str, Value], ...]]]:
-    """Evaluate the default arguments of a function, as its definition does."""
-    params = [param for param in function.params if param.default is not None]
-    exprs = [param.default for param in params if param.default is not None]
-    return [
-        (
-            after,
-            tuple((param.name, _written(value, frame, param.at)) for param, value in zip(params, values, strict=True)),
-        )
-        for after, values in interp.evaluate_all(frame, state, exprs)[:1]
-    ]
 
 
 def call(
@@ -131,7 +107,7 @@ def call(
     match function:
         case Closure():
             if function.manages:
-                return [(state, context_managers.waiting(function, arguments))]
+                return [(state, closures.waiting(function, arguments))]
             return call_closure(interp, frame, state, function, arguments, at)
         case Partial(inner, args, keywords):
             given = {name for name, _ in arguments.keywords}
@@ -181,33 +157,8 @@ def _library_constructor(
     receiver = arguments.positional[0]
     rest = Arguments(arguments.positional[1:], arguments.keywords, {}, arguments.unknown)
     if isinstance(receiver, Ref) and state.instance(receiver) is not None:
-        table.library_init(interp, frame, state, receiver, name.removesuffix(".__init__"), rest, at)
+        library_init(interp, frame, state, receiver, name.removesuffix(".__init__"), rest, at)
     return [(state, Const(None))]
-
-
-def unknown_call(
-    interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
-) -> Results:
-    """Give an unknown result; containers passed to the call may have any content from here on."""
-    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
-        inner = state.object(value)
-        if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
-            state.put(value, replace(inner, exact=False))
-        elif isinstance(value, Sym) and value.id in state.symbols.marked:
-            state.attach(("passed on", value.id), Const(True))
-        for ref, _ in materialise.tensors_in(state, value) if interp.context.watched else ():
-            state.attach(("escaped", ref.id), Const(True))
-    marked = state.symbols.marked
-    known = isinstance(function, Ref) or (
-        isinstance(function, Sym) and function.id in marked and ("weight", function.id) in state.bindings
-    )
-    state.clock += 1
-    site = frame.site(at)
-    result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
-    materialise.remember_history(state, result, function, arguments, site)
-    if isinstance(function, Sym):
-        state_dict.of_stranger(interp, state, function, arguments, site)
-    return [(state, result)]
 
 
 def call_closure(
@@ -215,56 +166,11 @@ def call_closure(
 ) -> Results:
     """Run a function of the program; beyond the depth it is unknown, and so is a method that derived classes define."""
     abstract = closure.owner is not None and exceptional_flow.is_abstract(closure.function)
-    bound = None if abstract else _bind(interp, frame, state, closure, arguments)
+    bound = None if abstract else closures.bind_arguments(interp, frame, state, closure, arguments)
     if bound is None:
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound
     return _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
-
-
-Passed = dict[str, frozenset[tuple[int, str]]]
-
-
-def _bind(
-    interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments
-) -> tuple[dict[str, Value], Passed, str] | None:
-    """Give the variables that a call starts with and its key; None when it is too deep, or its arguments do not fit."""
-    function = closure.function
-    key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
-    if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
-        interp.fuel.counters["calls_too_deep"] += 1
-        return None
-    bound = closures.bind(state, closure, arguments, frame)
-    if bound is None:
-        interp.fuel.counters["calls_that_do_not_fit"] += 1
-        return None
-    return *bound, key
-
-
-def enter(
-    interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
-) -> Frame | None:
-    """Give the frame in which the body of a function would run; None where a call of it is unknown."""
-    bound = _bind(interp, frame, state, closure, arguments)
-    return None if bound is None else _frame_of(interp, frame, state, closure, bound[:2], frame.site(at), bound[2])
-
-
-def _frame_of(
-    interp: Interpreter,
-    frame: Frame,
-    state: State,
-    closure: Closure,
-    bound: tuple[dict[str, Value], Passed],
-    site: Site,
-    key: str,
-) -> Frame:
-    function = closure.function
-    values, passed = bound
-    interp.fuel.entered.add(name_of(function))
-    state.clock += 1
-    env = state.new_frame(Names(values, dict.fromkeys(values, state.clock), closure.env))
-    receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
-    return Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
 
 
 def _inline(
@@ -278,7 +184,7 @@ def _inline(
     key: str,
 ) -> Results:
     function = closure.function
-    inner = _frame_of(interp, frame, state, closure, (values, passed), site, key)
+    inner = closures.frame_of(interp, frame, state, closure, (values, passed), site, key)
     before = state.modes
     for mode in closure.modes:
         state.modes = modes.entered(state, mode)
@@ -295,7 +201,7 @@ def _inline(
         if closure.modes:
             outcome.state.modes = before
         if outcome.flow == "return" or interp.fuel.steps >= 0:
-            interp.fuel.returned.add(name_of(function))
+            interp.fuel.returned.add(closures.name_of(function))
         results.append((outcome.state, _result(outcome, function, inner.env)))
     return results if len(results) < 2 else _joined(results)  # noqa: PLR2004 - a pair
 
@@ -319,13 +225,8 @@ def _without_a_path(
     return unknown_call(interp, frame, state, closure, Arguments(tuple(values.values())), site.place.at)
 
 
-def name_of(function: ir.Function) -> str:
-    """Name a function among those of its file, for counting."""
-    return f"{function.slice.path}:{function.slice.first}:{function.qualname.rpartition('.')[2]}"
-
-
 def _result(outcome: Outcome, function: ir.Function, env: Ref) -> Value:
     if function.is_generator:
         yielded = outcome.state.bindings.get(("yielded", env.id))
         return yielded if yielded is not None else Tuple(())
-    return statements.returned(outcome)
+    return returned(outcome)

@@ -8,19 +8,18 @@ Objects: constructed by running `__init__` on the arguments, called by running w
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain.heap import Instance, Names, Tensor
+from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
-from inplace_lint.interp.call import calls, construction_summary, hooks, module_containers, module_registry
-from inplace_lint.interp.control import statements
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
+from inplace_lint.interp.call import construction_summary, hooks, module_registry
+from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container
+from inplace_lint.interp.call.module_containers import run_in_order
+from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import table
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import keywords
-from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.ir import nodes as ir
-from inplace_lint.knowledge.guard import holds
 
 
 def construct(
@@ -42,7 +41,7 @@ def _construct(
 ) -> Results:
     is_module = interp.context.is_module(cls) is not None
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
-    table.prepare_container(interp, state, cls, ref)
+    prepare_container(interp, state, cls, ref)
     instance = state.instance(ref)
     if interp.fuel.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
         state.put(ref, replace(instance, pending=Partial(cls, arguments.positional, arguments.keywords)))
@@ -67,33 +66,6 @@ def settle(interp: Interpreter, frame: Frame, state: State, ref: Ref, at: int) -
     return states
 
 
-def settled(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[State]:
-    """Run the constructor of an instance if it waits."""
-    instance = state.instance(value)
-    if not isinstance(value, Ref) or instance is None or instance.pending is None:
-        return [state]
-    return settle(interp, frame, state, value, 0)
-
-
-def settle_below(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> None:
-    """Run the constructors that wait in a module and all below it, each on its first path."""
-    waiting = [value]
-    seen: set[Value] = set()
-    while waiting:
-        ref = waiting.pop()
-        instance = state.instance(ref)
-        if instance is None or not isinstance(ref, Ref) or ref in seen:
-            continue
-        seen.add(ref)
-        if instance.pending is not None:
-            for after in settle(interp, frame, state, ref, at)[:1]:
-                if after is not state:
-                    state.become(after)
-            instance = state.instance(ref)
-        if instance is not None:
-            waiting.extend(child for _, child in module_registry.direct(state, instance))
-
-
 def _initialise(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments, at: int
 ) -> Results:
@@ -105,7 +77,7 @@ def _initialise(
         return [(after, ref) for after, _ in done]
     base = next((entry for entry in interp.context.mro(cls) if isinstance(entry, Dotted)), None)
     if base is not None and interp.context.facts_of(base.name) is not None:
-        table.library_init(interp, frame, state, ref, base.name, arguments, at)
+        library_init(interp, frame, state, ref, base.name, arguments, at)
     return [(state, ref)]
 
 
@@ -145,7 +117,7 @@ def _construct_data(
 
 
 def _fields(interp: Interpreter, cls: ClassValue) -> list[str]:
-    node = statements.definition(interp, cls)
+    node = interp.context.definition(cls)
     if node is None:
         return []
     return [
@@ -165,34 +137,6 @@ def construct_library(
     keywords.check(interp, frame, state, name, interp.context.forms(name)[0].init or (), arguments, at)
     fill(interp, state, ref, name, arguments)
     return [(state, ref)]
-
-
-def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
-    """Give an instance what the constructor of a library module would."""
-    form = interp.context.forms(name)[0]
-    instance = state.instance(ref)
-    assert instance is not None
-    bound = bind(form.init or (), arguments)
-    values = default_values(form.init or (), {} if bound is None else bound[0])
-    attrs = {**instance.attrs, **values}
-    facts = interp.context.facts_of(name)
-    framework = "" if facts is None else facts.framework.name
-    environment = Binding(state, form, values, frozenset(), {})
-    for part in form.state:
-        if holds(part.condition, environment) is False:
-            attrs[part.name] = Const(None)
-        else:
-            tensor = Tensor(
-                state.new_storage(),
-                rg=part.param,
-                leaf=True,
-                dtype="float",
-                contiguous=True,
-                param=part.param,
-                framework=framework,
-            )
-            attrs[part.name] = state.new(tensor)
-    state.put(ref, replace(instance, attrs=attrs))
 
 
 def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
@@ -234,44 +178,12 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
         return interp.call(frame, state, override or Bound(ref, method), arguments, at)
     if instance.children is not None:
         return run_in_order(interp, frame, state, instance, arguments, at)
-    base = table.library_base(interp, instance.cls)
+    base = library_base(interp, instance.cls)
     if base is not None:
         return interp.apply_op(frame, state, base, arguments, at, instance=ref)
-    return calls.unknown_call(interp, frame, state, ref, arguments, at)
+    return unknown_call(interp, frame, state, ref, arguments, at)
 
 
 def _own_call(interp: Interpreter, state: State, cls: ClassValue) -> Closure | None:
     found = interp.lookup(state, cls, "__call__")
     return found if isinstance(found, Closure) else None
-
-
-def _seen_from(frame: Frame, state: State, child: Value, at: int) -> tuple[Frame, int]:
-    """Give the frame and place in which a library module of a container runs: where it was constructed."""
-    module = state.instance(child)
-    if module is None or module.made is None or not isinstance(module.cls, Dotted) or module.children is not None:
-        return frame, at
-    caller = frame.site(at) if not frame.built else frame.caller
-    return replace(frame, slice=module.made.slice, caller=caller, built=True), module.made.at
-
-
-def run_in_order(
-    interp: Interpreter, frame: Frame, state: State, instance: Instance, arguments: Arguments, at: int
-) -> Results:
-    """Run the modules of a sequence one after the other."""
-    inner = module_containers.children(state, instance)
-    going: list[tuple[State, Arguments]] = [(state, arguments)]
-    for child in module_containers.condensed(state, tuple(child for _, child in inner.pairs)):
-        seen_from, place = _seen_from(frame, state, child, at)
-        going = [
-            (after, Arguments((value,)))
-            for before, given in going
-            for after, value in interp.call(seen_from, before, child, given, place)
-        ]
-    results: Results = []
-    for after, given in going:
-        if not inner.exact:
-            unknown = after.symbols.sym(("result", instance.children, frame.site(at), after.next_id), "input")
-            results.append((after, unknown))
-        elif given.positional:
-            results.append((after, given.positional[0]))
-    return results

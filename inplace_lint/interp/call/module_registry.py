@@ -9,7 +9,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.call import enums, module_containers
-from inplace_lint.interp.control import path_condition, statements
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -228,7 +228,7 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
     if member is not None:
         return [(state, member)]
     bases = {base.name.rpartition(".")[2] for base in interp.context.mro(cls) if isinstance(base, Dotted)}
-    node = statements.definition(interp, cls)
+    node = interp.context.definition(cls)
     if "NamedTuple" not in bases or node is None:
         return None
     fields = tuple(

@@ -19,17 +19,12 @@ from collections.abc import Callable
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Closure, Const, Partial, Tuple, Value
-from inplace_lint.interp.call import calls
+from inplace_lint.interp.call import closures
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Outcome, Outcomes
 
 Inside = Callable[[State, Value], Outcomes]
-
-
-def waiting(closure: Closure, arguments: Arguments) -> Partial:
-    """Give what a call of a generator that manages a context returns: nothing of it has run."""
-    return Partial(closure, arguments.positional, arguments.keywords)
 
 
 def run(interp: Interpreter, frame: Frame, state: State, value: Value, at: int, inside: Inside) -> Outcomes | None:
@@ -44,7 +39,7 @@ def run(interp: Interpreter, frame: Frame, state: State, value: Value, at: int, 
 def _run_generator(
     interp: Interpreter, frame: Frame, state: State, value: Partial, closure: Closure, at: int, inside: Inside
 ) -> Outcomes | None:
-    entering = calls.enter(interp, frame, state, closure, Arguments(value.args, value.keywords), at)
+    entering = closures.enter(interp, frame, state, closure, Arguments(value.args, value.keywords), at)
     if entering is None:
         return None
     key = ("left", entering.env.id)

@@ -18,7 +18,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items
-from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.interp.transfer import materialise, recording
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _rows(
             state.become(after)
         inner = state.object(result)
         known = result.items if isinstance(result, Tuple) else inner.items if isinstance(inner, ListObject) else ()
-        rows.extend(apply.more_like(state, known, count))
+        rows.extend(recording.more_like(state, known, count))
     return rows or [state.symbols.sym(("row", value, turn, state.next_id), "tensor") for turn in range(count)]
 
 
@@ -116,7 +116,7 @@ def unpack(
     if len(found.items) == count or (starred and len(found.items) >= count and found.exact):
         return found.items
     if found.items and not found.exact:
-        return apply.more_like(state, found.items, count + starred)
+        return recording.more_like(state, found.items, count + starred)
     indices = range(count + starred)
     return tuple(_item(state, value, index) for index in indices)
 

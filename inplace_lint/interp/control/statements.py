@@ -15,7 +15,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
-from inplace_lint.interp.call import calls, decorators
+from inplace_lint.interp.call import closures, decorators
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
 from inplace_lint.interp.expr import assignment, environment
 from inplace_lint.interp.frame import Frame
@@ -281,7 +281,7 @@ def make_function(
 ) -> list[tuple[State, Value]]:
     """Give the function that a definition makes, with its defaults evaluated and its decorators applied."""
     env = frame.env if frame.closure is not None or owner is None else None
-    for after, defaults in calls.evaluate_defaults(interp, frame, state, node.function):
+    for after, defaults in closures.evaluate_defaults(interp, frame, state, node.function):
         closure = Closure(node.function, frame.module, env, defaults, owner)
         return decorators.apply(interp, frame, after, node.decorators, closure)
     return []
@@ -315,42 +315,15 @@ def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
         return known
     env = state.new(Names({}, {}, cls.env))
     state.attach(key, env)
-    node = definition(interp, cls)
+    node = interp.context.definition(cls)
     if node is not None:
         frame = Frame(env, cls.module, cls.slice)
         run_in_place(interp, frame, state, node.body)
     return env
 
 
-def definition(interp: Interpreter, cls: ClassValue) -> ir.ClassDef | None:
-    """Give the definition node of a class."""
-    return interp.context.class_node(cls.slice, cls.name) or nested_class(interp.context.code(cls.slice).body, cls.name)
-
-
-def nested_class(body: Sequence[ir.Stmt], name: str) -> ir.ClassDef | None:
-    """Find a class definition inside other statements."""
-    for node in body:
-        match node:
-            case ir.ClassDef() if node.name == name:
-                return node
-            case ir.ClassDef() | ir.If() | ir.For() | ir.While() | ir.With() | ir.Try():
-                found = nested_class((*node.body, *getattr(node, "orelse", ())), name)
-            case ir.FunctionDef():
-                found = nested_class(node.function.body, name)
-            case _:
-                found = None
-        if found is not None:
-            return found
-    return None
-
-
 def _unknown(interp: Interpreter, frame: Frame, state: State, node: ir.Unknown) -> Outcomes:
     return [Outcome(after) for after, _ in interp.evaluate(frame, state, node)]
-
-
-def returned(outcome: Outcome) -> Value:
-    """Give what a function returns on a path that ended or ran off its end."""
-    return outcome.value if outcome.flow == "return" else NONE
 
 
 _EXECUTORS: dict[type, Callable[[Interpreter, Frame, State, Any], Outcomes]] = {

@@ -23,6 +23,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import closures, enums
+from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -242,7 +243,7 @@ def lookup(interp: Interpreter, state: State, cls: Value, name: str, after: Clas
             if found is not None:
                 return found
         elif isinstance(entry, Dotted):
-            found = table.library_method(interp, entry.name, name)
+            found = library_method(interp, entry.name, name)
             if found is not None:
                 return found
     return None
@@ -282,7 +283,7 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
         if found.wrapper == "property":
             return interp.call(frame, state, Bound(value, found), Arguments(), at)
         return [(state, Bound(value, found))]
-    if isinstance(found, Dotted) and table.is_method(interp, found.name):
+    if isinstance(found, Dotted) and is_method(interp, found.name):
         return [(state, Bound(value, found))]
     return [(state, found)]
 
@@ -295,7 +296,7 @@ def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, 
         return [(state, state.symbols.sym(("attr", cls.slice, cls.name, name)))]
     if isinstance(found, Closure) and found.wrapper == "class":
         return [(state, Bound(cls, found))]
-    if isinstance(found, Dotted) and table.takes_class(interp, found.name):
+    if isinstance(found, Dotted) and takes_class(interp, found.name):
         return [(state, Bound(cls, found))]
     return [(state, enums.member(interp, state, cls, name, found))]
 

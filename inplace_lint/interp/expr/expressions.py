@@ -15,7 +15,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
-from inplace_lint.interp.call import calls
+from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment, operators
@@ -274,7 +274,7 @@ def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], 
 def _lambda(interp: Interpreter, frame: Frame, state: State, expr: ir.Lambda) -> Results:
     return [
         (after, Closure(expr.function, frame.module, frame.env, defaults))
-        for after, defaults in calls.evaluate_defaults(interp, frame, state, expr.function)
+        for after, defaults in closures.evaluate_defaults(interp, frame, state, expr.function)
     ]
 
 

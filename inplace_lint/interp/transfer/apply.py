@@ -224,17 +224,3 @@ def _reread(call: Call, saves: list[Save]) -> list[Save]:
         for _, tensor in call.binding.tensors(name)
         if tensor.storage <= call.state.modes.rereads and tensor.storage not in known
     ]
-
-
-def more_like(state: State, known: tuple[Value, ...], count: int) -> tuple[Value, ...]:
-    """Give `count` values when only some like them are known: further tensors share what the last one shares."""
-    values = list(known[:count])
-    while known and len(values) < count:
-        tensor = state.tensor(known[-1])
-        if tensor is None:
-            values.append(known[-1])
-        elif tensor.view is not None:
-            values.append(state.new(tensor))
-        else:
-            values.append(state.new(replace(tensor, storage=state.new_storage())))
-    return tuple(values)

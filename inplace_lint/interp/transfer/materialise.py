@@ -126,17 +126,3 @@ def materialise_all(interp: Interpreter, state: State, value: Value, framework: 
         if isinstance(item, Sym):
             materialise(interp, state, item, framework)
     return tensors_in(state, value)
-
-
-def is_basic_index(state: State, value: Value) -> bool | None:
-    """Say whether an index is made of ints, slices, None and `...` only, so that it makes a view."""
-    if isinstance(value, Tuple):
-        parts = [is_basic_index(state, item) for item in value.items]
-        return False if False in parts else None if None in parts else True
-    if isinstance(value, Const):
-        return not isinstance(value.value, bool)
-    if isinstance(value, Sym):
-        if state.tensor(value) is not None or value.kind in {"tensor", "sequence"}:
-            return False
-        return True if value.kind == "number" else None
-    return not isinstance(value, Ref)

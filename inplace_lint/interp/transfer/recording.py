@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
+from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import Ref, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
+
+if TYPE_CHECKING:
+    pass
+else:
+    pass
 
 if TYPE_CHECKING:
     pass
@@ -70,3 +76,17 @@ def save_outputs(call: Call, node: int, value: Value) -> None:
                 saves.append(save_of(call, tensor, fact.of, None, assumed))
     if len(saves) != len(state.nodes[node].saves):
         state.nodes[node] = replace(state.nodes[node], saves=tuple(saves))
+
+
+def more_like(state: State, known: tuple[Value, ...], count: int) -> tuple[Value, ...]:
+    """Give `count` values when only some like them are known: further tensors share what the last one shares."""
+    values = list(known[:count])
+    while known and len(values) < count:
+        tensor = state.tensor(known[-1])
+        if tensor is None:
+            values.append(known[-1])
+        elif tensor.view is not None:
+            values.append(state.new(tensor))
+        else:
+            values.append(state.new(replace(tensor, storage=state.new_storage())))
+    return tuple(values)
