@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, SymId, Value
 
 # Symbols whose keys say all that they depend on: the same at every moment. All others stand for one moment.
 _TIMELESS = frozenset(
@@ -40,15 +40,18 @@ _WITHOUT_IDS: frozenset[type] = frozenset(
 )
 
 
+Id = TypeVar("Id", bound=int)
+
+
 class Renumbering:
     """Translates objects: ids above `start` move on by `shift`, all others mean what they meant before."""
 
     def __init__(self, start: int, shift: int) -> None:
         self.start, self.shift = start, shift
 
-    def number(self, number: int) -> int:
-        """Give the id that stands for an id."""
-        return number + self.shift if number > self.start else number
+    def number(self, number: Id) -> Id:
+        """Return the id that stands for an id."""
+        return number + self.shift if number > self.start else number  # type: ignore[return-value]
 
     def thing(self, thing: Any) -> Any:  # noqa: ANN401 - walks every kind of object
         """Give an object with everything in it translated."""
@@ -75,7 +78,7 @@ class Renumbering:
         for name, value in thing.attrs.items():
             kind = type(value)
             if kind is Ref:
-                attrs[name] = Ref(self.number(value.id))  # type: ignore[union-attr]
+                attrs[name] = Ref(self.number(value.id))  # type: ignore[union-attr, arg-type]
             else:
                 attrs[name] = value if kind in _WITHOUT_IDS else self.thing(value)
         children = None if thing.children is None else Ref(self.number(thing.children.id))
@@ -104,7 +107,7 @@ def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind 
     return found
 
 
-def timeless(state: State, number: int, known: int) -> bool:
+def timeless(state: State, number: SymId, known: int) -> bool:
     """Say whether a symbol means the same whenever it is made: it was there before, or is made of such ones only."""
     if number < known:
         return True
@@ -113,7 +116,7 @@ def timeless(state: State, number: int, known: int) -> bool:
         return False
     parts = key[1:]
     if key[0] in _BY_NUMBER and isinstance(key[1], int):
-        parts = (Sym(key[1]), *key[2:])
+        parts = (Sym(SymId(key[1])), *key[2:])
     return all(_timeless_part(state, part, known) for part in parts)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value
@@ -67,7 +68,7 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
         return Items(found.items[: max(UNKNOWN_TURNS, min(len(found.items), EXACT_TURNS))], exact=False)
     # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
     if isinstance(value, Sym):
-        state.attach(("length", value.id), Const(UNKNOWN_TURNS))
+        state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)
     return Items(tuple(_unknown_item(state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.control import path_condition
@@ -38,11 +39,8 @@ def mode_of(interp: Interpreter, state: State, value: Value) -> tuple[str, Value
             return name, Const(fixed != "False")
         if forms and forms[0].act in _BARE:
             return _BARE[forms[0].act], Const(True)
-    known = state.bindings.get(("mode", value.id)) if isinstance(value, Ref) else None
-    if isinstance(known, Const) and isinstance(known.value, str):
-        setting = state.bindings.get(("mode setting", value.id)) if isinstance(value, Ref) else None
-        return known.value, setting if setting is not None else Const(True)
-    return None
+    switch = state.trait(traits.SWITCH, value.id) if isinstance(value, Ref) else None
+    return None if switch is None else (switch.mode, switch.setting or Const(True))
 
 
 def entered(state: State, mode: tuple[str, Value]) -> Modes:

@@ -7,6 +7,7 @@ test later, in whatever words, takes the same side. `not` and `is not` are the s
 
 from __future__ import annotations
 
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -20,6 +21,7 @@ from inplace_lint.domain.values import (
     Partial,
     Ref,
     Sym,
+    SymId,
     Tuple,
     Value,
 )
@@ -48,10 +50,10 @@ def truth(state: State, value: Value) -> Three:
             return None
 
 
-def _symbol_truth(state: State, number: int) -> Three:
+def _symbol_truth(state: State, number: SymId) -> Three:
     key = state.symbols.keys[number]
     if isinstance(key, tuple) and key and key[0] == "not":
-        inner = _symbol_truth(state, int(key[1]))
+        inner = _symbol_truth(state, SymId(key[1]))
         return None if inner is None else not inner
     known = state.truth(number)
     if known is None and state.truth(("none", number)):
@@ -94,7 +96,7 @@ def learn(state: State, value: Value, side: bool) -> None:
         case Sym(number):
             key = state.symbols.keys[number]
             if isinstance(key, tuple) and key and key[0] == "not":
-                learn(state, Sym(int(key[1])), not side)
+                learn(state, Sym(SymId(key[1])), not side)
                 return
             state.learn(number, side)
             if side and isinstance(key, tuple) and key[:1] == ("isnone",):
@@ -117,7 +119,7 @@ def negate(state: State, value: Value) -> Value:
     if isinstance(value, Sym):
         key = state.symbols.keys[value.id]
         if isinstance(key, tuple) and key and key[0] == "not":
-            return Sym(int(key[1]))
+            return Sym(SymId(key[1]))
         return state.symbols.sym(("not", value.id))
     return state.symbols.sym(("untrue", value))
 
@@ -128,7 +130,7 @@ def is_none(state: State, value: Value) -> Value:
         known = state.truth(("none", value.id))
         if known is None and (state.truth(value.id) or value.kind in {"tensor", "number", "str", "sequence"}):
             known = False
-        if known is None and ("tensor", value.id) in state.bindings:
+        if known is None and state.has_trait(traits.TENSOR, value.id):
             known = False
         return state.symbols.sym(("isnone", value.id)) if known is None else Const(known)
     return Const(value == NONE)

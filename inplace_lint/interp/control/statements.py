@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
@@ -309,12 +310,12 @@ def make_class(
 
 def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
     """Give the name space of a class on this path, running its body if this path has not yet."""
-    key = ("class", cls.slice, cls.name, id(cls))
-    known = state.bindings.get(key)
-    if isinstance(known, Ref):
+    key = (cls.slice, cls.name, id(cls))
+    known = state.trait(traits.CLASS_SCOPE, key)
+    if known is not None:
         return known
     env = state.new(Names({}, {}, cls.env))
-    state.attach(key, env)
+    state.set_trait(traits.CLASS_SCOPE, key, env)
     node = interp.context.definition(cls)
     if node is not None:
         frame = Frame(env, cls.module, cls.slice)

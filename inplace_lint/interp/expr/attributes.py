@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -133,7 +134,7 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
 
 
 def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, name: str, at: int) -> Results:
-    known = state.bindings.get(("attribute", value.id, name))
+    known = state.trait(traits.UNKNOWN_ATTRIBUTE, (value.id, name))
     if known is not None:
         return [(state, known)]
     facts = materialise.framework_of(interp, state, value)
@@ -184,7 +185,7 @@ def _of_tensor(
         return [(state, Const(tensor.leaf))]
     if name == "grad":
         return [(state, _gradient(interp, state, value, tensor))]
-    known = state.bindings.get(("attribute", value.id, name))
+    known = state.trait(traits.ATTRIBUTE, (value.id, name))
     if known is not None:
         return [(state, known)]
     method = f"{framework.tensor}.{name}"
@@ -332,7 +333,7 @@ def set_(
             return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
         state.set_attribute(ref, name, value)
     elif isinstance(receiver, Sym):
-        state.attach(("attribute", receiver.id, name), value)
+        state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
     elif isinstance(receiver, ClassValue):
         env = interp.class_body(state, receiver)
         state.bind(env, name, value)

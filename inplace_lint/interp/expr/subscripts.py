@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -58,16 +59,14 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     """Give what the program put into an unknown mapping under a name, until unknown code got hold of the mapping."""
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
         return None
-    if value.id not in state.symbols.marked or ("passed on", value.id) in state.bindings:
+    if value.id not in state.symbols.marked or state.has_trait(traits.PASSED_ON, value.id):
         return None
     return dict(kept_in(state, value)).get(index)
 
 
 def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
     """List what the program put into an unknown mapping: names and values."""
-    pairs = state.bindings.get(("put under", value.id))
-    items = pairs.items if isinstance(pairs, Tuple) else ()
-    return tuple((pair.items[0], pair.items[1]) for pair in items if isinstance(pair, Tuple))
+    return state.trait(traits.ITEMS, value.id) or ()
 
 
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
@@ -205,7 +204,7 @@ def set_(
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
         pairs = {**dict(kept_in(state, receiver)), index: value}
         state.symbols.marked.add(receiver.id)
-        state.attach(("put under", receiver.id), Tuple(tuple(Tuple(pair) for pair in pairs.items())))
+        state.set_trait(traits.ITEMS, receiver.id, tuple(pairs.items()))
     return [state]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
@@ -117,7 +118,7 @@ def _may_hold_unknowns(state: State, value: Value) -> bool:
 
 def _may_be_tensor(state: State, value: Value) -> bool:
     """Say whether an unknown value is likely a tensor: an input, or what a call on tensors returned."""
-    return isinstance(value, Sym) and (value.kind in {"input", "tensor"} or ("history", value.id) in state.bindings)
+    return isinstance(value, Sym) and (value.kind in {"input", "tensor"} or state.has_trait(traits.HISTORY, value.id))
 
 
 def _run(call: Call) -> Results:
