@@ -1,8 +1,10 @@
 """
 The op tables of one framework, looked up by canonical name.
 
-Entries are indexed when the tables are read and parsed when first asked for: a run meets a few hundred of the
-thousands that there are.
+All entries are checked when a table is read, and parsed when their op is first looked up: a run meets a few hundred of
+the thousands that there are.
+
+    load("torch").forms("torch.Tensor.add_")[0].writes   # (WriteFact(to="self", counted=True, ...),)
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Framework:
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.
     `distributions` are the names that it is installed by, `releases` its minor versions, the newest last. `errors` are
-    the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls as they stand.
+    the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history.
     `keeps_parameters`: a parameter cannot be set to a tensor.
     `fields` are the names under which results of several parts hold these, with their positions.
@@ -147,7 +149,7 @@ def _ops() -> Path:
 
 @cache
 def frameworks() -> tuple[str, ...]:
-    """Name the frameworks that there are tables for, in alphabetical order."""
+    """Return the names of the frameworks that there are tables for, in alphabetical order."""
     return tuple(sorted(path.parent.name for path in _ops().glob("*/framework.json")))
 
 

@@ -141,7 +141,7 @@ def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
 
     Raises: `FactError` naming the key or word at fault.
     """
-    fields = _ENTRY.read(row)
+    fields = ENTRY.read(row)
     return Op(**{**fields, "name": name or fields["name"]})
 
 
@@ -158,17 +158,17 @@ def check(row: object, rest: str = "") -> None:
         msg = "a line holds one entry: {...}"
         raise FactError(msg)
     if not isinstance(row.get("op"), str) or not isinstance(row.get("source", ""), str):
-        _ENTRY.read(row)
+        ENTRY.read(row)
     for key in row.keys() & _TEXTS:
         if not isinstance(row[key], list) or not {*map(type, row[key])} <= {str}:
-            _ENTRY.value(key, row[key])
+            ENTRY.value(key, row[key])
     known = {_name_of(one) for one in (*row.get("args", ()), *row.get("init", ()))}
     known.update([f"self.{part}" for part in row.get("state", ())])
     for key, value in row.items():
         if key not in _OWN:
             absent = [name for name in _shared(key, value) - known if "state" in row or not name.startswith("self.")]
             if absent:  # what `self` has is known only in the entry of a module
-                raise unknown(min(absent), f"kind of result or argument of {row['op']}", {*known, *_RETURNS})
+                raise unknown(min(absent), f"kind of result or argument of {row['op']}", {*known, *RESULTS})
 
 
 def _arguments(value: object) -> tuple[Argument, ...]:
@@ -227,16 +227,16 @@ def _size(value: object) -> int | str | None:
 
 def _kind(value: object) -> str:
     name = text(value)
-    return Result(name) if name in _RETURNS else name
+    return Result(name) if name in RESULTS else name
 
 
 def _return(value: object) -> ReturnFact:
     if not isinstance(value, dict):
         raise mistyped(value, "an object")
     kind = str(value.get("is", ""))
-    if kind not in _RETURNS and not value.keys() <= _ARGUMENT.keys.keys():
-        raise unknown(kind, "kind of result with these keys", _RETURNS)
-    return ReturnFact(**_RETURNS.get(kind, _ARGUMENT).read(value))
+    if kind not in RESULTS and not value.keys() <= _ARGUMENT.keys.keys():
+        raise unknown(kind, "kind of result with these keys", RESULTS)
+    return ReturnFact(**RESULTS.get(kind, _ARGUMENT).read(value))
 
 
 def _shared(key: str, value: object) -> frozenset[str]:
@@ -244,7 +244,7 @@ def _shared(key: str, value: object) -> frozenset[str]:
     at = key, dumps(cast("Any", value))
     known = _USED.get(at)
     if known is None:
-        parsed = _ENTRY.value(key, value)
+        parsed = ENTRY.value(key, value)
         names = _used(parsed) if key in _REFERRING else ()
         known = _USED[at] = frozenset(name for name in names if isinstance(name, str) and name not in _NO_NAMES)
     return known
@@ -284,7 +284,7 @@ _SIZES: dict[str, tuple[str, Reader]] = {"dtype": ("dtype", word(DType, "dtype c
 _MOVES = ("moves", word(Moves, "way to move memory"))
 _PART = Schema("a part of a state", {"param": ("param", flag), "buffer": ("", flag), "if": _IF})
 _BECOMES = Schema('an item of "becomes"', {"op": ("op", text), "if": _IF}, ("op",))
-_WRITE = Schema(
+WRITE = Schema(
     "a write",
     {
         "to": ("to", text),
@@ -295,7 +295,7 @@ _WRITE = Schema(
     },
     ("to", "counted"),
 )
-_SAVE = Schema("a save", {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag)}, ("of",))
+SAVE = Schema("a save", {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag)}, ("of",))
 _BASE: dict[str, tuple[str, Reader]] = {"is": ("kind", _kind), "if": _IF}
 _ARGUMENT = Schema("a result that is an argument", {**_BASE, "contiguous": _LAYOUT}, ("is",))
 _VIEW = Schema(
@@ -309,7 +309,7 @@ _VIEW = Schema(
         "moves": _MOVES,
     },
 )
-_RETURNS: dict[str, Schema] = {
+RESULTS: dict[str, Schema] = {
     "fresh": Schema(
         "a fresh result", {**_BASE, **_SIZES, "leaf": ("leaf", flag), "rg": ("rg", parse), "contiguous": _LAYOUT}
     ),
@@ -322,7 +322,7 @@ _RETURNS: dict[str, Schema] = {
     "tuple": Schema("a tuple", {**_BASE, "items": ("items", each(_return))}, ("items",)),
     "value": Schema("a Python value", {**_BASE, "kind": ("value", word(ValueKind, "kind of value"))}),
 }
-_ENTRY = Schema(
+ENTRY = Schema(
     "an entry",
     {
         "op": ("name", text),
@@ -332,8 +332,8 @@ _ENTRY = Schema(
         "state": ("state", _state),
         "args": ("args", _arguments),
         "becomes": ("becomes", each(lambda value: Becoming(**_BECOMES.read(value)))),
-        "writes": ("writes", each(lambda value: WriteFact(**_WRITE.read(value)))),
-        "saves": ("saves", each(lambda value: SaveFact(**_SAVE.read(value)))),
+        "writes": ("writes", each(lambda value: WriteFact(**WRITE.read(value)))),
+        "saves": ("saves", each(lambda value: SaveFact(**SAVE.read(value)))),
         "grads": ("grads", each(text)),
         "returns": ("returns", each(_return)),
         "history": ("history", word(History, "history")),

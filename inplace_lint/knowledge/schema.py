@@ -1,8 +1,8 @@
 """
 How a JSON object of a fact is read: a reader for each key, and an error for everything that has none.
 
-    _SAVE = Schema("a save", {"of": ("of", text), "if": ("condition", guard), ...}, needs=("of",))
-    _SAVE.read({"of": "self", "fi": "rg(other)"})   # FactError: "fi" is no key of a save; did you mean "if"?
+    SAVE = Schema("a save", {"of": ("of", text), "if": ("condition", guard), ...}, needs=("of",))
+    SAVE.read({"of": "self", "fi": "rg(other)"})   # FactError: "fi" is no key of a save; did you mean "if"?
 """
 
 from __future__ import annotations
