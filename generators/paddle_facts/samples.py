@@ -25,7 +25,7 @@ class Sample:
     names: tuple[str, ...] | None = None
 
     def made(self, shape: tuple[int, ...] | None = None) -> paddle.Tensor:
-        """Return a tensor that requires no grad: of values in (0.25, 0.75), of whole numbers from 1 to 8, or of flags."""
+        """Return a tensor without grad: of values in (0.25, 0.75), of whole numbers from 1 to 8, or of flags."""
         sizes = list(self.shape if shape is None else shape)
         if self.dtype == "float32":
             return paddle.rand(sizes) * 0.5 + 0.25

@@ -31,7 +31,7 @@ def source() -> Row:
 
 
 def names_of(dotted: str, sample: Sample) -> list[str]:
-    """Return the arguments that are tensors: as the signature does where tensors follow the first ones, else x and y."""
+    """Return the tensor arguments: as the signature does where tensors follow the first ones, else x and y."""
     plain = ["x", "y"][: sample.tensors]
     last = max((index for index, value in enumerate(sample.rest) if holds_tensors(value)), default=-1)
     if last < 0 and sample.names is None:

@@ -55,7 +55,7 @@ class Overload:
 @lru_cache(maxsize=1)
 def overloads() -> dict[str, tuple[Overload, ...]]:
     """
-    Return the overloads of each Python-visible base name (`add`, `special_expit`), `out=` and named-tensor ones left out.
+    Return the overloads of each base name in Python (`add`, `special_expit`), `out=` and named-tensor ones left out.
 
     `nn` functions are under their bare name too (`gelu`), `linalg_*`, `fft_*`, `special_*` under the full one.
     """
