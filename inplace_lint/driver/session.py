@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
-from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.core.finding import Finding, Fix, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver import cache, pool
@@ -63,12 +63,13 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check of one file gave; `trouble` is the reason why it gave nothing."""
+    """What a check of one file gave; `trouble` is the reason why it gave nothing, `no_facts` why no file can."""
 
     entry: cache.Entry
     seconds: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
     lasting: bool = True
+    no_facts: str = ""
 
 
 @dataclass(slots=True)
@@ -177,6 +178,8 @@ def check_task(task: Task) -> Checked:
         result = check_file(task.path, source, Options(versions, task.opinions), project, _mend)
     except UnreadableError as error:
         return _failed(str(error))
+    except FactError as error:
+        return Checked(cache.Entry((), {}, {}), lasting=False, no_facts=str(error))
     except SyntaxError as error:
         return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
     except RecursionError:
@@ -289,13 +292,13 @@ def _check(tasks: Sequence[Task], plan: Plan) -> list[tuple[Task, Checked]]:
     done: list[tuple[Task, Checked]] = []
     if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
         for task in tasks:
-            done.append((task, check_one(task)))
+            done.append((task, _sound(check_one(task))))
             _tell(plan, len(done), len(tasks))
         return done
     _import_engine()
     for index, answer in pool.run_all(check_one, tasks, jobs):
         checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
-        done.append((tasks[index], checked))
+        done.append((tasks[index], _sound(checked)))
         _tell(plan, len(done), len(tasks))
     return done
 
@@ -388,6 +391,13 @@ def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bo
 def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:
     for stage, spent in seconds.items():
         outcome.seconds[stage] = outcome.seconds.get(stage, 0.0) + spent
+
+
+def _sound(checked: Checked) -> Checked:
+    """Return the result of a file; raise `FactError` where the op tables themselves cannot be read."""
+    if checked.no_facts:
+        raise FactError(checked.no_facts)
+    return checked
 
 
 def _failed(reason: str) -> Checked:
