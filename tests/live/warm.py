@@ -12,7 +12,7 @@ import os
 import runpy
 import sys
 
-from inplace_lint.live.child.watch.manager import Watching
+from inplace_lint.live.child.watch.manager import WatchManager
 
 
 def main(framework: str) -> None:
@@ -31,13 +31,13 @@ def main(framework: str) -> None:
 
 def _run(path: str) -> dict[str, object]:
     records: list[dict[str, object]] = []
-    watching = Watching(records.append)
-    watching.start()
+    watches = WatchManager(records.append)
+    watches.start()
     error = ""
     try:
         runpy.run_path(path, run_name="__main__")
     except BaseException as raised:  # noqa: BLE001 - whatever a program raises is its result
-        watching.raised(raised)
+        watches.ended_by(raised)
         error = f"{type(raised).__name__}: {raised}"
     return {"records": records, "error": error}
 

@@ -1,5 +1,7 @@
 """
-Which inputs to try next: what the framework's own error asks for.
+Which inputs to try next: those that the framework's own error calls for.
+
+    (2, 8, 16, 16), "expected input[2, 8, 16, 16] to have 3 channels, but got 8 channels"   ->   (2, 3, 16, 16)
 
 An input is a `Spec`; a `Guess` has one for each tensor that a call takes. Nothing here runs anything: errors come in as
 text, guesses go out.
@@ -29,8 +31,8 @@ class Spec(NamedTuple):
 Guess = Tuple[Spec, ...]
 
 
-def mended(guess: Guess, error: str) -> Iterator[Guess]:
-    """Give guesses that an error asks for, the surest first."""
+def corrected(guess: Guess, error: str) -> Iterator[Guess]:
+    """Return guesses that an error calls for, the surest first."""
     for change, *patterns in _ANSWERS:
         for pattern in patterns:
             found = re.search(pattern, error, re.DOTALL)
@@ -39,12 +41,12 @@ def mended(guess: Guess, error: str) -> Iterator[Guess]:
 
 
 def is_small(guess: Guess) -> bool:
-    """Say whether all inputs of a guess are small enough to be tried."""
+    """Check whether all inputs of a guess are small enough to be tried."""
     return all(_size(spec) <= MOST_ELEMENTS for spec in guess)
 
 
 def _each(guess: Guess, change: Callable[[Spec], Optional[Spec]]) -> List[Guess]:
-    """Give the guess with all inputs changed, then with each changed alone."""
+    """Return the guess with all inputs changed, then with each changed alone."""
     changed = [change(spec) or spec for spec in guess]
     alone = [(*guess[:at], new, *guess[at + 1 :]) for at, new in enumerate(changed) if new != guess[at]]
     return [tuple(changed), *(alone if len(guess) > 1 else [])]
@@ -157,7 +159,7 @@ def _alike(guess: Guess, found: re.Match[str]) -> List[Guess]:
 
 
 def _of_sides(spec: Spec, got: int, wanted: int) -> List[Spec]:
-    """Give an image all of whose sides have the other size."""
+    """Return an image all of whose sides have the other size."""
     inner = set(spec.shape[2:]) if len(spec.shape) > 3 else set()  # noqa: PLR2004 - an image
     is_small = 0 < wanted <= _MOST_SIDE
     return (
@@ -192,7 +194,7 @@ def _in_multiples(guess: Guess, part: int) -> List[Guess]:
 
 
 def _inner_axes(spec: Spec) -> range:
-    """Give the axes that are neither the batch nor channels, which come first in images and last in sequences."""
+    """Return the axes that are neither the batch nor channels, which come first in images and last in sequences."""
     rank = len(spec.shape)
     if spec.kind == "long" or rank < 3:  # noqa: PLR2004 - a vector
         return range(0)
@@ -242,7 +244,7 @@ def _times(spec: Spec, more: int, less: int) -> Spec:
 
 
 def _common(one: int, other: int) -> int:
-    """Give the least number that both divide; 0 where one of them is 0."""
+    """Return the least number that both divide; 0 where one of them is 0."""
     return one * other // math.gcd(one, other) if one and other else 0
 
 
