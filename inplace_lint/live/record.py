@@ -77,16 +77,7 @@ def record_of(data: Mapping[str, Any]) -> Record:
 def _access(data: Mapping[str, Any] | None) -> Access | None:
     if data is None:
         return None
-    return Access(
-        op=data["op"],
-        at=position_of(data["at"]),
-        layer=data["layer"],
-        flag=position_of(data["flag"]),
-        built=position_of(data["built"]),
-        step=data["step"],
-        part=data.get("part", ""),
-        parameter=data.get("parameter", False),
-    )
+    return Access(**{**data, **{name: position_of(data[name]) for name in ("at", "flag", "built")}})
 
 
 def position_of(data: Mapping[str, Any] | None) -> Position | None:

@@ -22,7 +22,9 @@ from inplace_lint.workspace.files import Sources, put_text
 _WIDTH = 120
 
 
-def tell(words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[Known]) -> int:
+def run_watched(
+    words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[Known]
+) -> int:
     """
     Run a program, write the findings of the rules that apply, and return the program's own exit status.
 
@@ -43,11 +45,11 @@ def tell(words: Sequence[str], output_file: Path | None, options: Mapping[str, A
     _write(text, output_file)
     watched = [f"{record.framework} {record.note}" for record in ended.records if record.kind == "watched"]
     if not watched:
-        _tell(report.say("inplace-lint: the program imported neither torch nor paddle, nothing was watched"))
+        _write_line(report.say("inplace-lint: the program imported neither torch nor paddle, nothing was watched"))
     elif not findings:
-        _tell(report.say(f"inplace-lint: watched {report.say(' and ').join(watched)}, nothing was found"))
+        _write_line(report.say(f"inplace-lint: watched {report.say(' and ').join(watched)}, nothing was found"))
     elif is_for_people:
-        _tell(summary(findings, Counts(), report.say, color=color))
+        _write_line(summary(findings, Counts(), report.say, color=color))
     return ended.status
 
 
@@ -58,7 +60,7 @@ def _write(text: str, output_file: Path | None) -> None:
     put_text(output_file, text)
 
 
-def _tell(line: str) -> None:
+def _write_line(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 

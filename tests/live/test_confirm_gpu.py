@@ -64,7 +64,7 @@ def test_watching_makes_nothing_on_the_default_device():
 
 
 def _order(path, *, seconds, memory):
-    """Give the order to call `step` of a program on the GPU."""
+    """Return the order to call `step` of a program on the GPU."""
     return {
         "framework": "torch",
         "path": str(path),

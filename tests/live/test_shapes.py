@@ -1,4 +1,4 @@
-"""What errors ask for: each answer is a guess that can be made, whatever was tried and whatever the error says."""
+"""Corrections of inputs after errors: each can be made, whatever was tried and whatever the error says."""
 
 from __future__ import annotations
 

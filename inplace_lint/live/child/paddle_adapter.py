@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence
 
-from .framework_adapter import FrameworkAdapter
+from .framework_adapter import SEED, FrameworkAdapter
 
 _MOST_FRAMES = 12  # that are asked for the tensors that they hold
 
@@ -65,34 +65,27 @@ class PaddleAdapter(FrameworkAdapter):
             found.update((id(tensor), tensor) for tensor in tensors if self.requires_grad(tensor))
         return list(found.values())
 
-    def size(self, tensor: Any) -> int:
-        """Return the number of elements of a tensor."""
-        return int(tensor.size)
-
     def trained(self, tensor: Any) -> Any:
         """Make a leaf one that gradients are kept in, and return it."""
         tensor.stop_gradient = False
         return tensor
 
-    def framework_seed(self, seed: int) -> None:
-        """Start the random numbers of Paddle anew."""
-        self.framework.seed(seed)
+    def seed(self) -> None:
+        """Start all random numbers anew."""
+        super().seed()
+        self.framework.seed(SEED)
 
     def longs(self, shape: Sequence[int]) -> Any:
         """Return zeros and ones as whole numbers."""
         return self.framework.randint(0, 2, list(shape), dtype="int64")
 
-    def is_number(self, tensor: Any) -> bool:
-        """Check whether a tensor holds floating numbers."""
-        return "float" in str(tensor.dtype)
-
     def requires_grad(self, tensor: Any) -> bool:
         """Check whether gradients flow to a tensor."""
         return not tensor.stop_gradient
 
-    def layers_of(self, module: Any) -> List[Tuple[str, Any]]:
-        """Return a module and all layers in it, each with the name of its kind in lower case."""
-        return [(type(item).__name__.lower(), item) for item in module.sublayers(include_self=True)]
+    def layers_of(self, module: Any) -> List[Any]:
+        """Return a layer and all layers in it."""
+        return list(module.sublayers(include_self=True))
 
     def sgd(self, parameters: Any) -> Any:
         """Return an optimizer."""

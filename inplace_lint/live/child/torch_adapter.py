@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Callable, List, Sequence
 
 from .attempt import attempt
-from .framework_adapter import FrameworkAdapter
+from .framework_adapter import SEED, FrameworkAdapter
 
 _LARGE = 4_000_000  # elements of a module
 
@@ -44,17 +44,14 @@ class TorchAdapter(FrameworkAdapter):
             nodes.extend(dict.fromkeys(inner))
         return [node.variable for node in nodes if hasattr(node, "variable")]
 
-    def size(self, tensor: Any) -> int:
-        """Return the number of elements of a tensor."""
-        return int(tensor.numel())
-
     def trained(self, tensor: Any) -> Any:
         """Make a leaf one that gradients are kept in, and return it."""
         return tensor.requires_grad_()
 
-    def framework_seed(self, seed: int) -> None:
-        """Start the random numbers of PyTorch anew."""
-        self.framework.manual_seed(seed)
+    def seed(self) -> None:
+        """Start all random numbers anew."""
+        super().seed()
+        self.framework.manual_seed(SEED)
 
     def longs(self, shape: Sequence[int]) -> Any:
         """Return zeros and ones as whole numbers."""
@@ -87,15 +84,15 @@ class TorchAdapter(FrameworkAdapter):
 
     def is_number(self, tensor: Any) -> bool:
         """Check whether a tensor holds floating numbers on a real device."""
-        return bool(tensor.is_floating_point() and tensor.device.type != "meta" and not tensor.is_sparse)
+        return super().is_number(tensor) and tensor.device.type != "meta" and not tensor.is_sparse
 
     def requires_grad(self, tensor: Any) -> bool:
         """Check whether gradients flow to a tensor."""
         return bool(tensor.requires_grad)
 
-    def layers_of(self, module: Any) -> List[Tuple[str, Any]]:
-        """Return a module and all layers in it, each with the name of its kind in lower case."""
-        return [(type(item).__name__.lower(), item) for item in module.modules()]
+    def layers_of(self, module: Any) -> List[Any]:
+        """Return a module and all layers in it."""
+        return list(module.modules())
 
     def sgd(self, parameters: Any) -> Any:
         """Return an optimizer."""

@@ -302,8 +302,9 @@ def width_of(adapter: FrameworkAdapter, module: Any) -> Tuple[str, int]:
     """
     layers = adapter.layers_of(module)
     own = adapter.layer.__module__.partition(".")[0]
-    simple = [one for one in layers if type(one[1]).__module__.partition(".")[0] == own]
-    for kind, layer in [*simple, *layers]:
+    simple = [layer for layer in layers if type(layer).__module__.partition(".")[0] == own]
+    for layer in [*simple, *layers]:
+        kind = type(layer).__name__.lower()
         if kind == "embedding":
             return kind, 0
         if kind.startswith(_WEIGHTED):
