@@ -70,8 +70,8 @@ def _on_line(source: Source, line: int, name: str, *, writes: bool) -> Expressio
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 return node
     calls = [node for node in here if isinstance(node, ast.Call)]
-    named = [node for node in calls if _called(node) == name]
-    named += [node for node in calls if _called(node).endswith("_")] if writes else []
+    named = [node for node in calls if called(node) == name]
+    named += [node for node in calls if called(node).endswith("_")] if writes else []
     statements = [node for node in here if isinstance(node, ast.stmt)][-1:]
     chosen: list[Expression] = [*named, *calls, *statements]
     return chosen[0] if chosen else None
@@ -144,7 +144,7 @@ def symbol_of(source: Source, node: Expression | None) -> str:
         case ast.Call(func=func, args=args, keywords=keywords):
             outs = [item.value for item in keywords if item.arg == "out"]
             is_method = isinstance(func, ast.Attribute) and _root(func) not in source.imported
-            if is_method and _called(node).endswith(("_", "step", "set_value")) and not outs:
+            if is_method and called(node).endswith(("_", "step", "set_value")) and not outs:
                 return _text(func.value) if isinstance(func, ast.Attribute) else ""
             return _text(next(iter(outs or args), None))
         case _:
@@ -159,12 +159,8 @@ def spelling_of(node: Expression | None) -> str:
 
 
 def called(node: Expression | None) -> str:
-    """Name the last part of what a call calls; empty for anything else."""
-    return _called(node) if isinstance(node, ast.Call) else ""
-
-
-def _called(node: ast.Call) -> str:
-    func = node.func
+    """Return the last part of the name that a call calls; empty for anything else."""
+    func = node.func if isinstance(node, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 

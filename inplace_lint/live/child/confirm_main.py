@@ -8,12 +8,13 @@ elsewhere this process runs one job itself, and ends.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
 import sys
 import tempfile
-from typing import Any, Callable, Container, Dict, Sequence
+from typing import Any, Container, Dict, Sequence
 
 from . import attempt, guard, job
 from .import_hosts import ImportHosts
@@ -71,19 +72,16 @@ def _serve(answers: int, *, forks: bool) -> None:
 
 def _guarded(order: Dict[str, Any], private: Sequence[int], spared: Container[int]) -> Dict[str, Any]:
     limits = guard.limits_of(order)
-    ending = guard.guarded(_work(order), limits, 0, private, spared)
+    ending = guard.guarded(functools.partial(_run, order), limits, 0, private, spared)
     return answer(*ending)
 
 
-def _work(order: Dict[str, Any]) -> Callable[[int], None]:
-    def work(file: int) -> None:
-        job.run(order, lambda record: write_line(file, record))
-
-    return work
+def _run(order: Dict[str, Any], file: int) -> None:
+    job.run(order, functools.partial(write_line, file))
 
 
 def _unguarded(order: Dict[str, Any]) -> Dict[str, Any]:
     with tempfile.TemporaryFile() as records:
-        _work(order)(records.fileno())
+        _run(order, records.fileno())
         records.seek(0)
         return answer("", records.read())

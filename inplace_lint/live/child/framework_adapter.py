@@ -173,10 +173,6 @@ class FrameworkAdapter(abc.ABC):
         """Return the first layer that the framework has under one of these names."""
         return next(getattr(self.framework.nn, name) for name in names if hasattr(self.framework.nn, name))
 
-    def gradients(self, module: Any) -> Dict[str, Any]:
-        """Return the gradients of a module's parameters."""
-        return {name: value.grad for name, value in module.named_parameters() if value.grad is not None}
-
 
 def _parts(value: Any, layer: type) -> List[Any]:
     if isinstance(value, dict):

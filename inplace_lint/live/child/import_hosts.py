@@ -10,10 +10,11 @@ such a module is imported anew for each target.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from . import guard, job
 from .jsonl import answer, line_of, write_line
@@ -81,7 +82,9 @@ class ImportHosts:
             self._end(next(iter(self._running)))
         reading, writing = os.pipe()
         limits = guard.limits_of(order)
-        watch = guard.begun(_served(order, reading), limits, [*self._private, *self.pipes, writing], _MOST_WRITTEN)
+        watch = guard.begun(
+            functools.partial(_serve, order, reading), limits, [*self._private, *self.pipes, writing], _MOST_WRITTEN
+        )
         os.close(reading)
         trouble = watch.wait(limits, owner, _has_line)
         host = self._running[key] = _Host(watch, writing, watch.printed)
@@ -105,28 +108,22 @@ def _has_line(written: bytes) -> bool:
     return written.endswith(b"\n")
 
 
-def _served(order: Dict[str, Any], orders: int) -> Callable[[int], None]:
-    def serve(answers: int) -> None:
-        guard.adopt_orphans()
-        target = job.prepared(order)
-        target.load()
-        is_alone = threading.active_count() == 1 and not guard.children()
-        write_line(answers, {"shares": is_alone and not target.adapter.holds_gpu()})
-        while True:
-            line = line_of(orders)
-            if not line:
-                return
-            following = json.loads(line)
-            limits = guard.limits_of(following)
-            ending = guard.guarded(_continued(target, following), limits, orders, [answers, orders])
-            write_line(answers, answer(*ending))
-
-    return serve
+def _serve(order: Dict[str, Any], orders: int, answers: int) -> None:
+    guard.adopt_orphans()
+    target = job.prepared(order)
+    target.load()
+    is_alone = threading.active_count() == 1 and not guard.children()
+    write_line(answers, {"shares": is_alone and not target.adapter.holds_gpu()})
+    while True:
+        line = line_of(orders)
+        if not line:
+            return
+        following = json.loads(line)
+        limits = guard.limits_of(following)
+        ending = guard.guarded(functools.partial(_continue, target, following), limits, orders, [answers, orders])
+        write_line(answers, answer(*ending))
 
 
-def _continued(target: job.Target, order: Dict[str, Any]) -> Callable[[int], None]:
-    def run(file: int) -> None:
-        target.begin(order, lambda record: write_line(file, record))
-        target.run()
-
-    return run
+def _continue(target: job.Target, order: Dict[str, Any], file: int) -> None:
+    target.begin(order, functools.partial(write_line, file))
+    target.run()

@@ -48,7 +48,7 @@ def prepared(order: Dict[str, Any]) -> Target:
     adapter: FrameworkAdapter = _ADAPTERS[order["framework"]](framework, order["device"])
     adapter.settle()
     adapter.count()
-    target = Target(order["path"], adapter, Witness(framework, adapter.layer, adapter.optimizer, marks_of(order)))
+    target = Target(order["path"], adapter, Witness(adapter, marks_of(order)))
     if order.get("numbers"):
         form = Form.of(order["form"]) if order.get("form") else Form("")
         patched(order["written"], form)

@@ -172,8 +172,8 @@ class Trials:
         if not self.adapter.backward(held):
             raise NoBackwardError
         if isinstance(call, self.adapter.layer):
-            for name, gradient in self.adapter.gradients(call).items():
-                self.adapter.note(gradient, f"the gradient of `{name}`")
+            for name, value in call.named_parameters():
+                self.adapter.note(value.grad, f"the gradient of `{name}`")
 
     def _input(self, spec: shapes.Spec) -> Any:
         if spec.kind == "list":

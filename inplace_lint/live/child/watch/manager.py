@@ -94,7 +94,7 @@ class WatchManager:
 
 
 class _Finder:
-    """Stands before all finders of modules, and lets a framework's own loader do its work first."""
+    """Comes before all finders of modules, and lets a framework's own loader do its work first."""
 
     def __init__(self, attach: Callable[[ModuleType], None]) -> None:
         self._attach = attach

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Sequence, Set, Tuple
 
 from ..attempt import attempt
+from ..framework_adapter import FrameworkAdapter
 from . import torch_mode
 from .ledger import Ledger
 from .paddle_watch import calls_of
@@ -58,11 +59,10 @@ class Mark:
 class Witness:
     """Watches the marks of one job."""
 
-    def __init__(self, framework: Any, layer: type, optimizer: type, marks: List[Mark]) -> None:
-        self.framework, self.marks = framework, marks
-        folder = os.path.dirname(os.path.abspath(framework.__file__))
-        self._layer = layer
-        self.places = Places(folder, layer, optimizer)
+    def __init__(self, adapter: FrameworkAdapter, marks: List[Mark]) -> None:
+        self._adapter, self.marks = adapter, marks
+        folder = os.path.dirname(os.path.abspath(adapter.framework.__file__))
+        self.places = Places(folder, adapter.layer, adapter.optimizer)
         self._ledger = Ledger(lambda _: None)
         self._moment = 0
         self._hits: Dict[Where, FrozenSet[Tuple[int, str, int]]] = {}
@@ -72,12 +72,13 @@ class Witness:
 
     def start(self) -> None:
         """Watch the calls of the framework until the process ends."""
-        self._layer.__init__ = self._ledger.constructing(self._layer.__init__, self.places)  # type: ignore[misc]
-        if self.framework.__name__ == "torch":
-            torch_mode.mode(self.framework, self._call).__enter__()
+        layer, framework = self._adapter.layer, self._adapter.framework
+        layer.__init__ = self._ledger.constructing(layer.__init__, self.places)
+        if self._adapter.is_torch:
+            torch_mode.mode(framework, self._call).__enter__()
             return
-        for owner, name in list(calls_of(self.framework)):
-            writes = owner is self.framework.Tensor or name.endswith("_")
+        for owner, name in list(calls_of(framework)):
+            writes = owner is framework.Tensor or name.endswith("_")
             setattr(owner, name, self._wrapped(getattr(owner, name), writes=writes))
 
     def expect(self, marks: List[Mark]) -> None:
@@ -154,7 +155,14 @@ class Witness:
         if self._pending:
             pending, self._pending = self._pending, []
             for tensor, then, mark in pending:
-                attempt(functools.partial(_watch, tensor, then, mark))  # a view that was overwritten has no history
+                attempt(
+                    functools.partial(self._watch, tensor, then, mark)
+                )  # a view that was overwritten has no history
+
+    def _watch(self, tensor: Any, then: Callable[[], None], mark: Mark) -> None:
+        if self._adapter.requires_grad(tensor):
+            mark.tracked = mark.tracked or not tensor.is_leaf
+            tensor.register_hook(_hooked(then))
 
     def _hits_of(self, spot: Spot) -> FrozenSet[Tuple[int, str, int]]:
         found: Set[Tuple[int, str, int]] = set()
@@ -200,13 +208,6 @@ def _hooked(then: Callable[[], None]) -> Callable[[Any], None]:
 
 def _tensors(value: Any) -> List[Any]:
     return [item for item in items_of(value) if hasattr(item, "register_hook") and hasattr(item, "shape")]
-
-
-def _watch(tensor: Any, then: Callable[[], None], mark: Mark) -> None:
-    requires = not tensor.stop_gradient if hasattr(tensor, "stop_gradient") else tensor.requires_grad
-    if requires:
-        mark.tracked = mark.tracked or not tensor.is_leaf
-        tensor.register_hook(_hooked(then))
 
 
 def _in_training(frame: Optional[FrameType], spot: Spot) -> bool:
