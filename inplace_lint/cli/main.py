@@ -225,13 +225,13 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
 
     What it overwrites although backward needs it is told at its end, on standard error.
     """
-    from inplace_lint.live.report import tell
+    from inplace_lint.live.report import run_watched
 
     if words[0].startswith("-"):
         options_there = [name for item in trace.params for name in item.opts if name.startswith("--")]
         msg = f"no such option {words[0]!r}{nearest(words[0], options_there)}"
         raise click.UsageError(msg)
-    return tell(("-m", *words) if is_module else words, output_file, options, known_rules())
+    return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules())
 
 
 @program.command(short_help="Show the page of a rule.")

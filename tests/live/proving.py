@@ -1,4 +1,4 @@
-"""Programs for `--confirm`: written to a folder, checked, and put to the proof by one warm process for many of them."""
+"""Programs for `--confirm`: written to a folder, checked, and confirmed by one warm process for many of them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ BREAKS = "        y = torch.exp(x)\n        y += 1\n        return y\n"
 
 
 def module(arguments: str, body: str, forward: str, more: str = "x") -> str:
-    """Give a program with one class of which the forward breaks backward in its end."""
+    """Return a program with one class of which the forward breaks backward in its end."""
     return HEAD + (
         f"class Net(nn.Module):\n    def __init__(self, {arguments}):\n        super().__init__()\n{body}\n"
         f"    def forward(self, {more}):\n{forward}{BREAKS}"

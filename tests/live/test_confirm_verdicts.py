@@ -15,7 +15,7 @@ HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\
 
 @pytest.fixture
 def verdict(tmp_path):
-    """Give the verdict on a made-up finding: a write at one text of a program, a save at another."""
+    """Return the verdict on a made-up finding: a write at one text of a program, a save at another."""
 
     def of(source: str, write: str, save: str = "", certainty: Certainty = Certainty.ALWAYS, code: str = "IPL101"):
         path = tmp_path / "program.py"
