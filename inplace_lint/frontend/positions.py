@@ -9,8 +9,9 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from inplace_lint.core.span import Slice, Span
-from inplace_lint.frontend.from_cst.parse import lowered_module, parse
-from inplace_lint.frontend.numbering import Tally
+from inplace_lint.frontend.from_cst.parse import parse, statements
+from inplace_lint.frontend.lower import lower_statements
+from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.frontend.slices import cut, split_lines
 
 _COMPOUND = (
@@ -37,11 +38,11 @@ class Located:
     def __init__(self, source: str, slice_: Slice, holes: Sequence[Slice]) -> None:
         cutout = cut(source, slice_, holes)
         module = parse(cutout, slice_)
-        tally = Tally(slice_, origins=[])
-        lowered_module(module, cutout, tally)
+        numbering = Numbering(slice_, origins=[])
+        lower_statements(numbering, cutout, statements(module))
         self.slice, self.cutout = slice_, cutout
         self.module = module
-        self.origins = tally.origins or []
+        self.origins: list[cst.CSTNode] = [node.origin for node in numbering.origins or ()]
         self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(
             PositionProvider
         )
