@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.driver.runtime_limits import with_room
+from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.checkers.alias_query import Holding
 from inplace_lint.interp.context import Program
@@ -96,5 +96,5 @@ def watched(program: Program, drafts: Sequence[Draft]) -> Mapping[Place, Abstrac
         write = draft.write
         places.update(place for place in (draft.place, write.site.place, write.flag) if place is not None)
     program.watched = frozenset(places)
-    with_room(lambda: entry_points.run_all(program))
+    call_deep(lambda: entry_points.run_all(program))
     return program.holdings

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 
 from inplace_lint.core.span import Slice
-from inplace_lint.driver.runtime_limits import collector_off, room_to_recurse
+from inplace_lint.driver.runtime_limits import collector_off, deep_recursion
 from inplace_lint.frontend.from_ast.statements import block
 from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.frontend.slices import Cutout, cut
@@ -30,7 +30,7 @@ def lower(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> ir.Code:
     cutout = cut(source, slice_, holes)
     numbering = Numbering.of(slice_, cutout.text)
     try:
-        with room_to_recurse():
+        with deep_recursion():
             body = lower_statements(numbering, cutout, _parsed(cutout, slice_))
     except RecursionError as error:
         msg = "nested too deeply"

@@ -1,4 +1,4 @@
-"""Findings that a team lives with for now: what the baseline lets stand, and what it does not."""
+"""Findings that a team accepts for now: what the baseline hides, and what it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong around the tool ends in one line that names it, and leaves no file half written."""
+"""Failures around the tool end in one line that names them, and leave no file half written."""
 
 from __future__ import annotations
 
@@ -335,7 +335,7 @@ def test_an_interrupt_of_workers_leaves_files_as_they_are(folder, buggy, fixing)
 
 
 def started(folder: Path, buggy: str, *words: str) -> subprocess.Popen[bytes]:
-    """Start a run of eight files in two processes, and give it when both are at work."""
+    """Start a run of eight files in two processes, and return it when both are at work."""
     functions = "".join(f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n\n\n" for at in range(150))
     for number in range(8):
         (folder / f"m{number}.py").write_text(buggy + functions)

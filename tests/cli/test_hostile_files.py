@@ -208,7 +208,7 @@ def test_odd_names_of_files_come_through_in_every_format(lint, folder, buggy, fo
 
 
 def named_in(form: str, out: str) -> list[str]:
-    """Give the file of each finding as a reader of the format has it."""
+    """Return the file of each finding as a reader of the format has it."""
     match form:
         case "json":
             return [Path(row["filename"]).name for row in json.loads(out)]

@@ -22,7 +22,7 @@ ERROR = "error[IPL101]"
 
 @pytest.fixture
 def tree(folder, buggy, clean):
-    """Give a folder with two faulty files and a clean one."""
+    """Return a folder with two faulty files and a clean one."""
     for name, text in (("a.py", buggy), ("tests/b.py", buggy), ("c.py", clean)):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)

@@ -25,7 +25,7 @@ def git(folder, *words: str) -> str:
 
 @pytest.fixture
 def repository(folder):
-    """Give a repository with one old bug, on a branch of its own."""
+    """Return a repository with one old bug, on a branch of its own."""
     (folder / "net.py").write_text(OLD)
     git(folder, "init", "-q")
     git(folder, "add", "-A")

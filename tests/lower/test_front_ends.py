@@ -11,7 +11,7 @@ import libcst as cst
 import pytest
 
 from inplace_lint.core.span import Slice
-from inplace_lint.driver.runtime_limits import room_to_recurse
+from inplace_lint.driver.runtime_limits import deep_recursion
 from inplace_lint.frontend.from_cst import expressions
 from inplace_lint.frontend.from_cst.parse import parse, statements
 from inplace_lint.frontend.lower import lower, lower_statements
@@ -47,7 +47,7 @@ def both(path: str, source: str) -> tuple[ir.Code, ir.Code]:
     slice_ = Slice(path, 1, source.count("\n") + 1)
     cutout = cut(source, slice_)
     numbering = Numbering.of(slice_, cutout.text)
-    with room_to_recurse():
+    with deep_recursion():
         body = lower_statements(numbering, cutout, statements(parse(cutout, slice_)))
     return lower(source, slice_), ir.Code(slice_, body, numbering.size)
 

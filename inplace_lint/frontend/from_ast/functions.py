@@ -56,7 +56,7 @@ def _function(
 
 
 def _parameters(numbering: Numbering, node: ast.arguments) -> Iterator[ir.Param]:
-    """List the parameters in the order of the signature."""
+    """Yield the parameters in the order of the signature."""
     first = len(node.posonlyargs)
     plain = (*node.posonlyargs, *node.args)
     defaults = (*[None] * (len(plain) - len(node.defaults)), *node.defaults)
