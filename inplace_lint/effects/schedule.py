@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from inplace_lint.effects import may_write
 from inplace_lint.effects.summary import Definition, Outline
-from inplace_lint.interp.context import Program
+from inplace_lint.interp.context import Context
 from inplace_lint.interp.fuel import CALLERS, CALLS_TO_WRITE
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
@@ -168,25 +168,25 @@ def key(item: Definition) -> str:
     return f"{item.slice.path}:{item.slice.first}:{item.name}"
 
 
-def pending(program: Program, item: Definition) -> bool:
+def pending(context: Context, item: Definition) -> bool:
     """Say whether a unit, or a method of it, is to be run as a root of its own."""
     if item.kind == "function":
-        return key(item) not in program.budget.returned
+        return key(item) not in context.fuel.returned
     # A class is run alone even if an outer root ran it: what is wrong in it whatever its inputs are is then an error,
     # where the way to the outer root's result may lead through unknown calls.
-    calls = program.default().framework.calls
+    calls = context.default().framework.calls
     called = next((method for method in item.methods if method.name == calls), None)
     if called is not None:
-        return writes(item) or key(called) not in program.budget.returned
+        return writes(item) or key(called) not in context.fuel.returned
     # Without a method of its own for it, a call runs that of a base, on what this class constructs.
-    if item.bases and (writes(item) or _changes_unseen(program, item)):
+    if item.bases and (writes(item) or _changes_unseen(context, item)):
         return True
-    return any(method_pending(program, method) for method in item.methods)
+    return any(method_pending(context, method) for method in item.methods)
 
 
-def _changes_unseen(program: Program, item: Definition) -> bool:
+def _changes_unseen(context: Context, item: Definition) -> bool:
     """Say whether no root ran yet what a class changes of its bases: the constructor, or a method that this uses."""
-    named = {known.name: known for known in program.outline.items if known.kind == "class"}
+    named = {known.name: known for known in context.outline.items if known.kind == "class"}
     used = {"__init__"}
     seen = {item.name}
     waiting = list(item.bases)
@@ -197,30 +197,30 @@ def _changes_unseen(program: Program, item: Definition) -> bool:
             set_up = may_write.setting_up(base)
             used.update(*(method.attributes for method in base.methods if method.name in set_up))
             waiting.extend(base.bases)
-    return any(method.name in used and key(method) not in program.budget.returned for method in item.methods)
+    return any(method.name in used and key(method) not in context.fuel.returned for method in item.methods)
 
 
-def unseen(program: Program, item: Definition) -> bool:
+def unseen(context: Context, item: Definition) -> bool:
     """Say whether a method that writes, or what a call of the class runs, was not run by any root yet."""
-    calls = program.default().framework.calls
+    calls = context.default().framework.calls
     return any(
-        key(method) not in program.budget.returned for method in item.methods if method.writes or method.name == calls
+        key(method) not in context.fuel.returned for method in item.methods if method.writes or method.name == calls
     )
 
 
-def method_pending(program: Program, method: Definition) -> bool:
+def method_pending(context: Context, method: Definition) -> bool:
     """Say whether a method writes and was not run yet."""
-    return method.writes and key(method) not in program.budget.returned
+    return method.writes and key(method) not in context.fuel.returned
 
 
-def pending_methods(program: Program, item: Definition) -> Iterator[Definition]:
+def pending_methods(context: Context, item: Definition) -> Iterator[Definition]:
     """
     Give the methods of a class to run as roots of their own, each when its turn comes: the outermost first.
 
     They write, or call others of the class that do, and no root ran these.
     """
     below = _writers_below(item)
-    returned = program.budget.returned
+    returned = context.fuel.returned
     for method in order_of_methods(item):
         if key(method) not in returned and any(key(writer) not in returned for writer in below[method.name]):
             yield method
@@ -241,39 +241,39 @@ def _writers_below(item: Definition) -> dict[str, list[Definition]]:
     return found
 
 
-def runs_unrecorded(program: Program, name: str, depth: int = 0) -> bool:
+def runs_unrecorded(context: Context, name: str, depth: int = 0) -> bool:
     """Say whether all of the file that uses a function or method of this name runs without recording gradients."""
-    users = _users(program, name)
+    users = _users(context, name)
     return bool(users) and all(
-        any(_stops_recording(program, decorator) for decorator in user.decorators)
-        or (depth < _DEEPEST and bool(user.name) and runs_unrecorded(program, user.name, depth + 1))
+        any(_stops_recording(context, decorator) for decorator in user.decorators)
+        or (depth < _DEEPEST and bool(user.name) and runs_unrecorded(context, user.name, depth + 1))
         for user in users
     )
 
 
-def only_sets_up(program: Program, name: str) -> bool:
+def only_sets_up(context: Context, name: str) -> bool:
     """Say whether all of the file that uses a function are constructors: what it is passed there has no history."""
-    users = _users(program, name)
+    users = _users(context, name)
     return bool(users) and all(user.name == "__init__" for user in users)
 
 
-def used(program: Program, name: str) -> bool:
+def used(context: Context, name: str) -> bool:
     """Say whether something else in the file uses a function or method of this name."""
-    return bool(_users(program, name))
+    return bool(_users(context, name))
 
 
-def _users(program: Program, name: str) -> list[Definition]:
+def _users(context: Context, name: str) -> list[Definition]:
     return [
         user
-        for item in program.outline.items
+        for item in context.outline.items
         for user in item.methods or (item,)
         if user.name != name and (name in user.reads or name in user.attributes)
     ]
 
 
-def _stops_recording(program: Program, decorator: str) -> bool:
-    framework = program.default().framework.name
-    forms = program.forms(f"{framework}.{decorator.rpartition('.')[2]}")
+def _stops_recording(context: Context, decorator: str) -> bool:
+    framework = context.default().framework.name
+    forms = context.forms(f"{framework}.{decorator.rpartition('.')[2]}")
     return bool(forms) and forms[0].act in _UNRECORDED
 
 

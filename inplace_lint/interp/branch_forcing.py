@@ -18,8 +18,8 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.collect import may_write
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import symbolic_args
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
 _Guards = tuple[tuple[ir.Expr, bool], ...]
@@ -42,18 +42,18 @@ class Choice:
     own: tuple[tuple[str, Const | None], ...]
 
 
-def untaken(program: Program, item: Definition) -> Iterator[Choice]:
+def untaken(interp: Interpreter, item: Definition) -> Iterator[Choice]:
     """Give, for each branch of a function or class that may write and that no path took, arguments that lead there."""
     methods = {method.name: method for method in item.methods}
-    constructor = _function(program, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
+    constructor = _function(interp, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
     kept = {} if constructor is None else _attributes(constructor)
     for part in item.methods or (item,):
-        function = _function(program, part) if part.writes else None
-        if function is None or id(function.body) not in program.ran:
+        function = _function(interp, part) if part.writes else None
+        if function is None or id(function.body) not in interp.context.ran:
             continue
-        if item is part and schedule.used(program, item.name):
+        if item is part and schedule.used(interp.context, item.name):
             continue
-        for guards in _untaken(program, function.body):
+        for guards in _untaken(interp, function.body):
             wishes = _Wishes(constructor, function, kept)
             for test, side in guards:
                 wishes.want(test, side, in_constructor=part.name == _CONSTRUCTOR)
@@ -61,8 +61,8 @@ def untaken(program: Program, item: Definition) -> Iterator[Choice]:
                 yield Choice(part.name, tuple(sorted(wishes.made.items())), tuple(sorted(wishes.own.items())))
 
 
-def _function(program: Program, item: Definition) -> ir.Function | None:
-    for node in program.code(item.slice).body:
+def _function(interp: Interpreter, item: Definition) -> ir.Function | None:
+    for node in interp.context.code(item.slice).body:
         if isinstance(node, ir.FunctionDef):
             return node.function
     return None
@@ -97,18 +97,18 @@ def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Cons
     return {name: value for name, value in choice.items() if isinstance(passed.get(name), Sym)}
 
 
-def _untaken(program: Program, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
+def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
     """Give the conditions of the branches that may write and were not taken, inside of what ran."""
     for node in body:
         match node:
             case ir.If(_, test, then, orelse):
                 for block, side in ((then, True), (orelse, False)):
-                    if id(block) in program.ran:
-                        yield from _untaken(program, block)
+                    if id(block) in interp.context.ran:
+                        yield from _untaken(interp, block)
                     elif may_write(block):
                         yield from _ways(block, ((test, side),))
             case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
-                yield from _untaken(program, inner)
+                yield from _untaken(interp, inner)
             case _:
                 pass
 
