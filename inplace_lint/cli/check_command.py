@@ -46,15 +46,8 @@ def runner(
 ) -> Run:
     """Return the function that checks the paths: it takes texts that replace files, and can be called again."""
     progress = terminal.progress() if sys.stderr.isatty() else None
-    plan = session.Plan(
-        settings,
-        resolver.settings_of,
-        resolver.codes_of,
-        progress,
-        resolver.opinions_of,
-        memory={},
-        nested=resolver.nested,
-    )
+    by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
+    plan = session.Plan(settings, *by_path, memory={}, nested=resolver.nested)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
     if not (policy.writes or settings.baseline or policy.since):

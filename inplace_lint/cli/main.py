@@ -53,6 +53,7 @@ _output_format = click.option(
 )
 _output_file = click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
 _lang = click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
+_selectors = partial(click.option, multiple=True, callback=split_commas, shell_complete=complete_rule)
 _color = partial(click.option, "--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
 
 
@@ -120,23 +121,9 @@ def program(context: click.Context) -> int | None:
 
 @program.command(short_help="Check files and folders (the default command).")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--select",
-    multiple=True,
-    callback=split_commas,
-    shell_complete=complete_rule,
-    help="Rules to apply: code, prefix, name or ALL.",
-)
-@click.option(
-    "--extend-select",
-    multiple=True,
-    callback=split_commas,
-    shell_complete=complete_rule,
-    help="Rules to apply besides those selected.",
-)
-@click.option(
-    "--ignore", multiple=True, callback=split_commas, shell_complete=complete_rule, help="Rules to leave out."
-)
+@_selectors("--select", help="Rules to apply: code, prefix, name or ALL.")
+@_selectors("--extend-select", help="Rules to apply besides those selected.")
+@_selectors("--ignore", help="Rules to leave out.")
 @click.option(
     "--per-file-ignores",
     multiple=True,

@@ -320,7 +320,7 @@ class Net(torch.nn.Module):
         (("--select", "ALL", "--per-file-ignores", "*.py:IPL501"), {"IPL303"}),
     ],
 )
-def test_opinions_are_told_to_who_asks_and_never_fail_a_run(lint, folder, words, codes):
+def test_opinions_are_reported_to_who_asks_and_never_fail_a_run(lint, folder, words, codes):
     (folder / "a.py").write_text(OPINIONS)
     for _ in range(2):  # the second is answered by the cache
         ran = lint(*words, "--output-format=concise", ".")

@@ -50,7 +50,7 @@ def closed(*paths: Path, to: int = 0) -> Iterator[None]:
             path.chmod(mode)
 
 
-def test_what_may_not_be_read_is_told_and_the_rest_is_checked(folder, buggy):
+def test_what_may_not_be_read_is_reported_and_the_rest_is_checked(folder, buggy):
     for name in ("bad.py", "locked/a.py", "secret.py", "pkg/b.py"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(buggy)
@@ -97,7 +97,7 @@ def test_a_cache_that_may_not_be_read_is_done_without(folder, buggy):
 
 
 @pytest.mark.parametrize(("place", "mode"), [("a.py", 0o400), (".", 0o500)])
-def test_a_fix_that_may_not_be_written_is_told_and_counted_as_none(folder, buggy, place, mode):
+def test_a_fix_that_may_not_be_written_is_reported_and_counted_as_none(folder, buggy, place, mode):
     (folder / "a.py").write_text(buggy)
     before = sorted(folder.iterdir())
     with closed(folder / place, to=mode):

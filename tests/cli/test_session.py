@@ -15,7 +15,7 @@ def plan(tmp_path):
 
 
 @pytest.mark.parametrize("padding", [0, 50_000], ids=["in this process", "in others"])
-def test_a_crash_on_one_file_is_told_and_the_others_go_on(plan, buggy, padding):
+def test_a_crash_on_one_file_is_reported_and_the_others_go_on(plan, buggy, padding):
     # Text where bytes belong makes the check itself fail, as a bug would.
     tasks = [session.Task("a.py", "#" * padding), session.Task("b.py", buggy.encode())]
     outcome = session.check_all(tasks, plan, session.Outcome())
