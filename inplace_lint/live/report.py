@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.config.resolve import Scope
-from inplace_lint.config.selection import Known
+from inplace_lint.config.resolve import SettingsResolver
+from inplace_lint.config.selection import RuleInfo
 from inplace_lint.config.settings import FOR_PEOPLE, Settings
 from inplace_lint.live import events, launch
 from inplace_lint.report.i18n import in_language, language
@@ -23,18 +23,18 @@ _WIDTH = 120
 
 
 def run_watched(
-    words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[Known]
+    words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[RuleInfo]
 ) -> int:
     """
     Run a program, write the findings of the rules that apply, and return the program's own exit status.
 
     Raises: `InplaceLintError` where nothing could be run.
     """
-    scope = Scope({key: value for key, value in options.items() if key != "python"}, known)
-    settings = scope.settings_of(Path.cwd())
+    resolver = SettingsResolver({key: value for key, value in options.items() if key != "python"}, known)
+    settings = resolver.settings_of(Path.cwd())
     ended = launch.run(launch.interpreter(options["python"], settings), words)
     found = events.findings_in(ended.records)
-    findings = [item for item in found.findings if item.code in scope.codes_of(Path(item.span.path))]
+    findings = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
     color = _wants_color(settings, is_file=output_file is not None)
     width = _WIDTH if output_file is not None else shutil.get_terminal_size((_WIDTH, 24)).columns
     is_for_people = settings.output_format in FOR_PEOPLE

@@ -30,7 +30,7 @@ class Ran(NamedTuple):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with nothing in it but the mark of a project."""
+    """Return a folder with nothing in it but the mark of a project."""
     (tmp_path / "pyproject.toml").write_text("")
     return tmp_path
 

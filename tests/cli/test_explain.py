@@ -41,7 +41,7 @@ def explained(lint, text: str, *paths: str):
     return lint("explain", *paths, stdin=text.encode())
 
 
-def test_a_stale_save_is_told_in_plain_words(lint, folder):
+def test_a_stale_save_is_reported_in_plain_words(lint, folder):
     ran = explained(lint, traceback_of(folder, RESIDUAL.format("")))
     assert ran.status == 0
     assert ran.out == (
@@ -78,7 +78,7 @@ def test_anomaly_mode_names_the_line_that_kept_it(lint, folder):
 
 
 @pytest.mark.parametrize("program", TORCH)
-def test_a_refused_write_is_told_with_its_rule(lint, folder, program):
+def test_a_refused_write_is_reported_with_its_rule(lint, folder, program):
     code, name = TORCH[program]
     ran = explained(lint, traceback_of(folder, f"import torch\n{program}\n"))
     assert ran.out.startswith(f"PyTorch refused an in-place write ({name}): ")

@@ -1,4 +1,4 @@
-"""Files of one project: what is said of a file does not depend on which other files were asked for."""
+"""Files of one project: the findings of a file do not depend on which other files are checked with it."""
 
 from __future__ import annotations
 
