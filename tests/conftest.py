@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 os.environ["INPLACE_LINT_LANG"] = "en"  # what tests expect does not depend on the locale of who runs them
+if os.environ.get("CI"):
+    os.environ.setdefault("TRANSLATIONS", "all")  # see tests/lang/translations.py
 for _name in (
     "CI",
     "GITHUB_ACTIONS",
@@ -21,6 +24,10 @@ for _name in (
     "LINES",
 ):
     os.environ.pop(_name, None)  # nor on where
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # the many processes that are started would each compile the tool
+    os.environ.setdefault(
+        "PYTHONPYCACHEPREFIX", str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "compiled")
+    )
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs would not be interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
 _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
