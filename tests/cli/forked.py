@@ -9,6 +9,7 @@ nothing: see `can_fork`.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -23,9 +24,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-_SECONDS = 300
+_SECONDS = 1500
 # What CPython reads before the first line of a program runs, and cannot be changed later.
-_READ_AT_START = ("PYTHON", "LC_", "LANG", "OMP_", "LD_")
+_READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_")
 
 
 class Ran(NamedTuple):
@@ -132,12 +133,13 @@ def main(connection: socket.socket) -> int:
 
 def _import_the_tool() -> None:
     """Import what a check, a fix and a report import; nothing of these is run."""
-    for name in ("cli", "driver", "fix", "frontend", "interp", "policy", "report", "rules"):
+    for name in ("cli", "driver", "fix", "frontend", "interp", "live.confirm", "policy", "report", "rules"):
         package = importlib.import_module(f"inplace_lint.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     for name in ("rich.console", "rich.progress", "rich.syntax", "rich.text"):
         importlib.import_module(name)
+    gc.freeze()  # a collection in a fork would copy all pages
 
 
 def _as_ordered(order: int, *streams: int) -> int:
