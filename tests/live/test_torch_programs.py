@@ -446,7 +446,7 @@ w = nn.Linear(64, 64)
 for _ in range(20):
     w(torch.rand(2, 64)).exp().sum().backward()
 gc.collect()
-watching = sys.modules["_inplace_lint_watcher.ledger"].Save
+watching = sys.modules["_inplace_lint_watcher.watch.ledger"].Save
 print(sum(isinstance(o, watching) for o in gc.get_objects()))
 """
     assert tracer.run(HEAD + body).out == "0\n"
