@@ -272,7 +272,7 @@ def test_a_cache_of_another_version_is_no_help_and_no_harm(lint, folder, buggy):
     other = folder / "other"
     shutil.copytree(Path(ROOT, "inplace_lint"), other / "inplace_lint", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(Path(ROOT, "rules"), other / "rules")
-    with (other / "inplace_lint" / "faults.py").open("a") as file:
+    with (other / "inplace_lint" / "driver" / "crashes.py").open("a") as file:
         file.write("# a line that another version has\n")
     want = lint("a.py", PYTHONPATH=str(other))
     assert "files taken from the cache" in lint("--statistics", "a.py", PYTHONPATH=str(other)).out

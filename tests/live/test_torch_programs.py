@@ -452,9 +452,8 @@ print(sum(isinstance(o, watching) for o in gc.get_objects()))
     assert tracer.run(HEAD + body).out == "0\n"
 
 
-CHILD = ROOT / "inplace_lint" / "live" / "child"
-
-
-@pytest.mark.parametrize("path", sorted(CHILD.rglob("*.py")), ids=lambda path: path.relative_to(CHILD).as_posix())
-def test_the_files_of_the_child_are_python_3_8(path):
-    ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
+def test_the_files_of_the_child_are_python_3_8():
+    paths = sorted((ROOT / "inplace_lint" / "live" / "child").rglob("*.py"))
+    assert len(paths) > 20
+    for path in paths:
+        ast.parse(path.read_text(encoding="utf-8"), path.name, feature_version=(3, 8))
