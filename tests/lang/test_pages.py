@@ -22,7 +22,7 @@ HEADINGS = {
     "Use instead": "改用",
     "When it is fine": "没有问题的情况",
     "Fix safety": "修复的安全性",
-    "RuleInfo limits": "已知局限",
+    "Known limits": "已知局限",
 }
 # Names that are written as they are in both languages.
 NAMES = {

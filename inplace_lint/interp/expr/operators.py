@@ -275,7 +275,7 @@ def is_number(state: State, value: object) -> bool:
     match key:
         case (origins.ITEM, Sym() as inner, _):
             of = state.symbols.key(inner)
-            return isinstance(of, tuple) and of[:1] == ("shape",)
+            return isinstance(of, tuple) and of[0] is origins.SHAPE
         case (origins.SHAPE, _, _, _) | (origins.ARITHMETIC, _, _):
             return True
         case (origins.BINARY, _, left, right):

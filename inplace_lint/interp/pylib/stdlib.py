@@ -123,7 +123,7 @@ def _find_spec(interp: Interpreter, _frame: Frame, state: State, arguments: Argu
     # IMPRECISE: code for optional packages is not followed where a program looks for them like this.
     name = arguments.positional[0] if arguments.positional else NONE
     if not isinstance(name, Const) or not isinstance(name.value, str):
-        return [(state, state.symbols.sym(("find_spec", arguments.positional)))]
+        return [(state, state.symbols.sym((origins.FOUND_PACKAGE, arguments.positional)))]
     top = name.value.partition(".")[0]
     known = top in interp.context.roots or top in sys.stdlib_module_names
     return [(state, Dotted(f"importlib.machinery.ModuleSpec.{top}") if known else NONE)]
