@@ -55,16 +55,11 @@ def meant(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[tuple[Pa
 
 
 def known_rules() -> list[Known]:
-    """Give the rules there are, that for files that do not parse included."""
+    """Return all rules, those about the text of a file included."""
     from inplace_lint.config.selection import Known
-    from inplace_lint.driver.crashes import SYNTAX_CODE, SYNTAX_NAME
-    from inplace_lint.policy.suppress import UNUSED_CODE, UNUSED_NAME
-    from inplace_lint.rules import RULES
+    from inplace_lint.rules import RULE_OF
 
-    known = [Known(item.code, item.name, item.default, item.opinion) for item in RULES]
-    if all(item.code != SYNTAX_CODE for item in known):
-        known.extend((Known(UNUSED_CODE, UNUSED_NAME), Known(SYNTAX_CODE, SYNTAX_NAME)))
-    return known
+    return [Known(rule.code, rule.name, rule.default, rule.opinion) for rule in RULE_OF.values()]
 
 
 def rule_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -167,9 +167,10 @@ def copied(case: Case, syntax: Syntax, node: cst.CSTNode) -> Iterator[Edit]:
 # -- what a program keeps ----------------------------------------------------------------------------------------------
 
 
-def where_kept(case: Case, event: Snapshot) -> Plan | None:
-    """Put a copy away instead of the tensor itself."""
-    if event.kept is None:
+def where_kept(case: Case) -> Plan | None:
+    """Keep a copy instead of the tensor itself."""
+    event = case.event
+    if not isinstance(event, Snapshot) or event.kept is None:
         return None
     syntax = syntax_at(case, event.kept.slice)
     node = syntax.node(event.kept)

@@ -16,17 +16,14 @@ from inplace_lint.cli.options import Wishes
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.finding import Finding
-from inplace_lint.driver.crashes import SYNTAX_CODE
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook as notebook_cells
 from inplace_lint.policy import add_noqa, baseline, changed_lines
-from inplace_lint.policy.suppress import UNUSED_CODE
 from inplace_lint.report.i18n import language, sayer
 from inplace_lint.report.plural import counted
 from inplace_lint.report.summary import Say
+from inplace_lint.rules import RULE_OF, TEXT_RULES
 from inplace_lint.workspace import files, notebook
-
-_NOT_SILENCED = frozenset({SYNTAX_CODE, UNUSED_CODE})
 
 
 def adopt(
@@ -91,7 +88,7 @@ def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None, say
 
 def add_comments(outcome: Outcome) -> tuple[int, list[str]]:
     """Write a comment for each finding of a run; give how many, and one line for each file where that failed."""
-    findings = [finding for finding in outcome.findings if finding.code not in _NOT_SILENCED]
+    findings = [finding for finding in outcome.findings if RULE_OF[finding.code] not in TEXT_RULES]
     added = 0
     troubles: list[str] = []
     for name, group in groupby(findings, key=lambda finding: notebook.file_of(finding.span)):

@@ -15,14 +15,11 @@ from dataclasses import dataclass, field, replace
 
 from inplace_lint.core.finding import Certainty, Finding, Severity
 from inplace_lint.core.span import Span
+from inplace_lint.rules.text import UNUSED_SUPPRESSION
 
 _NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<list>[A-Za-z][\w-]*(?:[\s,]+[A-Za-z][\w-]*)*))?", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*inplace-lint:\s*ignore(?![\w-])(?:\s*\[(?:(?P<list>[^\]]*)\]|(?P<open>.*)))?", re.IGNORECASE)
 _CODE = re.compile(r"[A-Z]+[0-9]+$|IPL[0-9]")  # whatever begins as one of ours was meant as one
-
-
-UNUSED_CODE = "IPL901"
-UNUSED_NAME = "unused-suppression"
 _OURS = re.compile(rb"noqa[^\n]*(?:IPL|-)|inplace-lint:", re.IGNORECASE)
 
 
@@ -116,8 +113,8 @@ def unused(
 
 def _told(comment: Suppression, message: str, cure: str, path: str) -> Finding:
     return Finding(
-        code=UNUSED_CODE,
-        name=UNUSED_NAME,
+        code=UNUSED_SUPPRESSION.code,
+        name=UNUSED_SUPPRESSION.name,
         severity=Severity.WARNING,
         certainty=Certainty.ALWAYS,
         message=message,

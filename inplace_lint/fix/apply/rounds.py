@@ -16,7 +16,7 @@ from inplace_lint.core.finding import Edit, Finding, Severity
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook
 from inplace_lint.fix.texts import Moved, applied, moved
-from inplace_lint.policy.suppress import UNUSED_CODE
+from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files
 from inplace_lint.workspace.notebook import SUFFIX, file_of
 
@@ -189,7 +189,7 @@ def _origins(before: Outcome, after: Outcome, moves: Mapping[str, Moved]) -> Ite
 
 
 def _counts(finding: Finding) -> bool:
-    return finding.severity is not Severity.INFO and finding.code != UNUSED_CODE
+    return finding.severity is not Severity.INFO and finding.code != UNUSED_SUPPRESSION.code
 
 
 def _old(finding: Finding, known: Sequence[Finding], moves: Moved | None) -> list[Finding]:

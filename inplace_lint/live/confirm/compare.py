@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.finding import Finding, Role
 from inplace_lint.core.span import Span
-from inplace_lint.live.child.variants.rewrite import Form, Place, has_form
+from inplace_lint.live.child.variants.rewrite import EDITS, Form, Place, has_form
 from inplace_lint.live.confirm.matching import is_same, told_by
 from inplace_lint.live.source import Source
 from inplace_lint.live.warm import Ran
+from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.rule import Variant
 
 if TYPE_CHECKING:
     from inplace_lint.live.confirm.confirm import File
@@ -29,28 +31,14 @@ if TYPE_CHECKING:
 
 _RELATIVE = 1e-4
 _ABSOLUTE = 1e-6
-_KINDS = {
-    "IPL103": ("snapshots",),
-    "IPL301": ("write", "alias"),
-    "IPL302": ("snapshots", "write"),
-    "IPL303": ("write",),
-    "IPL304": ("write", "alias"),
-    "IPL305": ("recorded", "rebound"),
-    "IPL306": ("update",),
-    "IPL307": ("alias",),
-    "IPL401": ("uncompiled",),
-    "IPL402": ("direct",),
-}
-_ONLY_IN = {"recorded": "torch", "rebound": "paddle", "update": "paddle"}
-_OF_THE_TEXT = {"write", "alias", "recorded", "rebound", "update"}
-_REFUSED_UNCOMPILED = {"IPL403": "IPL206"}
+_ONLY_IN = {Variant.RECORDED: "torch", Variant.REBOUND: "paddle", Variant.UPDATE: "paddle"}
 Numbers = Sequence[Sequence[tuple[str, float]]]
 
 
 def compared(file: File, target: Target, number: int) -> tuple[str, bool]:
     """Say what becomes of a target's numbers in the form of a silent finding that is right, and whether they change."""
     finding, by = file.findings[number], target.words
-    if finding.code in _REFUSED_UNCOMPILED:
+    if RULE_OF[finding.code].supersedes:
         return _refused_uncompiled(file, target, number)
     forms = list(_forms(file.sources[file.path], finding))
     if not forms:
@@ -75,9 +63,9 @@ def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, b
     plain = file.plain(target)[0]
     if plain.problem:
         return f"the compiled code did not run by {by}: {plain.problem}", False
-    form = Form("uncompiled").plain
+    form = Form(Variant.UNCOMPILED.value).plain
     ran = file.run(target, [number], numbers=True, written=file.path, form=form)
-    seen = replace(finding, code=_REFUSED_UNCOMPILED[finding.code])
+    seen = replace(finding, code=RULE_OF[finding.code].supersedes)
     if any(is_same(seen, told.finding, ()) for told in told_by(ran.records, file.sources, made_up=ran.made_up)):
         return f"carried out in compiled code and refused without the compiler, by {by}", True
     return f"the line ran by {by}, and nothing refused it without the compiler", False
@@ -86,15 +74,15 @@ def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, b
 def _forms(source: Source, finding: Finding) -> Iterator[Form]:
     """Give the forms of a program in which a finding's fault is not there, the likeliest first."""
     aliases = [item.span for item in finding.related if item.role is Role.ALIAS]
-    for kind in _KINDS.get(finding.code, ()):
-        spans = aliases if kind == "alias" else [finding.span]
-        if _ONLY_IN.get(kind, finding.framework) != finding.framework:
+    for variant in RULE_OF[finding.code].variants:
+        if _ONLY_IN.get(variant, finding.framework) != finding.framework:
             continue
-        if kind not in _OF_THE_TEXT:
-            yield Form(kind)
+        if variant.value not in EDITS:
+            yield Form(variant.value)
             continue
-        here = [place for place in (_place(source, span) for span in spans) if place is not None]
-        forms = [Form(kind, (place,)) for place in here]
+        spans = aliases if variant is Variant.ALIAS else [finding.span]
+        places = (_place(source, span) for span in spans)
+        forms = [Form(variant.value, (place,)) for place in places if place is not None]
         yield from (form for form in forms if has_form(source.text, form))
 
 

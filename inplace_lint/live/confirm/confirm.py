@@ -23,13 +23,9 @@ from inplace_lint.live.confirm.compare import compared, plain_runs
 from inplace_lint.live.confirm.matching import is_near, is_same, told_by
 from inplace_lint.live.confirm.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
+from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.rule import Harm, Variant
 from inplace_lint.workspace.files import decode, read
-
-_SILENT = frozenset({f"IPL30{at}" for at in range(1, 8)} | {"IPL401", "IPL402", "IPL403"})
-_COMPILED = frozenset({"IPL401", "IPL403"})  # what is compiled is not seen to run line by line
-_PROVABLE = frozenset(
-    {f"IPL10{at}" for at in range(1, 4)} | {f"IPL20{at}" for at in range(1, 10)} | {"IPL210", "IPL212"} | _SILENT
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +120,7 @@ class File:
         for number, finding in self.findings.items():
             for span in (finding.span, *(item.span for item in finding.related)):
                 self.sources.setdefault(str(Path(span.path).absolute()), text.load(str(Path(span.path).absolute())))
-            if finding.code in _PROVABLE and outline is not None:
+            if RULE_OF[finding.code].provable and outline is not None:
                 known = [caller for caller in callers if caller is not None]
                 for target in targets_of(outline, finding.span.line, probe, known):
                     wanted.setdefault(target, []).append(number)
@@ -161,8 +157,10 @@ class File:
         """Note what a run that did not break at a finding says of it."""
         finding = self.findings[number]
         marks = [mark for mark in ran.marks if mark.number == number]
-        # Some writes are no call of the framework: those of NumPy, and those that bind an attribute.
-        if finding.code in _SILENT and not ran.trouble and (marks or not ran.made_up or finding.code in _COMPILED):
+        rule = RULE_OF[finding.code]
+        # Some writes are no call of the framework: those of NumPy, those that bind an attribute, and compiled ones.
+        unseen = not ran.made_up or Variant.UNCOMPILED in rule.variants
+        if rule.harm is Harm.SILENT and not ran.trouble and (marks or unseen):
             reason, is_confirmed = compared(self, target, number)
             if is_confirmed:
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
@@ -189,7 +187,7 @@ class File:
     def _left(self, number: int) -> Verdict:
         """Give the verdict on what was neither confirmed nor refuted: the run that came nearest tells why."""
         finding = self.findings[number]
-        if finding.code not in _PROVABLE:
+        if not RULE_OF[finding.code].provable:
             return self._verdict(finding, Proof.COULD_NOT_RUN, f"findings of {finding.code} are not proved by running")
         if number in self.partly:
             return self._verdict(finding, Proof.NOT_REACHED, self.partly[number])

@@ -18,9 +18,9 @@ from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.events import Reader
 from inplace_lint.live.record import Access, Record
+from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.rule import Harm, Rule
 
-_RAISES_LATER = frozenset({"IPL101", "IPL102", "IPL103"})
-_UNSEEN = frozenset({"IPL302", "IPL303", "IPL305"})
 _MADE_BY_SHAPES = frozenset({"shape", "cast", "mixed"})
 _CAUSES = {
     "stale": "raised in backward",
@@ -76,7 +76,7 @@ def is_same(finding: Finding, told: Finding, others: Sequence[Finding]) -> bool:
     Two flags whose modules one call runs have that call in common: where the run's flag is another finding's, it is not
     this one's.
     """
-    if _family(finding.code) != _family(told.code):
+    if not _is_same_fault(RULE_OF[finding.code], RULE_OF[told.code]):
         return False
     if _meet(finding.span, told.span):
         return True
@@ -91,8 +91,10 @@ def is_near(finding: Finding, told: Finding) -> bool:
     return any(_meet(one, other) for one in _writes(finding) for other in _writes(told))
 
 
-def _family(code: str) -> frozenset[str]:
-    return next((family for family in (_RAISES_LATER, _UNSEEN) if code in family), frozenset({code}))
+def _is_same_fault(rule: Rule, traced: Rule) -> bool:
+    """Check whether a trace reports the fault of a rule under another one; of what backward refuses it is any rule."""
+    both_late = rule.harm is traced.harm is Harm.BACKWARD
+    return both_late or traced.code == (rule.traced_as or rule.code)
 
 
 def _writes(finding: Finding) -> Iterator[Span]:

@@ -105,8 +105,7 @@ def has_form(source: str, form: Form) -> bool:
 
 def reformed(tree: ast.Module, form: Form) -> bool:
     """Give a tree another form; false where some place has none, or there is no place."""
-    edits = {"write": _write, "recorded": _recorded, "rebound": _rebound, "alias": _alias, "update": _update}
-    edit = edits.get(form.kind)
+    edit = EDITS.get(form.kind)
     chains = [chain for chain in (_chain(tree, place) for place in form.places) if chain]
     done = [edit(chain) for chain in chains] if edit is not None else []
     ast.fix_missing_locations(tree)
@@ -341,3 +340,6 @@ def _update(chain: Sequence[ast.AST]) -> bool:
     value = ast.BinOp(_as(node.target, ast.Load()), node.op, node.value)
     block[at] = ast.Expr(_asked("updated", _as(node.target, ast.Load()), value))
     return True
+
+
+EDITS = {"write": _write, "recorded": _recorded, "rebound": _rebound, "alias": _alias, "update": _update}
