@@ -18,7 +18,7 @@ from inplace_lint.driver.session import Outcome
 from inplace_lint.workspace import files, import_graph, notebook
 
 if TYPE_CHECKING:
-    from inplace_lint.fix.apply.command import Mended
+    from inplace_lint.fix.apply.command import FixRun
 
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 
@@ -93,13 +93,13 @@ def _stdin(path: Path, scope: Scope, plan: session.Plan) -> Run:
     return run
 
 
-def mended_by(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
+def mended_by(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> FixRun | None:
     """Give what fixes did, where any were asked for; lines about it are on stderr by then."""
     if not (diff or settings.fix or settings.fix_only):
         return None
-    from inplace_lint.fix.apply.command import mend  # noqa: PLC0415 - most runs do without
+    from inplace_lint.fix.apply.command import apply_fixes  # noqa: PLC0415 - most runs do without
 
-    mended = mend(run, settings, diff=diff, is_stdin=is_stdin)
+    mended = apply_fixes(run, settings, diff=diff, is_stdin=is_stdin)
     for line in mended.words:
         streams.tell(line)
     return mended

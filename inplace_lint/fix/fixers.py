@@ -24,7 +24,7 @@ from inplace_lint.rules.draft import Draft, Repair
 
 
 def make_fixes(program: Program, again: Program, drafts: Sequence[Draft], locate: Locate) -> Fixes:
-    """Return what makes the fix of each finding, once `again` was run to see what refers to the written tensors."""
+    """Return a function that makes the fix of a finding; `again` is run to see what refers to the written tensors."""
     holdings = watched(again, drafts)
 
     def fix(entry: Chosen, span: Span) -> Fix | None:
@@ -40,7 +40,7 @@ def _of_stale(case: Case) -> Fix | None:
     """Compute without the write, or let backward keep a copy where others must see the write."""
     saved, plan = copies.at_saves(case), _open(case)
     if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
-        return fix_of(saved, safe=True)  # a copy before the statement would be kept and written by it again
+        return fix_of(saved, safe=True)  # the statement would save and then write a copy made before it, too
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
     if plan is None or is_lost(case, plan):
@@ -49,13 +49,13 @@ def _of_stale(case: Case) -> Fix | None:
 
 
 def _of_parameter(case: Case) -> Fix | None:
-    """Let backward keep a copy of what a layer writes in its forward; when to step or to clip, says the program."""
+    """Let backward keep a copy of what a layer writes in its forward; otherwise name the lines to move."""
     saved = copies.at_saves(case) if case.draft.write.module else None
     return order.proposed(case) if saved is None else fix_of(saved, safe=True)
 
 
 def _saves_itself(case: Case) -> bool:
-    """Say whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`."""
+    """Check whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`."""
     write = case.draft.write.site.place
     syntax = syntax_at(case, write.slice)
     statement = syntax.statement(syntax.node(write))
@@ -69,9 +69,9 @@ def _open(case: Case) -> Plan | None:
 
 
 def _of_leaf(case: Case) -> Fix | None:
-    """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
+    """Wrap the write in `no_grad`; if the leaf is to receive a gradient, compute a new tensor."""
     if case.draft.write.spelled == "again":
-        return None  # the item that was written before it is set says more
+        return None  # the item assignment repeats a write that has a finding of its own
     plan = result_of(case) or copies.where_returned(case)
     if plan is None:
         flows = any(holding.gradient for holding in case.met())
@@ -95,13 +95,13 @@ def _of_views(case: Case) -> Fix | None:
 
 
 def _without_overlap(case: Case) -> Plan | None:
-    """Compute what is used of a call without its write, or else let the write read a copy."""
+    """Replace a call whose result is used by one that does not write; otherwise write from a copy of the operand."""
     plan = result_of(case)
     return copies.of_operand(case) if plan is None or is_lost(case, plan) else plan
 
 
 def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]:
-    """Give a fixer whose fixes change what the program computes, or may do so."""
+    """Return a fixer whose fixes may change what the program computes."""
 
     def fixer(case: Case) -> Fix | None:
         plan = flags.cleared(case) if case.draft.write.flag is not None else form(case)

@@ -1,7 +1,7 @@
 """
-What a team needs to begin: comments or a baseline for what is found today, and only what a branch changed.
+Applies what the options say about known findings: `noqa` comments, a baseline, only the lines that a branch changed.
 
-A baseline is looked for where the command runs if an option names it, and beside the configuration if that does.
+A baseline that an option names is relative to the current folder, one of a configuration to its file.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def adopt(
     changed: changed_lines.Changed | None,
 ) -> str:
     """
-    Take out of an outcome what is not to be told, or write what was asked for and give the word about that.
+    Remove from an outcome what is not to be reported, or write comments or a baseline and return a line about that.
 
-    `changed` are the lines to which findings are bound, None where all are told.
+    `changed` are the lines to which findings are restricted, None where all are reported.
     Raises: `InplaceLintError` for a baseline that cannot be read or written.
     """
     say = sayer(language(settings.lang, stream=sys.stdout))
@@ -87,7 +87,7 @@ def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None, say
 
 
 def add_comments(outcome: Outcome) -> tuple[int, list[str]]:
-    """Write a comment for each finding of a run; give how many, and one line for each file where that failed."""
+    """Write a comment for each finding; return how many, and a line for each file or finding where that failed."""
     findings = [finding for finding in outcome.findings if RULE_OF[finding.code] not in TEXT_RULES]
     added = 0
     troubles: list[str] = []

@@ -8,7 +8,7 @@ import pytest
 
 from inplace_lint.core.finding import Certainty, Finding, Proof, Related, Role, Severity
 from inplace_lint.core.span import Span
-from inplace_lint.live.confirm.confirm import Asked, confirmed
+from inplace_lint.live.confirm.confirm import Setup, confirmed
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 
@@ -39,7 +39,7 @@ def verdict(tmp_path):
             related=related,
             framework="torch",
         )
-        found = confirmed([finding], Asked(sys.executable, root=str(tmp_path)))[0].verdict
+        found = confirmed([finding], Setup(sys.executable, root=str(tmp_path)))[0].verdict
         assert found is not None
         return found.proof
 
@@ -126,4 +126,4 @@ def test_opinion_gets_no_verdict(tmp_path):
     finding = Finding(
         "IPL501", "name", Severity.INFO, Certainty.ALWAYS, "m", Span(str(path), 9, 4, 9, 10), "here", framework="torch"
     )
-    assert confirmed([finding], Asked(sys.executable))[0].verdict is None
+    assert confirmed([finding], Setup(sys.executable))[0].verdict is None

@@ -1,4 +1,4 @@
-"""A rule is one place: what other code must know of it is a field of its `Rule`, and no code spells its name or code."""
+"""A rule is one place: what other code must know is a field of its `Rule`, and no code spells its name or code."""
 
 from __future__ import annotations
 
