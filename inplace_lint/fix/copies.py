@@ -19,7 +19,7 @@ from inplace_lint.core.event import Snapshot, Touch
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
-from inplace_lint.fix.syntax import Syntax, dotted, spelled, syntax_at
+from inplace_lint.fix.syntax import Syntax, dotted, node_at, spelled, syntax_at
 
 _POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 
@@ -98,8 +98,7 @@ def at_saves(case: Case) -> Plan | None:
 def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
     if save.built:
         return
-    syntax = syntax_at(case, save.site.place.slice)
-    node = syntax.node(save.site.place)
+    syntax, node = node_at(case, save.site.place)
     kept: list[cst.BaseExpression] = []
     if save.part.startswith("out"):
         is_one = isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node)
@@ -120,8 +119,7 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
 
 def of_operand(case: Case) -> Plan | None:
     """Let a write read a copy of the operand that shares its memory."""
-    syntax = syntax_at(case, case.draft.write.site.place.slice)
-    node = syntax.node(case.draft.write.site.place)
+    syntax, node = node_at(case, case.draft.write.site.place)
     statement = syntax.statement(node)
     value: cst.BaseExpression | None = None
     if isinstance(node, cst.AugAssign):
@@ -139,8 +137,7 @@ def of_operand(case: Case) -> Plan | None:
 def where_returned(case: Case) -> Plan | None:
     """Return a copy from a custom function, instead of the input itself, which counts as written."""
     place = case.draft.write.site.place
-    syntax = syntax_at(case, place.slice)
-    node = syntax.node(place)
+    syntax, node = node_at(case, place)
     if not isinstance(node, cst.Return) or not isinstance(node.value, cst.Name):
         return None
     text = f"return {node.value.value}{_copying(case)}"
@@ -172,8 +169,7 @@ def where_kept(case: Case) -> Plan | None:
     event = case.event
     if not isinstance(event, Snapshot) or event.kept is None:
         return None
-    syntax = syntax_at(case, event.kept.slice)
-    node = syntax.node(event.kept)
+    syntax, node = node_at(case, event.kept)
     if event.how == "repeated":
         return _apart(case, syntax, node)
     if event.how == "state":
@@ -192,9 +188,7 @@ def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpres
         value = statement.value if isinstance(statement, cst.Assign) else None
     elif isinstance(node, cst.Tuple | cst.List | cst.Dict):
         value = node
-    if isinstance(value, cst.Tuple | cst.List):
-        return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
-    if isinstance(value, cst.Dict):
+    if isinstance(value, cst.Tuple | cst.List | cst.Dict):
         return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
     return [value] if isinstance(value, _POSTFIX) else []
 

@@ -14,7 +14,7 @@ import libcst as cst
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
-from inplace_lint.fix.syntax import Syntax, dotted, syntax_at
+from inplace_lint.fix.syntax import Syntax, dotted, node_at, syntax_at
 from inplace_lint.interp.checkers.alias_query import Holding
 
 
@@ -70,8 +70,7 @@ def _is_true(node: cst.CSTNode) -> bool:
 
 def _bind(case: Case, holding: Holding) -> tuple[tuple[Edit, ...], frozenset[str]] | None:
     """Return the names that the result of a call is bound to, with the edit that binds it where it is dropped."""
-    syntax = syntax_at(case, holding.call.slice)
-    node = syntax.node(holding.call)
+    syntax, node = node_at(case, holding.call)
     statement = syntax.statement(node)
     if isinstance(statement, cst.Assign):
         return (), frozenset(dotted(target.target) for target in statement.targets) - {""}

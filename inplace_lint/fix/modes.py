@@ -7,7 +7,7 @@ import libcst as cst
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.rewrites import apart
-from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.fix.syntax import node_at, syntax_at
 from inplace_lint.ir.nodes import ImportFrom
 
 
@@ -39,8 +39,7 @@ def _in_scope(case: Case, expression: str) -> str:
 
 def assigned(case: Case) -> Plan | None:
     """Assign a parameter by the method of the framework, instead of binding its name to a new tensor."""
-    syntax = syntax_at(case, case.draft.place.slice)
-    node = syntax.node(case.draft.place)
+    syntax, node = node_at(case, case.draft.place)
     word = case.facts.framework.words.get("assign", "")
     found = apart(syntax, node) if isinstance(node, cst.AugAssign) else None
     if found is None or not word or not isinstance(node, cst.AugAssign):

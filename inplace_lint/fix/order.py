@@ -17,7 +17,7 @@ from inplace_lint.core.event import Site, Stale, Untracked
 from inplace_lint.core.finding import Applicability, Fix
 from inplace_lint.core.span import Span
 from inplace_lint.fix.context import Case
-from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.fix.syntax import node_at, syntax_at
 from inplace_lint.workspace.notebook import SUFFIX
 
 _LONGEST = 4  # lines: a longer statement does more than update parameters
@@ -58,8 +58,7 @@ def _side_by_side(case: Case, write: Site, backward: Site) -> tuple[Span, Span] 
 
 def _ways(case: Case, site: Site) -> list[tuple[cst.CSTNode | str, Span]]:
     """Return each block around a place, up to its function, with the statement of the block that contains the place."""
-    syntax = syntax_at(case, site.place.slice)
-    node = syntax.node(site.place)
+    syntax, node = node_at(case, site.place)
     found: list[tuple[cst.CSTNode | str, Span]] = []
     inner = node
     for around in syntax.above(node):

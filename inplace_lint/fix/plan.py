@@ -9,7 +9,7 @@ import libcst as cst
 
 from inplace_lint.core.finding import Applicability, Edit, Fix
 from inplace_lint.fix.context import Case
-from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.fix.syntax import node_at
 from inplace_lint.interp.checkers.alias_query import Holding
 
 
@@ -64,7 +64,7 @@ def _is_alone(case: Case, plan: Plan, holding: Holding) -> bool:
         return False
     if not plan.exact and (holding.cast or not holding.floating):
         return False
-    return not (_held(holding) - plan.binds) or not _live(case, holding, _held(holding) - plan.binds)
+    return not _live(case, holding, _held(holding) - plan.binds)
 
 
 def _held(holding: Holding) -> frozenset[str]:
@@ -73,8 +73,7 @@ def _held(holding: Holding) -> frozenset[str]:
 
 def _live(case: Case, holding: Holding, names: Iterable[str]) -> bool:
     """Check whether any of these names is read after the call; an attribute counts as read."""
-    syntax = syntax_at(case, holding.call.slice)
-    node = syntax.node(holding.call)
+    syntax, node = node_at(case, holding.call)
     statement = syntax.statement(node) or node
     return any("." in name or syntax.is_live(name, statement) for name in names)
 
@@ -110,8 +109,7 @@ def is_lost(case: Case, plan: Plan) -> bool:
 
 
 def _looked_at(case: Case, holding: Holding, names: Iterable[str]) -> bool:
-    syntax = syntax_at(case, holding.call.slice)
-    node = syntax.node(holding.call)
+    syntax, node = node_at(case, holding.call)
     statement = syntax.statement(node) or node
     used = not isinstance(statement, cst.Expr | cst.AugAssign) and not isinstance(node, cst.Subscript)
     return used or any("." in name or syntax.is_looked_at(name, statement) for name in names)

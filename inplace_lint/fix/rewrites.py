@@ -21,7 +21,7 @@ from inplace_lint.core.finding import Edit
 from inplace_lint.fix import copies
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
-from inplace_lint.fix.syntax import Syntax, dotted, is_plain, syntax_at
+from inplace_lint.fix.syntax import Syntax, dotted, is_plain, node_at
 from inplace_lint.frontend.from_cst.expressions import BINARY
 
 _STRENGTH: tuple[tuple[str, ...], ...] = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"))
@@ -34,8 +34,7 @@ _LONGEST = 60
 def rewritten(case: Case) -> Plan | None:
     """Return a plan for the same computation without the write; None where there is no such form."""
     write = case.draft.write
-    syntax = syntax_at(case, write.site.place.slice)
-    node = syntax.node(write.site.place)
+    syntax, node = node_at(case, write.site.place)
     match node:
         case cst.AugAssign():
             return _of_augmented(case, syntax, node)
@@ -50,8 +49,7 @@ def rewritten(case: Case) -> Plan | None:
 def result_of(case: Case) -> Plan | None:
     """Return a plan for a call whose result is used, without its write: what it wrote keeps its old value."""
     write = case.draft.write
-    syntax = syntax_at(case, write.site.place.slice)
-    node = syntax.node(write.site.place)
+    syntax, node = node_at(case, write.site.place)
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not case.partner(write.op):
         return None
     if isinstance(syntax.parents[node], cst.Expr) or not node.func.attr.value.endswith("_"):
@@ -64,8 +62,7 @@ def result_of(case: Case) -> Plan | None:
 
 def exchanged(case: Case) -> Plan | None:
     """Bind a variable to the tensor that the call would turn its tensor into: the argument, or one without history."""
-    syntax = syntax_at(case, case.draft.place.slice)
-    node = syntax.node(case.draft.place)
+    syntax, node = node_at(case, case.draft.place)
     word = case.facts.framework.words.get("cut", "")
     if not isinstance(node, cst.Call) or not isinstance(syntax.parents[node], cst.Expr) or not word:
         return None

@@ -169,7 +169,7 @@ class Syntax:
         if not isinstance(scope, cst.FunctionDef):
             return True
         since = min(self.end(statement), self._turn(name, statement, scope))
-        return any(self._is_nested(found, scope) or self.start(found) >= since for found in self._reads(scope, name))
+        return any(self.scope(found) is not scope or self.start(found) >= since for found in self._reads(scope, name))
 
     def is_looked_at(self, name: str, statement: cst.CSTNode) -> bool:
         """Check whether another statement of the function may read a local variable after this one."""
@@ -201,12 +201,9 @@ class Syntax:
         return found
 
     def _reads(self, scope: cst.CSTNode, name: str) -> Iterator[cst.Name]:
-        waiting: list[cst.CSTNode] = [scope]
-        while waiting:
-            node = waiting.pop()
+        for node in self.within(scope):
             if isinstance(node, cst.Name) and node.value == name and self._is_read(node):
                 yield node
-            waiting.extend(node.children)
 
     def _is_read(self, node: cst.Name) -> bool:
         parent = self.parents[node]
@@ -215,9 +212,6 @@ class Syntax:
         if isinstance(parent, cst.Arg):
             return parent.value is node
         return not isinstance(parent, cst.AssignTarget | cst.Param | cst.Nonlocal | cst.Global)
-
-    def _is_nested(self, node: cst.CSTNode, scope: cst.CSTNode) -> bool:
-        return self.scope(node) is not scope
 
 
 @lru_cache(maxsize=8)
@@ -228,6 +222,12 @@ def _syntax_of(located: Located) -> Syntax:
 def syntax_at(case: Case, slice_: Slice) -> Syntax:
     """Return the syntax of a slice."""
     return _syntax_of(case.locate(slice_))
+
+
+def node_at(case: Case, place: Place) -> tuple[Syntax, cst.CSTNode]:
+    """Return the syntax around a place, and the node there."""
+    syntax = syntax_at(case, place.slice)
+    return syntax, syntax.node(place)
 
 
 def dotted(node: cst.CSTNode) -> str:

@@ -1,7 +1,7 @@
 """
 The rules: each judges events of the analysis or of a run, and makes a draft of a finding from those it is about.
 
-A rule is one module in the folder of its harm, with a function `judge` and its `RULE`, and a line in `RULES`.
+A rule is one module in the folder of its group, which defines its `RULE`, and a line in `RULES`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Rules about writes that the framework refuses: a table from its checks to what is said of them."""
+"""Rules about writes that the framework refuses: a table of its checks and of what is said where they fail."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inplace_lint.core.event import Event, Refused
-from inplace_lint.rules.draft import Draft, Repair, made, named
-from inplace_lint.rules.rule import Judge
+from inplace_lint.rules.draft import Draft, Repair, flag_cure, made, named
+from inplace_lint.rules.rule import Harm, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,21 +14,25 @@ class Refusal:
     """
     What is said where a check fails: `fact` follows the name of the tensor, `cure` may name it as `{tensor}`.
 
-    `says` is the key of the framework's own words; that of the check, if it is empty.
+    `by_flag`: where a flag makes the call write, the cure is to clear it. `says` is the key of what the framework
+    prints; if it is empty, the check is the key.
     """
 
+    check: str
     fact: str
     cure: str = ""
     repair: Repair | None = None
     label: str = "written here"
     says: str = ""
+    by_flag: bool = False
 
 
-def refused(checks: Mapping[str, Refusal]) -> Judge:
-    """Make the judge of a rule about these checks."""
+def refused(code: str, name: str, *refusals: Refusal, provable: bool = True) -> Rule:
+    """Make a rule about the checks that fail."""
+    by_check = {refusal.check: refusal for refusal in refusals}
 
     def judge(event: Event) -> Draft | None:
-        if not isinstance(event, Refused) or (refusal := checks.get(event.check)) is None:
+        if not isinstance(event, Refused) or (refusal := by_check.get(event.check)) is None:
             return None
         tensor = named(event.write.symbol)
         return Draft(
@@ -37,11 +40,11 @@ def refused(checks: Mapping[str, Refusal]) -> Judge:
             write=event.write,
             label=refusal.label,
             related=made(event.origin, event.write),
-            help=refusal.cure.replace("{tensor}", tensor),
+            help=flag_cure(event.write) if refusal.by_flag else refusal.cure.replace("{tensor}", tensor),
             says=refusal.says or event.check,
             producer=event.write.producer,
             assumptions=event.assumptions,
             repair=refusal.repair,
         )
 
-    return judge
+    return Rule(code, name, Harm.AT_WRITE, judge, provable=provable)

@@ -1,8 +1,8 @@
 """
 What a rule is: all that the rest of the tool has to know about it, as data.
 
-A rule is one module with a `judge` and a `RULE`. Nothing outside this package compares a code or a name with a string:
-what another part needs to know of a rule is a field here.
+A rule is one module with its `RULE`: a function `judge`, or a table of checks where the framework refuses the write.
+Nothing outside this package compares a code or a name with a string: what other code must know of a rule is a field.
 
     RULE = Rule("IPL402", "checkpoint-write", Harm.SILENT, judge, variants=(Variant.DIRECT,))
 """

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
-from inplace_lint.rules.rule import Harm, Rule
 
-judge = refused(
-    {
-        "leaf": Refusal(
-            "is a leaf that requires grad, and in-place writes to it are refused while gradients are recorded",
-            "wrap the write in `with {no_grad}:`, or make a new tensor",
-            Repair.WITHOUT_GRAD,
-        ),
-        "early_view": Refusal(
-            "is a view from before its base required grad: in-place writes to it are refused like those to a leaf",
-            "take the view anew from its base before it is written",
-        ),
-    }
+RULE = refused(
+    "IPL201",
+    "leaf-write",
+    Refusal(
+        "leaf",
+        "is a leaf that requires grad, and in-place writes to it are refused while gradients are recorded",
+        "wrap the write in `with {no_grad}:`, or make a new tensor",
+        Repair.WITHOUT_GRAD,
+    ),
+    Refusal(
+        "early_view",
+        "is a view from before its base required grad: in-place writes to it are refused like those to a leaf",
+        "take the view anew from its base before it is written",
+    ),
 )
-RULE = Rule("IPL201", "leaf-write", Harm.AT_WRITE, judge)

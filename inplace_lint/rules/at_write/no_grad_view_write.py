@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from inplace_lint.rules.refused import Refusal, refused
-from inplace_lint.rules.rule import Harm, Rule
 
-judge = refused(
-    {
-        "no_grad_view": Refusal(
-            "is a view that was made while gradients were off, and in-place writes to it with gradients on are refused",
-            "make the view and the write under the same mode",
-        ),
-        "no_grad_view_base": Refusal(
-            "is overwritten, and with it a view that was made while gradients were off,"
-            " which may not be used with them on",
-            "make the view again after the write",
-        ),
-    }
+RULE = refused(
+    "IPL204",
+    "no-grad-view-write",
+    Refusal(
+        "no_grad_view",
+        "is a view that was made while gradients were off, and in-place writes to it with gradients on are refused",
+        "make the view and the write under the same mode",
+    ),
+    Refusal(
+        "no_grad_view_base",
+        "is overwritten, and with it a view that was made while gradients were off, which may not be used with them on",
+        "make the view again after the write",
+    ),
 )
-RULE = Rule("IPL204", "no-grad-view-write", Harm.AT_WRITE, judge)

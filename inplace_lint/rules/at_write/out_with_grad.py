@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
-from inplace_lint.rules.rule import Harm, Rule
 
-judge = refused(
-    {
-        "out_grad": Refusal(
-            "is given as `out=` of a call on tensors that require grad, which autograd does not support",
-            "drop `out=` and use the result, or call it under `no_grad`",
-            Repair.NEW_TENSOR,
-        )
-    }
+RULE = refused(
+    "IPL208",
+    "out-with-grad",
+    Refusal(
+        "out_grad",
+        "is given as `out=` of a call on tensors that require grad, which autograd does not support",
+        "drop `out=` and use the result, or call it under `no_grad`",
+        Repair.NEW_TENSOR,
+    ),
 )
-RULE = Rule("IPL208", "out-with-grad", Harm.AT_WRITE, judge)

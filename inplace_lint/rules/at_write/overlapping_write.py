@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
-from inplace_lint.rules.rule import Harm, Rule
 
-judge = refused(
-    {
-        "overlap": Refusal(
-            "was expanded, so that several of its elements are one place in memory,"
-            " and in-place writes to it are refused",
-            repair=Repair.NEW_TENSOR,
-        ),
-        "expanded": Refusal(
-            "was expanded, so that several of its elements are one place in memory, and backward refuses such a write",
-            repair=Repair.NEW_TENSOR,
-            says="overlap",
-        ),
-        "operands_overlap": Refusal(
-            "shares part of its memory with an operand of this write, which is refused", repair=Repair.COPY_OPERAND
-        ),
-    }
+RULE = refused(
+    "IPL206",
+    "overlapping-write",
+    Refusal(
+        "overlap",
+        "was expanded, so that several of its elements are one place in memory, and in-place writes to it are refused",
+        repair=Repair.NEW_TENSOR,
+    ),
+    Refusal(
+        "expanded",
+        "was expanded, so that several of its elements are one place in memory, and backward refuses such a write",
+        repair=Repair.NEW_TENSOR,
+        says="overlap",
+    ),
+    Refusal(
+        "operands_overlap",
+        "shares part of its memory with an operand of this write, which is refused",
+        repair=Repair.COPY_OPERAND,
+    ),
 )
-RULE = Rule("IPL206", "overlapping-write", Harm.AT_WRITE, judge)

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
-from inplace_lint.rules.rule import Harm, Rule
 
-judge = refused(
-    {
-        "cast": Refusal(
-            "holds whole numbers or flags, and the result of this write does not fit in place",
-            "convert it first",
-            Repair.NEW_TENSOR,
-        ),
-        "mixed": Refusal(
-            "and what is written to it are of two kinds, whole numbers and fractions, which do not mix",
-            "convert one of them first",
-        ),
-        "shape": Refusal(
-            "has fewer axes than what is written to it, and a write in place cannot add any",
-            "write `x = x + y`",
-            Repair.NEW_TENSOR,
-        ),
-        "resize": Refusal(
-            "requires grad, and what requires grad cannot be resized in place", "use `reshape`, or make a new tensor"
-        ),
-        "detach_view": Refusal("is a view, and views cannot be detached in place", "use `detach()`", Repair.NEW_TENSOR),
-        "no_derivative": Refusal(
-            "is given other memory, and backward cannot run through that: it has no derivative",
-            "bind the name to the other tensor",
-            Repair.REBIND,
-        ),
-        "flag": Refusal("has a history, and only leaves can stop requiring grad", "use `detach()`", Repair.REBIND),
-    }
+RULE = refused(
+    "IPL207",
+    "shape-or-dtype-write",
+    Refusal(
+        "cast",
+        "holds whole numbers or flags, and the result of this write does not fit in place",
+        "convert it first",
+        Repair.NEW_TENSOR,
+    ),
+    Refusal(
+        "mixed",
+        "and what is written to it are of two kinds, whole numbers and fractions, which do not mix",
+        "convert one of them first",
+    ),
+    Refusal(
+        "shape",
+        "has fewer axes than what is written to it, and a write in place cannot add any",
+        "write `x = x + y`",
+        Repair.NEW_TENSOR,
+    ),
+    Refusal(
+        "resize",
+        "requires grad, and what requires grad cannot be resized in place",
+        "use `reshape`, or make a new tensor",
+    ),
+    Refusal("detach_view", "is a view, and views cannot be detached in place", "use `detach()`", Repair.NEW_TENSOR),
+    Refusal(
+        "no_derivative",
+        "is given other memory, and backward cannot run through that: it has no derivative",
+        "bind the name to the other tensor",
+        Repair.REBIND,
+    ),
+    Refusal("flag", "has a history, and only leaves can stop requiring grad", "use `detach()`", Repair.REBIND),
 )
-RULE = Rule("IPL207", "shape-or-dtype-write", Harm.AT_WRITE, judge)

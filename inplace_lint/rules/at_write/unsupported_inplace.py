@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
-from inplace_lint.rules.rule import Harm, Rule
 
-judge = refused(
-    {
-        "operand": Refusal(
-            "is written by a method that takes a tensor, and no plain number, as its operand",
-            "write it with `scale_`, or make a tensor of the number",
-        ),
-        "keyword": Refusal("is no argument that this call takes, and the framework refuses it", "leave it out"),
-        "parameter": Refusal(
-            "is a parameter, and this statement would replace it by a new tensor, which the layer refuses",
-            "write it with `set_value`, or with a method in place under `no_grad`",
-            Repair.ASSIGN,
-        ),
-    }
+RULE = refused(
+    "IPL212",
+    "unsupported-inplace",
+    Refusal(
+        "operand",
+        "is written by a method that takes a tensor, and no plain number, as its operand",
+        "write it with `scale_`, or make a tensor of the number",
+    ),
+    Refusal("keyword", "is no argument that this call takes, and the framework refuses it", "leave it out"),
+    Refusal(
+        "parameter",
+        "is a parameter, and this statement would replace it by a new tensor, which the layer refuses",
+        "write it with `set_value`, or with a method in place under `no_grad`",
+        Repair.ASSIGN,
+    ),
 )
-RULE = Rule("IPL212", "unsupported-inplace", Harm.AT_WRITE, judge)

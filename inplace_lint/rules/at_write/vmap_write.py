@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from inplace_lint.rules.refused import Refusal, refused
-from inplace_lint.rules.rule import Harm, Rule
 
-judge = refused(
-    {
-        "batched": Refusal(
-            "has room for one example, and what is written to it stands for all of the batch",
-            "make it from an argument (`x.new_zeros(...)`), or compute a new tensor",
-        ),
-        "captured": Refusal(
-            "was made outside of the function whose gradient is taken, and must not be written in it",
-            "pass it in as an argument and return the new value",
-        ),
-    }
+RULE = refused(
+    "IPL211",
+    "vmap-write",
+    Refusal(
+        "batched",
+        "has room for one example, and what is written to it stands for all of the batch",
+        "make it from an argument (`x.new_zeros(...)`), or compute a new tensor",
+    ),
+    Refusal(
+        "captured",
+        "was made outside of the function whose gradient is taken, and must not be written in it",
+        "pass it in as an argument and return the new value",
+    ),
+    provable=False,
 )
-RULE = Rule("IPL211", "vmap-write", Harm.AT_WRITE, judge, provable=False)
