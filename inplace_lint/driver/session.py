@@ -22,18 +22,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import FactError, UnreadableError
-from inplace_lint.core.finding import Finding, Fix, Severity
+from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver import cache, pool
-from inplace_lint.driver.crashes import SYNTAX_CODE, SYNTAX_NAME, crash, hides_interrupt, syntax_finding
-from inplace_lint.driver.merge_findings import agreement
+from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
+from inplace_lint.driver.merge_findings import merged
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.policy import suppress
+from inplace_lint.rules import RULE_OF, RULES
+from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
 
 if TYPE_CHECKING:
-    from inplace_lint.fix.context import Case
+    from inplace_lint.driver.analyze_file import Fixes, Locate
+    from inplace_lint.interp.context import Context
+    from inplace_lint.rules.draft import Draft
 
 _FEW_BYTES = 40_000
 _MOST_GARBAGE = 500_000
@@ -180,7 +184,7 @@ def check_task(task: Task) -> Checked:
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
         project = import_graph.project(task.root, framework_names(), dict(task.texts)) if task.root else None
-        result = check_file(task.path, source, Options(versions, task.opinions), project, _fix_of)
+        result = check_file(task.path, source, Options(versions, task.opinions), project, _make_fixes)
     except UnreadableError as error:
         return _failed(str(error))
     except FactError as error:
@@ -200,10 +204,10 @@ def check_task(task: Task) -> Checked:
     return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
 
 
-def _fix_of(case: Case) -> Fix | None:
-    from inplace_lint.fix.fixers import mend  # noqa: PLC0415 - only where something was found
+def _make_fixes(context: Context, again: Context, drafts: Sequence[Draft], locate: Locate) -> Fixes:
+    from inplace_lint.fix.fixers import make_fixes  # noqa: PLC0415 - only where something was found
 
-    return mend(case)
+    return make_fixes(context, again, drafts, locate)
 
 
 @lru_cache(maxsize=1)
@@ -346,7 +350,7 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
             if counts and _concerns(finding, texts):
                 found.setdefault((finding.code, finding.span), []).append(finding)
-    agreed = [agreement(findings) for findings in found.values()]
+    agreed = [merged(findings) for findings in found.values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
@@ -373,7 +377,7 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
             for finding in by_path.get(path, ())
             if finding.code in codes and (finding.severity is not Severity.INFO or finding.code in opinions)
         ]
-        reports_unused = path in commented and suppress.UNUSED_CODE in codes
+        reports_unused = path in commented and UNUSED_SUPPRESSION.code in codes
         if not chosen and not reports_unused:
             continue
         known = texts.get(path, plan.texts.get(path))
@@ -388,11 +392,8 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
 
 def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bool]:
     """Return the codes by name of the rules that apply, all words for rules, and whether all default rules apply."""
-    from inplace_lint.rules import RULES  # noqa: PLC0415 - rarely needed
-
     names = {rule.name: rule.code for rule in RULES if rule.code in codes}
-    words = {word for rule in RULES for word in (rule.code.lower(), rule.name)}
-    words |= {word.lower() for word in (SYNTAX_CODE, SYNTAX_NAME, suppress.UNUSED_CODE, suppress.UNUSED_NAME)}
+    words = {word for rule in RULE_OF.values() for word in (rule.code.lower(), rule.name)}
     return names, frozenset(words), all(rule.code in codes for rule in RULES if rule.default)
 
 
