@@ -16,14 +16,16 @@ from inplace_lint.ir.scopes import scope_of
 @dataclass(slots=True)
 class Words:
     """
-    What was gathered so far.
+    What was collected so far.
 
-    `writes` is sure evidence. `fills` are names of the module whose items are set, `helpers` bare names that are called
-    and end like in-place ops, `flagged` those that are called with a flag: what these stand for decides whether that is
-    a write. `outward`: something is written that others may hold, too. `makes`: something is made that writes whenever
-    it is run. `kept` are the bare names that are loaded other than to be called at once, `kept_members` the attributes.
-    `filled_members` are attributes of `self` that are added to, or whose items are set, with the kinds for which that
-    is no write. `runs_made`: a variable that is bound here is called.
+    Sure evidence: `writes` if something may be written in place, `writes_shared` if others may hold it too, `makes` if
+    something is made that writes whenever it is run. What decides on the rest is what a name stands for: `fills` are
+    names of the module whose items are set, `helpers` bare names that are called and end like in-place ops, `flagged`
+    those that are called with a flag, and `filled_members` attributes of `self` that are added to, or whose items are
+    set, with the kinds for which that is no write.
+
+    `kept` are the bare names that are loaded other than to be called at once, `kept_attributes` the attributes.
+    `runs_made`: a variable that is bound here is called.
     """
 
     binds: tuple[str, ...] = ()
@@ -33,17 +35,17 @@ class Words:
     writes: bool = False
     fills: set[str] = field(default_factory=set)
     helpers: set[str] = field(default_factory=set)
-    outward: bool = False
+    writes_shared: bool = False
     makes: bool = False
     kept: set[str] = field(default_factory=set)
-    kept_members: set[str] = field(default_factory=set)
+    kept_attributes: set[str] = field(default_factory=set)
     runs_made: bool = False
     flagged: set[str] = field(default_factory=set)
     filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def write(self) -> None:
         """Note evidence of a write to what others may hold."""
-        self.writes = self.outward = True
+        self.writes = self.writes_shared = True
 
     def write_to(self, target: ast.AST) -> None:
         """Note evidence of a write to a target or its items: of an attribute of `self`, what it is decides."""
@@ -63,10 +65,10 @@ class Words:
         self.writes = self.writes or other.writes
         self.fills |= other.fills
         self.helpers |= other.helpers
-        self.outward = self.outward or other.outward
+        self.writes_shared = self.writes_shared or other.writes_shared
         self.makes = self.makes or other.makes
         self.kept |= other.kept
-        self.kept_members |= other.kept_members
+        self.kept_attributes |= other.kept_attributes
         self.flagged |= other.flagged
         self.filled_members |= other.filled_members
 
@@ -78,14 +80,14 @@ def gather(root: ast.AST, words: Words) -> None:
     """Add the names below a node of `ast`."""
     walk = _Walk(root, words)
     walk.run([root])
-    at_once = words.outward
-    words.outward = False
+    at_once = words.writes_shared
+    words.writes_shared = False
     before = walk.count()
     for function in walk.nested:
         walk.run(_children(function))
     # What a function inside of another one does, it does whenever it is called.
-    words.makes = words.makes or words.outward or walk.count() > before
-    words.outward = words.outward or at_once
+    words.makes = words.makes or words.writes_shared or walk.count() > before
+    words.writes_shared = words.writes_shared or at_once
     walk.conclude()
 
 
@@ -135,7 +137,7 @@ class _Walk:
     def _attribute(self, node: ast.Attribute) -> None:
         self.words.attributes.add(node.attr)
         if self.later or node not in self.called:
-            self.words.kept_members.add(node.attr)
+            self.words.kept_attributes.add(node.attr)
         if node.attr == "data":
             self.words.write()
 
@@ -233,6 +235,6 @@ def gather_ir(body: Sequence[ir.Stmt]) -> Words:
         if isinstance(node, tuple):
             waiting.extend(field for field in node if isinstance(field, tuple))
     words.calls = set(words.reads) | words.attributes
-    words.outward = words.makes = words.writes
-    words.kept, words.kept_members = words.reads, words.attributes
+    words.writes_shared = words.makes = words.writes
+    words.kept, words.kept_attributes = words.reads, words.attributes
     return words

@@ -28,10 +28,11 @@ class Definition(NamedTuple):
 
     `kind` is function, class or statement. `binds` are the names that it binds at its level. `reads`, `calls` and
     `attributes` are the names in it, nested ones included: bare names loaded, dotted callees, attribute names.
-    `writes` says that something in it may write in place, `outward` that this may be what others hold, and `makes` that
-    it makes what writes whenever it is run. `kept` are the names in it that it does more with than call them,
-    `kept_members` the attributes; of a class what stands outside of its methods. `runs_made`: it calls a variable that
-    it binds.
+
+    What may write: `writes` if anything in it may write in place, `writes_shared` if that may be what others hold, and
+    `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
+    call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
+    variable that it binds.
     """
 
     kind: str
@@ -46,10 +47,10 @@ class Definition(NamedTuple):
     bases: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()
-    outward: bool = False
+    writes_shared: bool = False
     makes: bool = False
     kept: frozenset[str] = frozenset()
-    kept_members: frozenset[str] = frozenset()
+    kept_attributes: frozenset[str] = frozenset()
     runs_made: bool = False
 
     @property
@@ -128,9 +129,9 @@ class _Names:
         """
         return words.writes or self._touches(words)
 
-    def write_outward(self, words: Words) -> bool:
+    def write_shared(self, words: Words) -> bool:
         """Say whether something in a piece of the module may write what others hold."""
-        return words.outward or self._touches(words)
+        return words.writes_shared or self._touches(words)
 
     def make(self, words: Words) -> bool:
         """Say whether something in a piece of the module may make what writes."""
@@ -213,7 +214,7 @@ def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | 
         bases=bases,
         decorators=tuple(spelled(decorator) for decorator in decorators),
         methods=methods,
-        outward=names.write_outward(words),
+        writes_shared=names.write_shared(words),
         makes=names.make(words),
     )
 
@@ -230,10 +231,10 @@ def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
         calls=frozenset(words.calls),
         attributes=frozenset(words.attributes),
         writes=words.writes,
-        outward=words.outward,
+        writes_shared=words.writes_shared,
         makes=words.makes,
         kept=frozenset(words.kept),
-        kept_members=frozenset(words.kept_members),
+        kept_attributes=frozenset(words.kept_attributes),
         runs_made=words.runs_made,
     )
 
@@ -288,10 +289,10 @@ def _joined(one: Definition, other: Definition) -> Definition:
         one.calls | other.calls,
         one.attributes | other.attributes,
         one.writes or other.writes,
-        outward=one.outward or other.outward,
+        writes_shared=one.writes_shared or other.writes_shared,
         makes=one.makes or other.makes,
         kept=one.kept | other.kept,
-        kept_members=one.kept_members | other.kept_members,
+        kept_attributes=one.kept_attributes | other.kept_attributes,
     )
 
 

@@ -51,7 +51,7 @@ def untaken(program: Program, item: Definition) -> Iterator[Choice]:
         function = _function(program, part) if part.writes else None
         if function is None or id(function.body) not in program.ran:
             continue
-        if item is part and schedule.used(program, item.name):
+        if item is part and schedule.users_of(program.outline, item.name):
             continue
         for guards in _untaken(program, function.body):
             wishes = _Wishes(constructor, function, kept)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
@@ -16,7 +17,7 @@ from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.effects import cross_module, schedule
+from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import branch_forcing, symbolic_args
 from inplace_lint.interp.branch_forcing import Choice
@@ -35,7 +36,9 @@ from inplace_lint.interp.fuel import (
     STEPS_IN_CALLER,
     STEPS_IN_ROOT,
 )
+from inplace_lint.workspace import call_graph
 
+_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
 _INFERS = frozenset(
     {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
 )
@@ -53,14 +56,14 @@ class Found:
 def run_all(program: Program) -> list[Found]:
     """Run every root of the file, the outermost first, and give what was found."""
     found: list[Found] = []
-    order = schedule.units(program.outline, cross_module.imports_that_write(program.project, program.main))
+    order = schedule.schedule(call_graph.file_effects(program.project, program.main))
     if order.script:
         found.extend(_run_script(program))
     cut: set[Definition] = set()
     counters = program.budget.counters
     for item in order.items:
         before = counters["roots_cut_by_steps"]
-        if schedule.pending(program, item):
+        if schedule.pending(program.outline, item, program.budget.returned, program.default().framework.calls):
             if item.kind == "function" and order.is_one_of_many(item):
                 program.budget.counters["callers_left_out"] += 1
             elif item.kind == "function":
@@ -140,14 +143,21 @@ def _run_function(program: Program, item: Definition, choice: Choice | None = No
     arguments = symbolic_args.of_function(program, state, function.function, dict(function.defaults), skip=0)
     if choice is not None:
         arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-    if schedule.runs_unrecorded(program, item.name):
+    if schedule.runs_unrecorded(program.outline, item.name, partial(_stops_recording, program)):
         state.modes = replace(state.modes, grad=False)
-    elif schedule.only_sets_up(program, item.name):
+    elif schedule.only_sets_up(program.outline, item.name):
         symbolic_args.without_history(program, state, arguments)
     results: list[tuple[State, Value]] = []
     for after, value in calls.call(program, frame, state, function, arguments, 0):
         results.extend(_called(program, frame, after, value) if _is_sequence(after, value) else [(after, value)])
     return _finish(program, results)
+
+
+def _stops_recording(program: Program, decorator: str) -> bool:
+    """Tell whether gradients are not recorded in what a decorator is applied to."""
+    framework = program.default().framework.name
+    forms = program.forms(f"{framework}.{decorator.rpartition('.')[2]}")
+    return bool(forms) and forms[0].act in _UNRECORDED
 
 
 def _is_sequence(state: State, value: Value) -> bool:
@@ -174,7 +184,9 @@ def _run_class(program: Program, item: Definition, choice: Choice | None = None)
     cls = environment.class_of(program, state, frame, item)
     if cls is None:
         return []
-    if choice is None and None in program.constructed.get(id(cls), ()) and not schedule.unseen(program, item):
+    called = program.default().framework.calls
+    unseen = schedule.unseen(item, program.budget.returned, called)
+    if choice is None and None in program.constructed.get(id(cls), ()) and not unseen:
         # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
         return []
     choice = _open(program, state, cls, choice)
@@ -191,7 +203,7 @@ def _run_class(program: Program, item: Definition, choice: Choice | None = None)
     if entry:
         found.extend(_run_method(program, frame, made, cls, entry, choice))
     if choice is None:
-        methods: Iterable[Definition] = schedule.pending_methods(program, item)
+        methods: Iterable[Definition] = schedule.pending_methods(item, program.budget.returned)
     else:
         methods = [method for method in item.methods if method.name == choice.name and (choice.own or not entry)]
     for method in methods:
@@ -217,7 +229,7 @@ def _set_up_class(program: Program, item: Definition) -> list[Found]:
         for after in instances.settled(program, frame, constructed, receiver)
     ] or _unmade(program, state, cls)
     found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
-    for method in schedule.pending_methods(program, item):
+    for method in schedule.pending_methods(item, program.budget.returned):
         found.extend(_run_method(program, frame, made, cls, method.member, None))
     return found
 
@@ -266,7 +278,9 @@ def _run_method(
     program.budget.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     program.budget.share(len(made))
-    unrecorded = not name.startswith("__") and schedule.runs_unrecorded(program, name)
+    unrecorded = not name.startswith("__") and schedule.runs_unrecorded(
+        program.outline, name, partial(_stops_recording, program)
+    )
     for constructed, receiver in made:
         state = constructed.fork()
         if unrecorded:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.span import Slice
-from inplace_lint.effects.may_write import Leading
+from inplace_lint.effects.may_write import Summaries, Target
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.frontend.lower import lower
 from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef, ImportFrom, ImportName
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.star_exports import Bound, bound
 
+Followed = tuple[tuple[Target, ...], tuple[str, ...]]  # the definitions and the modules that a name means
 _A_LINE = 350  # bytes of a lowered line, seen in transformers
 
 
@@ -50,6 +51,7 @@ class Module:
     imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     kept: Tally = field(default_factory=Tally)
+    owners: dict[str, str] = field(default_factory=dict)
     _fills: dict[str, list[Definition]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -57,6 +59,9 @@ class Module:
             for name in item.binds:
                 self.by_name.setdefault(name, []).append(item)
             self.methods[item.slice] = tuple(method.slice for method in item.methods)
+            for method in item.methods:
+                owner = self.owners.setdefault(method.name, item.name)
+                self.owners[method.name] = owner if owner == item.name else ""
         for node in self.outline.imports:
             for name, original in _bound(node):
                 self.imported.setdefault(name, []).append((node, original))
@@ -140,8 +145,8 @@ class Project:
     lookup: Lookup
     read: Callable[[str], str | None]
     modules: dict[str, Module | None] = field(default_factory=dict)
-    followed: set[tuple[str, str]] = field(default_factory=set)
-    leading: Leading[tuple[str, str]] = field(default_factory=Leading)
+    summaries: Summaries = field(default_factory=dict)
+    followed: dict[Target, Followed] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     kept: Tally = field(default_factory=Tally)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
@@ -172,8 +177,8 @@ class Project:
     def lighten(self) -> None:
         """Drop what was read; between two programs only, since a program keeps to what it has read."""
         self.modules.clear()
+        self.summaries.clear()
         self.followed.clear()
-        self.leading = Leading()
         self.kept = Tally()
 
     def may_bind(self, path: str, name: str) -> bool:
