@@ -4,27 +4,34 @@ What the tool says of much code, recorded and compared: `python benchmarks/verdi
     python benchmarks/verdicts.py record before.json      # on the commit to compare with
     python benchmarks/verdicts.py compare before.json     # after a change: prints each difference, exit status 1
 
-A verdict is the rule, severity and place of a finding with its related places; `--messages` compares the sentences as
 well. Judged are unpacked wheels of public libraries under `--corpus` (`shared/bench/corpus.sh` downloads them), and of
-`--bench` the micro-cases, the reduced causes and the mutants, one mutant a file and round, and the fixtures of this
-checkout. `--only` names some of these parts; a part that is not there is an error, never left out in silence.
+well. Judged are unpacked wheels of public libraries under `--corpus` (`shared/bench/corpus.sh` downloads them), and of
+`--bench` the micro-cases, the reduced causes and the mutants (which need torch), and the fixtures of this checkout.
+`--only` names some of these parts; a part that is not there is an error, never left out in silence.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from inplace_lint.core.span import Span  # noqa: E402 - of this checkout
+
 LIBRARIES = {
     "torchvision": "torchvision",
     "monai": "monai",
@@ -36,7 +43,7 @@ LIBRARIES = {
     "paddleseg": "paddleseg",
 }
 PARTS = (*LIBRARIES, "micro", "causes", "fixtures", "mutants")
-_JUDGED = ("raises_forward", "raises_backward", "silent", "equal")
+_BROKEN = ("raises_forward", "raises_backward", "silent")
 Verdicts = dict[str, list[list[Any]]]
 
 
@@ -96,53 +103,62 @@ def findings(folder: Path, paths: Sequence[str], jobs: str) -> Verdicts:
         raise SystemExit(f"{folder}: exit status {run.returncode}: {run.stderr[-2000:]}")
     found: Verdicts = defaultdict(list)
     for row in json.loads(run.stdout):
-        found[row["filename"]].append(verdict(row))
+        found[_relative(row["filename"], folder)].append(verdict(row, folder))
     return {path: sorted(rows, key=str) for path, rows in sorted(found.items())}
 
 
-def verdict(row: dict[str, Any]) -> list[Any]:
+def verdict(row: dict[str, Any], folder: Path) -> list[Any]:
     """Return what is compared of one finding; the sentence last."""
-    related = [[item["role"], item["filename"], *item["location"].values()] for item in row["related"]]
+    related = [
+        [item["role"], _relative(item["filename"], folder), *item["location"].values()] for item in row["related"]
+    ]
     return [row["code"], row["severity"], *row["location"].values(), related, row["message"]]
 
 
 def mutants(corpus: Path, folder: Path, jobs: str) -> Iterator[tuple[str, list[list[Any]]]]:
-    """Yield what is found in the file of each mutant, in a copy of its library with one mutant a file at a time."""
-    mutate = _imported(folder / "mutate.py")
+    """
+    Yield what the entry points of the edited file find, for each mutant: all that broke, every eighth of the others.
+
+    The edited text stands for the file on disk, so that a library is read where it lies.
+    """
     rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
-    for library in sorted({row["library"] for row in rows}):
-        waiting: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for row in rows:
-            if row["library"] == library and row["label"] in _JUDGED:
-                waiting[row["path"]].append(row)
-        with tempfile.TemporaryDirectory() as name:
-            root = Path(name)
-            _copy(corpus / library / LIBRARIES[library], root / LIBRARIES[library])
-            while any(waiting.values()):
-                turn = {path: queue.pop() for path, queue in waiting.items() if queue}
-                yield from _round(root, turn, mutate, jobs)
+    broken = [row for row in rows if row["label"] in _BROKEN]
+    harmless = [row for row in rows if row["label"] == "equal"][::8]
+    work = [(row, corpus / row["library"], folder / "mutate.py") for row in (*broken, *harmless)]
+    with ProcessPoolExecutor(int(jobs)) as pool:
+        yield from pool.map(_judge_mutant, work, chunksize=4)
 
 
-def _round(
-    root: Path, turn: dict[str, dict[str, Any]], mutate: ModuleType, jobs: str
-) -> Iterator[tuple[str, list[list[Any]]]]:
-    sources = {path: (root / path).read_bytes() for path in turn}
-    for path, row in turn.items():
-        (root / path).write_bytes(mutate.apply(sources[path], row["kind"], row["line"], row["col"]))
-    found = findings(root, sorted(turn), jobs)
-    for path, row in turn.items():
-        (root / path).write_bytes(sources[path])
-        name = f"{path}:{row['line']}:{row['col']} {row['kind']} {row.get('detail', '')} ({row['label']})"
-        yield name, found.get(path, [])
+def _judge_mutant(work: tuple[dict[str, Any], Path, Path]) -> tuple[str, list[list[Any]]]:
+    from inplace_lint.driver.session import Task, check_task  # noqa: PLC0415 - not needed for other parts
+    from inplace_lint.workspace import import_graph  # noqa: PLC0415
+
+    row, root, mutator = work
+    os.chdir(root)
+    import_graph.forget()  # the mutant before may have been in a file that this one imports
+    source = Path(row["path"]).read_bytes()
+    edited = _imported(mutator).apply(source, row["kind"], row["line"], row["col"])
+    checked = check_task(Task(row["path"], edited, root=str(root)))
+    if checked.trouble:
+        raise SystemExit(f"{row['path']}: {checked.trouble}")
+    name = f"{row['path']}:{row['line']}:{row['col']} {row['kind']} {row.get('detail', '')} ({row['label']})"
+    found = [
+        [finding.code, finding.severity.value, *_place(finding.span, root)[1:], related, finding.message]
+        for finding in checked.entry.findings
+        for related in [[[item.role.value, *_place(item.span, root)] for item in finding.related]]
+    ]
+    return name, sorted(found, key=str)
 
 
-def _copy(source: Path, target: Path) -> None:
-    for path in source.rglob("*.py"):
-        place = target / path.relative_to(source)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(path.read_bytes())
+def _place(span: Span, root: Path) -> list[Any]:
+    return [_relative(span.path, root), span.line, span.column + 1]
 
 
+def _relative(path: str, folder: Path) -> str:
+    return Path(os.path.relpath(folder / path, folder)).as_posix()
+
+
+@functools.cache
 def _imported(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:

@@ -19,8 +19,8 @@ from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import depth_exceeds
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
-from inplace_lint.interp.checkers.alias_query import Holding
-from inplace_lint.interp.context import Program
+from inplace_lint.interp.context import Context
+from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import cure
@@ -99,19 +99,19 @@ def check_file(
         return FileResult(seconds=clock.seconds)
     project = project or alone()
     main = read or Module(path, source, outlined)
-    program = Program(main, used, project, options.opinions)
+    context = Context(main, used, project, options.opinions)
     before = project.lowering.seconds
-    found = with_room(lambda: entry_points.run_all(program))
+    found = with_room(lambda: entry_points.run_all(context))
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
     words = chosen(word for entry in found for word in say(entry.event, always=entry.paths == entry.of))
-    resolver = Resolver(program)
+    resolver = Resolver(context)
     if mender is not None and words:
-        resolver.mender, again = mender, Program(main, used, project, options.opinions)
+        resolver.mender, again = mender, Context(main, used, project, options.opinions)
         resolver.holdings = watched(again, [entry.said.draft for entry in words])
-    findings, statements = findings_of(words, resolver, program.default().framework)
+    findings, statements = findings_of(words, resolver, context.default().framework)
     clock.lap("judge")
-    return FileResult(findings, _counters(program), clock.seconds, statements)
+    return FileResult(findings, _counters(context), clock.seconds, statements)
 
 
 class Clock:
@@ -166,8 +166,8 @@ def _imported_first(outlined: Outline, entry: facts.Facts) -> bool:
 class Resolver:
     """Computes positions, for the slices that findings name only."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, context: Context) -> None:
+        self.context = context
         self.located: dict[Slice, Located] = {}
         self.mender: Mender | None = None
         self.holdings: Mapping[Place, AbstractSet[Holding]] = {}
@@ -175,7 +175,7 @@ class Resolver:
     def _locate(self, slice_: Slice) -> Located:
         known = self.located.get(slice_)
         if known is None:
-            module = self.program.module(slice_.path)
+            module = self.context.module(slice_.path)
             from inplace_lint.frontend.positions import Located  # noqa: PLC0415 - libcst only where something was found
 
             known = self.located[slice_] = Located(module.source, slice_, module.holes(slice_))
@@ -191,33 +191,33 @@ class Resolver:
 
     def owner(self, place: Place) -> str:
         """Name the function or class that a slice is; empty for a statement of a module."""
-        for item in self.program.module(place.slice.path).outline.items:
+        for item in self.context.module(place.slice.path).outline.items:
             for inner in (item, *item.methods):
                 if inner.slice == place.slice:
                     return inner.qualname
         return ""
 
     def source(self, path: str) -> str:
-        """Give the text of a file of the program."""
-        return self.program.module(path).source
+        """Give the text of a file of the context."""
+        return self.context.module(path).source
 
     def help(self, draft: Draft, span: Span) -> str:
         """Give the cure in one line; empty when nothing simple is right."""
-        return cure(draft, self.source(span.path), span, bool(partner(self.program.default(), draft.write.op)))
+        return cure(draft, self.source(span.path), span, bool(partner(self.context.default(), draft.write.op)))
 
     def fix(self, entry: Chosen, span: Span) -> Fix | None:
         """Give the edits that mend a finding, where somebody makes any."""
         if self.mender is None:
             return None
         said = entry.said
-        case = Case(said.event, said.draft, span, entry.saves, self.holdings, self.program, self._locate)
+        case = Case(said.event, said.draft, span, entry.saves, self.holdings, self.context, self._locate)
         return self.mender(case)
 
 
-def _counters(program: Program) -> dict[str, int]:
-    counters = dict(program.budget.counters)
-    writers = schedule.writers(program.outline)
-    returned = program.budget.returned
+def _counters(context: Context) -> dict[str, int]:
+    counters = dict(context.fuel.counters)
+    writers = schedule.writers(context.outline)
+    returned = context.fuel.returned
     counters["functions_that_write"] = len(writers)
     counters["functions_reached_uncut"] = sum(schedule.key(item) in returned for item in writers)
     return counters

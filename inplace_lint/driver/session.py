@@ -158,13 +158,14 @@ def _key(task: Task) -> Hashable:
 def check_one(task: Task) -> Checked:
     """Check one file; whatever goes wrong is told in the result. Runs in a process of the pool."""
     with collector_off():
-        checked = _check_one(task)
+        checked = check_task(task)
     if gc.get_count()[0] > _MOST_GARBAGE:
         gc.collect()
     return checked
 
 
-def _check_one(task: Task) -> Checked:
+def check_task(task: Task) -> Checked:
+    """Check one file; no fault of it, or of ours, is raised."""
     started = time.perf_counter()
     try:
         source = files.decode(task.data)

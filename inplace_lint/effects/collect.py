@@ -182,7 +182,7 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 
 def may_write(body: Sequence[ir.Stmt]) -> bool:
-    """Say whether something in lowered statements may write tensors: what counts by a number does not."""
+    """Return whether something in lowered statements may write tensors: what counts by a number does not."""
     waiting: list[object] = list(body)
     while waiting:
         node = waiting.pop()
@@ -212,7 +212,7 @@ def _is_key(key: ir.Expr) -> bool:
 
 
 def gather_ir(body: Sequence[ir.Stmt]) -> Words:
-    """Give the names in lowered statements."""
+    """Return the names in lowered statements."""
     binds, _ = scope_of(tuple(body))
     words = Words(tuple(sorted(binds)))
     waiting: list[object] = list(body)

@@ -55,7 +55,7 @@ class Kinds:
 
     def of(self, name: str) -> str:
         """
-        Give the kind that all bindings of a variable have; empty for any other.
+        Return the kind that all bindings of a variable have; empty for any other.
 
         Kinds are number, text, container, containers for one of these, and fresh.
         """
@@ -67,7 +67,7 @@ class Kinds:
         return known[0] if len(set(known)) == 1 else ""
 
     def may_be_fresh(self, name: str) -> bool:
-        """Say whether a variable is bound to a fresh tensor at all."""
+        """Return whether a variable is bound to a fresh tensor at all."""
         return "fresh" in self.known.get(name, ())
 
     def grown_tensors(self) -> set[str]:
@@ -80,7 +80,7 @@ class Kinds:
 
 
 def kind_of(value: ast.AST) -> str:
-    """Give the kind of value that an expression is, from its form."""
+    """Return the kind of value that an expression is, from its form."""
     match value:
         case ast.Constant(bool() | int() | float()) | ast.Call(ast.Name("len" | "int" | "float")):
             return "number"
@@ -99,7 +99,7 @@ def kind_of(value: ast.AST) -> str:
 
 
 def _kind_named(annotation: ast.AST | None) -> str:
-    """Give the kind that an annotation names."""
+    """Return the kind that an annotation names."""
     match annotation:
         case ast.Name(name) | ast.Attribute(_, name):
             return _ANNOTATED.get(name, "")
@@ -112,7 +112,7 @@ def _kind_named(annotation: ast.AST | None) -> str:
 
 
 def members(node: ast.ClassDef) -> dict[str, str]:
-    """Give the kinds of the attributes that a class sets to values of one kind only."""
+    """Return the kinds of the attributes that a class sets to values of one kind only."""
     found: dict[str, set[str]] = {}
     for inner in ast.walk(node):
         if isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value is not None:

@@ -42,7 +42,7 @@ _Position = tuple[int, int, int]
 
 
 def is_fresh(value: ast.AST) -> bool:
-    """Say whether an expression makes a tensor from nothing; calls that write it in place give the same one."""
+    """Return whether an expression makes a tensor from nothing; calls that write it in place give the same one."""
     match value:
         case ast.Call(ast.Attribute(ast.Name(library), name)) if library in _LIBRARIES:
             return name in FACTORIES
@@ -53,7 +53,7 @@ def is_fresh(value: ast.AST) -> bool:
 
 
 def is_own(root: ast.AST, name: str) -> bool:
-    """Say whether whatever a variable holds where it is written is fresh, and was not read before."""
+    """Return whether whatever a variable holds where it is written is fresh, and was not read before."""
     writes: list[_Position] = []
     reads: list[_Position] = []
     for node in ast.walk(root):
@@ -104,7 +104,7 @@ def _uses(parts: Iterable[ast.AST], name: str) -> list[ast.Name]:
 
 
 def _written(node: ast.stmt, name: str) -> ast.AST | None:
-    """Give the name's node where a statement writes what a variable holds, and does nothing else with it."""
+    """Return the name's node where a statement writes what a variable holds, and does nothing else with it."""
     match node:
         case ast.AugAssign(ast.Name(written) as target) if written == name:
             return target
@@ -119,7 +119,7 @@ def _written(node: ast.stmt, name: str) -> ast.AST | None:
 
 
 def _is_carried(loop: ast.For | ast.AsyncFor | ast.While, name: str) -> bool:
-    """Say whether a loop writes and reads what a variable held before its turn began."""
+    """Return whether a loop writes and reads what a variable held before its turn began."""
     inner = [node for part in loop.body for node in ast.walk(part)]
     written = [_written(node, name) for node in inner if isinstance(node, ast.stmt)]
     targets = [target for target in written if target is not None]

@@ -272,15 +272,15 @@ class FileEffects:
         return self.known[self.outline.path, name]
 
     def leads(self, item: Definition, name: str) -> bool:
-        """Tell whether a name in an item means what leads to a write, or has methods that do."""
+        """Return whether a name in an item means what leads to a write, or has methods that do."""
         return any(found.calls is not None or found.methods for found in self._meant(item, name))
 
     def writes_when_passed(self, item: Definition, name: str) -> bool:
-        """Tell whether what a name in an item means writes if it is passed to something that runs it."""
+        """Return whether what a name in an item means writes if it is passed to something that runs it."""
         return any(found.calls is not None or found.effects.writes_own for found in self._meant(item, name))
 
     def only_sets_up(self, name: str) -> bool:
-        """Tell whether a class leads to a write only while it is set up, or in methods that a call does not run."""
+        """Return whether a class leads to a write only while it is set up, or in methods that a call does not run."""
         own = self.summary(name)
         called = (self.known[used] for used in own.effects.only_called)
         return (

@@ -38,7 +38,7 @@ class Schedule:
 
     def is_one_of_many(self, item: Definition) -> bool:
         """
-        Tell whether a function that writes nothing itself is a further caller of what enough others called before.
+        Return whether a function that writes nothing itself is a further caller of what enough others called before.
 
         Files of model variants hold dozens of functions that differ in a few arguments only.
         """
@@ -64,7 +64,7 @@ def schedule(file: FileEffects) -> Schedule:
 
 def _is_near(file: FileEffects, item: Definition, classes: set[str]) -> bool:
     """
-    Tell whether a function that leads to a write, or makes what does, is worth a run of its own.
+    Return whether a function that leads to a write, or makes what does, is worth a run of its own.
 
     It is not if the write is so many calls away that it meets what those between keep, which are run themselves,
     unless it makes what writes and runs that, or tells how one of the `classes` of the file is constructed.
@@ -79,7 +79,7 @@ def _is_near(file: FileEffects, item: Definition, classes: set[str]) -> bool:
 
 def _runs_script(file: FileEffects, set_up: set[str]) -> bool:
     """
-    Tell whether the module's own statements write, or call what does.
+    Return whether the module's own statements write, or call what does.
 
     Making an instance of a class is no such call, unless its constructor writes.
     """
@@ -101,7 +101,7 @@ def _runs_script(file: FileEffects, set_up: set[str]) -> bool:
 
 
 def writes(item: Definition) -> bool:
-    """Tell whether something in a definition, methods included, may write in place."""
+    """Return whether something in a definition, methods included, may write in place."""
     return item.writes or any(method.writes for method in item.methods)
 
 
@@ -128,7 +128,7 @@ def key(item: Definition) -> str:
 
 def pending(outline: Outline, item: Definition, ran: AbstractSet[str], call: str) -> bool:
     """
-    Tell whether a function or class is to be run as an entry point of its own.
+    Return whether a function or class is to be run as an entry point of its own.
 
     `call` is the method that a call of a module runs.
     """
@@ -146,7 +146,7 @@ def pending(outline: Outline, item: Definition, ran: AbstractSet[str], call: str
 
 
 def _changes_unseen(outline: Outline, item: Definition, ran: AbstractSet[str]) -> bool:
-    """Tell whether the constructor, or a method that one of a base uses, was not run by any entry point yet."""
+    """Return whether the constructor, or a method that one of a base uses, was not run by any entry point yet."""
     classes = {known.name: known for known in outline.items if known.kind == "class"}
     used = {"__init__"}
     for name in reachable(item.bases, {name: known.bases for name, known in classes.items()}) - {item.name}:
@@ -156,7 +156,7 @@ def _changes_unseen(outline: Outline, item: Definition, ran: AbstractSet[str]) -
 
 
 def unseen(item: Definition, ran: AbstractSet[str], call: str) -> bool:
-    """Tell whether a method that writes, or what a call of the class runs, was not run by any entry point yet."""
+    """Return whether a method that writes, or what a call of the class runs, was not run by any entry point yet."""
     return any(key(method) not in ran for method in item.methods if method.writes or method.name == call)
 
 
@@ -187,7 +187,7 @@ def order_of_methods(item: Definition) -> list[Definition]:
 
 def runs_unrecorded(outline: Outline, name: str, stops: Callable[[str], bool], depth: int = 0) -> bool:
     """
-    Tell whether all of the file that uses a function or method of this name runs without recording gradients.
+    Return whether all of the file that uses a function or method of this name runs without recording gradients.
 
     `stops` says of a decorator whether gradients are not recorded below it.
     """
@@ -200,7 +200,7 @@ def runs_unrecorded(outline: Outline, name: str, stops: Callable[[str], bool], d
 
 
 def only_sets_up(outline: Outline, name: str) -> bool:
-    """Tell whether all of the file that uses a function are constructors: what they pass to it has no history."""
+    """Return whether all of the file that uses a function are constructors: what they pass to it has no history."""
     users = users_of(outline, name)
     return bool(users) and all(user.name == "__init__" for user in users)
 

@@ -78,7 +78,7 @@ class Outline(NamedTuple):
 
 def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
     """
-    Give the outline of a file.
+    Return the outline of a file.
 
     Raises: SyntaxError when `ast` of the running Python refuses it.
     """
@@ -122,7 +122,7 @@ class _Names:
 
     def write(self, words: Words) -> bool:
         """
-        Say whether something in a piece of the module may write in place.
+        Return whether something in a piece of the module may write in place.
 
         A helper that stands in this file or in another of the project is looked at itself, what initialises parameters
         does so before anything is saved, and the items of a registry are no tensors.
@@ -130,11 +130,11 @@ class _Names:
         return words.writes or self._touches(words)
 
     def write_shared(self, words: Words) -> bool:
-        """Say whether something in a piece of the module may write what others hold."""
+        """Return whether something in a piece of the module may write what others hold."""
         return words.writes_shared or self._touches(words)
 
     def make(self, words: Words) -> bool:
-        """Say whether something in a piece of the module may make what writes."""
+        """Return whether something in a piece of the module may make what writes."""
         return words.makes or bool(words.flagged - self._own - self._harmless)
 
     def _touches(self, words: Words) -> bool:
@@ -144,7 +144,7 @@ class _Names:
 
 def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
     """
-    Give the outline of a file that only LibCST could read: one item, which is the whole file.
+    Return the outline of a file that only LibCST could read: one item, which is the whole file.
 
     Its functions and classes are then run as the module's own statements define them.
     """
@@ -155,7 +155,7 @@ def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> O
 
 
 def digest(source: str) -> str:
-    """Give a digest of a file's content."""
+    """Return a digest of a file's content."""
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
 

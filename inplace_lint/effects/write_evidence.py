@@ -96,7 +96,7 @@ def _subscript(node: ast.Subscript, words: Words, kinds: Kinds) -> None:
 
 
 def is_text(key: ast.AST) -> bool:
-    """Say whether an index is a string: what it indexes is no tensor."""
+    """Return whether an index is a string: what it indexes is no tensor."""
     if isinstance(key, ast.BinOp) and isinstance(key.op, ast.Add | ast.Mod):
         return is_text(key.left) or is_text(key.right)
     return isinstance(key, ast.JoinedStr) or (isinstance(key, ast.Constant) and isinstance(key.value, str))
@@ -154,14 +154,14 @@ def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
 
 
 def _frees(call: ast.Call) -> bool:
-    """Say whether a variable is told that it needs no gradient, which one with a history refuses."""
+    """Return whether a variable is told that it needs no gradient, which one with a history refuses."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     named = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
     return named and len(values) == 1 and isinstance(values[0], ast.Constant) and values[0].value is False
 
 
 def is_writing(name: str) -> bool:
-    """Say whether a call of this last name may write in place."""
+    """Return whether a call of this last name may write in place."""
     return name in _WRITING_CALLS or (name.endswith("_") and not name.startswith("__") and name not in _NOT_WRITES)
 
 

@@ -16,8 +16,8 @@ from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.runtime_limits import with_room
 from inplace_lint.interp import entry_points
-from inplace_lint.interp.checkers.alias_query import Holding
-from inplace_lint.interp.context import Program
+from inplace_lint.interp.context import Context
+from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.op import Op
 from inplace_lint.rules.draft import Draft
@@ -40,13 +40,13 @@ class Case:
     span: Span
     saves: frozenset[Touch]
     holdings: Mapping[Place, AbstractSet[Holding]]
-    program: Program
+    context: Context
     locate: Callable[[Slice], Located]
 
     @property
     def facts(self) -> Facts:
         """The facts of the framework that the file is about."""
-        return self.program.default()
+        return self.context.default()
 
     def met(self) -> frozenset[Holding]:
         """Give what the runs of the write met; for a write by a flag, the runs of all that the flag makes write."""
@@ -89,12 +89,12 @@ def _writes_nothing(form: Op) -> bool:
 Mender = Callable[[Case], "Fix | None"]
 
 
-def watched(program: Program, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
+def watched(context: Context, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
     """Run a program again, and give who held what was written where findings are."""
     places: set[Place] = set()
     for draft in drafts:
         write = draft.write
         places.update(place for place in (draft.place, write.site.place, write.flag) if place is not None)
-    program.watched = frozenset(places)
-    with_room(lambda: entry_points.run_all(program))
-    return program.holdings
+    context.watched = frozenset(places)
+    with_room(lambda: entry_points.run_all(context))
+    return context.holdings

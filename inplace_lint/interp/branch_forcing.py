@@ -18,8 +18,8 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.collect import may_write
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import symbolic_args
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
 _Guards = tuple[tuple[ir.Expr, bool], ...]
@@ -42,18 +42,18 @@ class Choice:
     own: tuple[tuple[str, Const | None], ...]
 
 
-def untaken(program: Program, item: Definition) -> Iterator[Choice]:
+def untaken(interp: Interpreter, item: Definition) -> Iterator[Choice]:
     """Give, for each branch of a function or class that may write and that no path took, arguments that lead there."""
     methods = {method.name: method for method in item.methods}
-    constructor = _function(program, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
+    constructor = _function(interp, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
     kept = {} if constructor is None else _attributes(constructor)
     for part in item.methods or (item,):
-        function = _function(program, part) if part.writes else None
-        if function is None or id(function.body) not in program.ran:
+        function = _function(interp, part) if part.writes else None
+        if function is None or id(function.body) not in interp.context.ran:
             continue
-        if item is part and schedule.users_of(program.outline, item.name):
+        if item is part and schedule.users_of(interp.context.outline, item.name):
             continue
-        for guards in _untaken(program, function.body):
+        for guards in _untaken(interp, function.body):
             wishes = _Wishes(constructor, function, kept)
             for test, side in guards:
                 wishes.want(test, side, in_constructor=part.name == _CONSTRUCTOR)
@@ -61,8 +61,8 @@ def untaken(program: Program, item: Definition) -> Iterator[Choice]:
                 yield Choice(part.name, tuple(sorted(wishes.made.items())), tuple(sorted(wishes.own.items())))
 
 
-def _function(program: Program, item: Definition) -> ir.Function | None:
-    for node in program.code(item.slice).body:
+def _function(interp: Interpreter, item: Definition) -> ir.Function | None:
+    for node in interp.context.code(item.slice).body:
         if isinstance(node, ir.FunctionDef):
             return node.function
     return None
@@ -71,7 +71,7 @@ def _function(program: Program, item: Definition) -> ir.Function | None:
 def chosen(
     state: State, function: ir.Function, given: Arguments, choice: Mapping[str, Const | None], skip: int
 ) -> Arguments:
-    """Give the arguments of a call with those of a choice in their places."""
+    """Return the arguments of a call with those of a choice in their places."""
     positional, keywords = list(given.positional), dict(given.keywords)
     for position, param in enumerate(function.params[skip:]):
         if param.name in choice:
@@ -90,31 +90,31 @@ def chosen(
 
 
 def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Const | None]) -> dict[str, Const | None]:
-    """Give the part of a choice of constructor arguments that the program leaves open: it passes something unknown."""
+    """Return the part of a choice of constructor arguments that the program leaves open: it passes something unknown."""
     passed = dict(given.keywords)
     for param, value in zip(function.params[1:], given.positional, strict=False):
         passed[param.name] = value
     return {name: value for name, value in choice.items() if isinstance(passed.get(name), Sym)}
 
 
-def _untaken(program: Program, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
-    """Give the conditions of the branches that may write and were not taken, inside of what ran."""
+def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
+    """Return the conditions of the branches that may write and were not taken, inside of what ran."""
     for node in body:
         match node:
             case ir.If(_, test, then, orelse):
                 for block, side in ((then, True), (orelse, False)):
-                    if id(block) in program.ran:
-                        yield from _untaken(program, block)
+                    if id(block) in interp.context.ran:
+                        yield from _untaken(interp, block)
                     elif may_write(block):
                         yield from _ways(block, ((test, side),))
             case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
-                yield from _untaken(program, inner)
+                yield from _untaken(interp, inner)
             case _:
                 pass
 
 
 def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
-    """Give the conditions of each writing piece of a branch that was not taken."""
+    """Return the conditions of each writing piece of a branch that was not taken."""
     plain = False
     for node in body:
         if isinstance(node, ir.If):
@@ -128,7 +128,7 @@ def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
 
 
 def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
-    """Give what a constructor sets the attributes of the instance to, where it says that once."""
+    """Return what a constructor sets the attributes of the instance to, where it says that once."""
     found: dict[str, list[ir.Expr]] = {}
     for node in _statements(constructor.body):
         if isinstance(node, ir.Assign):
@@ -139,7 +139,7 @@ def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
 
 
 def _is_self(function: ir.Function, expr: ir.Expr) -> bool:
-    """Say whether an expression in a method is the instance: `config.width` is no attribute of it."""
+    """Return whether an expression in a method is the instance: `config.width` is no attribute of it."""
     return bool(function.params) and isinstance(expr, ir.Name) and expr.id == function.params[0].name
 
 
@@ -184,7 +184,7 @@ class _Wishes:
                 pass
 
     def _settle(self, expr: ir.Expr, wish: object, *, in_constructor: bool) -> None:
-        """Give the parameter that an expression stands for a value: a side of truth, a constant, or an open one."""
+        """Return the parameter that an expression stands for a value: a side of truth, a constant, or an open one."""
         match expr:
             case ir.Attr(_, owner, name) if name in self._attributes and self._constructor is not None:
                 method = self._constructor if in_constructor else self._function
@@ -198,7 +198,7 @@ class _Wishes:
                 pass
 
     def _settle_attribute(self, constructor: ir.Function, name: str, wish: object) -> None:
-        """Give the parameter that an attribute was set to a value; what it hangs on itself for decides nothing."""
+        """Return the parameter that an attribute was set to a value; what it hangs on itself for decides nothing."""
         kept = self._attributes[name]
         if isinstance(kept, ir.Name):
             self._give(constructor, self.made, kept.id, wish)
@@ -222,7 +222,7 @@ class _Wishes:
 
 
 def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
-    """Give an argument that is true or false, of the kind of the default; None where none is known."""
+    """Return an argument that is true or false, of the kind of the default; None where none is known."""
     default = param.default.value if isinstance(param.default, ir.Const) else param.default
     match default:
         case bool():
@@ -238,7 +238,7 @@ def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
 
 
 def _meeting(op: str, right: ir.Expr, side: bool) -> object:
-    """Give what is on the left of a comparison with a constant for it to come out this way."""
+    """Return what is on the left of a comparison with a constant for it to come out this way."""
     if op == "in":
         items = right.items if isinstance(right, ir.Sequence) else ()
         return Const(items[0].value) if side and items and isinstance(items[0], ir.Const) else None

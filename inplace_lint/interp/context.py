@@ -7,23 +7,23 @@ Nothing here depends on a path: what belongs to a path (module variables, class 
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Outline
-from inplace_lint.interp.checkers.alias_query import Holding
-from inplace_lint.interp.fuel import CONSTRUCTIONS, Budget
-from inplace_lint.ir.nodes import ClassDef, Code
+from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
+from inplace_lint.interp.holders import Holding
+from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace.module_store import Module, Project, alone
 
 
 @dataclass(slots=True)
-class Program:
+class Context:
     """
     A file under analysis, with the `project` that it may import from, and the facts that it is judged by.
 
@@ -35,7 +35,7 @@ class Program:
     facts: Mapping[str, Facts]
     project: Project = field(default_factory=alone)
     opinions: bool = False
-    budget: Budget = field(default_factory=Budget)
+    fuel: Fuel = field(default_factory=Fuel)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[tuple[str, str]] = field(default_factory=set)
     under_way: set[Slice] = field(default_factory=set)
@@ -85,6 +85,10 @@ class Program:
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
         """Give the definition node of a class slice."""
         return self.module(slice_.path).class_node(slice_, name)
+
+    def definition(self, cls: ClassValue) -> ClassDef | None:
+        """Return the definition node of a class, wherever in its slice it stands."""
+        return self.class_node(cls.slice, cls.name) or nested_class(self.code(cls.slice).body, cls.name)
 
     def facts_of(self, name: str) -> Facts | None:
         """Give the facts of the framework that a dotted name belongs to; None for other libraries."""
@@ -164,3 +168,20 @@ class Program:
 def _is_plain(base: Dotted) -> bool:
     """Say whether a base is of the standard library, where no modules are."""
     return base.name.partition(".")[0] in sys.stdlib_module_names
+
+
+def nested_class(body: Sequence[Stmt], name: str) -> ClassDef | None:
+    """Find a class definition inside other statements."""
+    for node in body:
+        match node:
+            case ClassDef() if node.name == name:
+                return node
+            case ClassDef() | If() | For() | While() | With() | Try():
+                found = nested_class((*node.body, *getattr(node, "orelse", ())), name)
+            case FunctionDef():
+                found = nested_class(node.function.body, name)
+            case _:
+                found = None
+        if found is not None:
+            return found
+    return None

@@ -1,15 +1,15 @@
 """
-Roots: where execution starts, on which arguments, and what it leads to.
+Entry points: where execution starts, on which arguments, and what was found from there.
 
-A root is what nothing else in the file runs: the module's own statements, a function, a module class. The outermost
-come first; a function or class that they ran is not run again on its own.
+An entry point is what nothing else in the file runs: the module's own statements, a function, a module class. The
+outermost come first; a function or class that they ran is not run again on its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
@@ -20,11 +20,13 @@ from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, 
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import branch_forcing, symbolic_args
+from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.branch_forcing import Choice
-from inplace_lint.interp.call import calls, instances, module_containers
-from inplace_lint.interp.context import Program
+from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.call.waiting import settled
+from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import statements
-from inplace_lint.interp.expr import attributes, environment, subscripts
+from inplace_lint.interp.expr import environment, subscripts
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CHOICES,
@@ -36,6 +38,8 @@ from inplace_lint.interp.fuel import (
     STEPS_IN_CALLER,
     STEPS_IN_ROOT,
 )
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.module_scope import module_env
 from inplace_lint.workspace import call_graph
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
@@ -46,228 +50,231 @@ _INFERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A breach found from one root: on how many of its paths, of how many."""
+    """A breach found from one entry point: on how many of its paths, of how many."""
 
     event: Event
     paths: int
     of: int
 
 
-def run_all(program: Program) -> list[Found]:
-    """Run every root of the file, the outermost first, and give what was found."""
+def run_all(context: Context) -> list[Found]:
+    """Run every entry point of the file, the outermost first, and return what was found."""
+    interp = TapeInterpreter(context)
     found: list[Found] = []
-    order = schedule.schedule(call_graph.file_effects(program.project, program.main))
+    order = schedule.schedule(call_graph.file_effects(context.project, context.main))
     if order.script:
-        found.extend(_run_script(program))
+        found.extend(_run_script(interp))
     cut: set[Definition] = set()
-    counters = program.budget.counters
+    counters = interp.fuel.counters
     for item in order.items:
         before = counters["roots_cut_by_steps"]
-        if schedule.pending(program.outline, item, program.budget.returned, program.default().framework.calls):
+        if schedule.pending(context.outline, item, interp.fuel.returned, context.default().framework.calls):
             if item.kind == "function" and order.is_one_of_many(item):
-                program.budget.counters["callers_left_out"] += 1
+                interp.fuel.counters["callers_left_out"] += 1
             elif item.kind == "function":
-                found.extend(_run_function(program, item))
+                found.extend(_run_function(interp, item))
             elif item.name in order.set_up:
-                found.extend(_set_up_class(program, item))
+                found.extend(_set_up_class(interp, item))
             else:
-                found.extend(_run_class(program, item))
+                found.extend(_run_class(interp, item))
         if counters["roots_cut_by_steps"] > before:
             cut.add(item)
     for item in order.items:
         if item not in cut:
-            found.extend(_run_choices(program, item))
+            found.extend(_run_choices(interp, item))
     return found
 
 
-def _start(program: Program, item: Definition) -> tuple[State, Frame]:
-    """Start a root: modules are in the state in which their own statements left them."""
-    program.budget.start_root()
-    base = program.base = program.base or State(program.symbols)
-    # What earlier roots asked of the modules is bound once for all later ones.
-    asked, program.bound = dict.fromkeys(program.bound), []
+def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
+    """Start an entry point: modules are in the state in which their own statements left them."""
+    interp.fuel.start_root()
+    base = interp.context.base = interp.context.base or State(interp.context.symbols)
+    # What earlier entry points read of modules is bound once for all later ones.
+    asked, interp.context.bound = dict.fromkeys(interp.context.bound), []
     for path, name in asked:
-        environment.find(program, base, path, name)
-    program.bound = []
+        environment.find(interp, base, path, name)
+    interp.context.bound = []
     # A function that only leads to others that write is run for what it passes to these.
     full = item.kind == "class" or schedule.writes(item)
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
-    program.budget.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
+    interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
     state = base.fork()
-    env = environment.module_env(state, program.path)
-    return state, Frame(env, program.path, item.slice)
+    env = module_env(state, interp.context.path)
+    return state, Frame(env, interp.context.path, item.slice)
 
 
-def _run_script(program: Program) -> list[Found]:
+def _run_script(interp: Interpreter) -> list[Found]:
     """Run the module's own statements in order, as `python file.py` does."""
-    program.budget.start_root()
-    states = [State(program.symbols)]
-    script = [item for item in program.outline.items if item.kind == "statement"]
-    program.under_way.update(item.slice for item in script)
+    interp.fuel.start_root()
+    states = [State(interp.context.symbols)]
+    script = [item for item in interp.context.outline.items if item.kind == "statement"]
+    interp.context.under_way.update(item.slice for item in script)
     for item in script:
         after: list[State] = []
-        width = program.budget.share(len(states))
+        width = interp.fuel.share(len(states))
         for state in states:
-            env = environment.module_env(state, program.path)
-            frame = Frame(env, program.path, item.slice)
-            outcomes = statements.execute(program, frame, state, program.code(item.slice).body)
+            env = module_env(state, interp.context.path)
+            frame = Frame(env, interp.context.path, item.slice)
+            outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
             after.extend(outcome.state for outcome in outcomes)
-        program.budget.width = width
-        states = statements.distinct(program, after) or states[:1]
-    program.under_way.clear()
-    program.budget.end_root(finished=True)
+        interp.fuel.width = width
+        states = statements.distinct(interp, after) or states[:1]
+    interp.context.under_way.clear()
+    interp.fuel.end_root(finished=True)
     return _collect([(state, NONE) for state in states])
 
 
-def _run_choices(program: Program, item: Definition) -> list[Found]:
-    """Run a function or class again, on arguments that take it where it may write and no root has been."""
+def _run_choices(interp: Interpreter, item: Definition) -> list[Found]:
+    """Run a function or class again, on arguments that take it to a branch that may write and was not taken yet."""
     found: list[Found] = []
     tried: set[Choice] = set()
     while len(tried) < CHOICES:
-        choice = next((choice for choice in branch_forcing.untaken(program, item) if choice not in tried), None)
+        choice = next((choice for choice in branch_forcing.untaken(interp, item) if choice not in tried), None)
         if choice is None:
             break
         tried.add(choice)
-        program.budget.counters["choices"] += 1
+        interp.fuel.counters["choices"] += 1
         run = _run_function if item.kind == "function" else _run_class
-        found.extend(run(program, item, choice))
+        found.extend(run(interp, item, choice))
     return found
 
 
-def _run_function(program: Program, item: Definition, choice: Choice | None = None) -> list[Found]:
-    state, frame = _start(program, item)
-    function = environment.module_variable(program, state, program.path, item.name)
+def _run_function(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
+    state, frame = _start(interp, item)
+    function = environment.module_variable(interp, state, interp.context.path, item.name)
     if not isinstance(function, Closure):
         return []
-    program.budget.lazy = not schedule.writes(item)
-    arguments = symbolic_args.of_function(program, state, function.function, dict(function.defaults), skip=0)
+    interp.fuel.lazy = not schedule.writes(item)
+    arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
     if choice is not None:
         arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-    if schedule.runs_unrecorded(program.outline, item.name, partial(_stops_recording, program)):
+    if _runs_unrecorded(interp, item.name):
         state.modes = replace(state.modes, grad=False)
-    elif schedule.only_sets_up(program.outline, item.name):
-        symbolic_args.without_history(program, state, arguments)
+    elif schedule.only_sets_up(interp.context.outline, item.name):
+        symbolic_args.without_history(interp, state, arguments)
     results: list[tuple[State, Value]] = []
-    for after, value in calls.call(program, frame, state, function, arguments, 0):
-        results.extend(_called(program, frame, after, value) if _is_sequence(after, value) else [(after, value)])
-    return _finish(program, results)
+    for after, value in interp.call(frame, state, function, arguments, 0):
+        results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+    return _finish(interp, results)
 
 
-def _stops_recording(program: Program, decorator: str) -> bool:
-    """Tell whether gradients are not recorded in what a decorator is applied to."""
-    framework = program.default().framework.name
-    forms = program.forms(f"{framework}.{decorator.rpartition('.')[2]}")
-    return bool(forms) and forms[0].act in _UNRECORDED
+def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
+    """Tell whether all of the file that uses a function or method of this name runs without recording gradients."""
+    framework = interp.context.default().framework.name
+
+    def stops(decorator: str) -> bool:
+        forms = interp.context.forms(f"{framework}.{decorator.rpartition('.')[2]}")
+        return bool(forms) and forms[0].act in _UNRECORDED
+
+    return schedule.runs_unrecorded(interp.context.outline, name, stops)
 
 
 def _is_sequence(state: State, value: Value) -> bool:
-    """Say whether a function gave a sequence of modules that it has put together itself, to be run by somebody else."""
+    """Return whether a function returned a sequence of modules that it made itself, for its callers to run."""
     instance = state.instance(value)
     if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
         return False
     return isinstance(state.object(instance.children), ListObject) and instance.cls.name.endswith(".Sequential")
 
 
-def _called(program: Program, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
+def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
     """Call a module on an unknown input."""
-    given = Arguments((state.symbols.sym(("param", module, "input"), "input"),))
-    return calls.call(program, frame, state, module, given, 0)
+    return interp.call(frame, state, module, Arguments((state.symbols.sym(("param", module, "input"), "input"),)), 0)
 
 
-def _run_class(program: Program, item: Definition, choice: Choice | None = None) -> list[Found]:
+def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
     """
     Construct the class, run what a call of it runs, then each method that writes and was not run by that.
 
     With a choice: on its arguments, and of the methods only the one that it is about.
     """
-    state, frame = _start(program, item)
-    cls = environment.class_of(program, state, frame, item)
+    state, frame = _start(interp, item)
+    cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    called = program.default().framework.calls
-    unseen = schedule.unseen(item, program.budget.returned, called)
-    if choice is None and None in program.constructed.get(id(cls), ()) and not unseen:
-        # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
+    unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
+    if choice is None and None in interp.context.constructed.get(id(cls), ()) and not unseen:
+        # Constructed on objects that live on the paths of another entry point, which ran it: there is nothing to run it on.
         return []
-    choice = _open(program, state, cls, choice)
+    choice = _open(interp, state, cls, choice)
     if choice is not None and not choice.made and not choice.own:
         return []
     paths = PATHS_IN_CONSTRUCTOR if choice is None and schedule.writes(item) else 1
-    made = _constructed(program, frame, state, cls, paths, choice)
+    made = _constructed(interp, frame, state, cls, paths, choice)
     if not made:
         return []
-    entry = _entry(program, made[0][0], cls)
-    found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
-    if not entry and program.is_module(cls) is not None:
-        found.extend(_run_container(program, frame, made))
+    entry = _entry(interp, made[0][0], cls)
+    found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
+    if not entry and interp.context.is_module(cls) is not None:
+        found.extend(_run_container(interp, frame, made))
     if entry:
-        found.extend(_run_method(program, frame, made, cls, entry, choice))
+        found.extend(_run_method(interp, frame, made, cls, entry, choice))
     if choice is None:
-        methods: Iterable[Definition] = schedule.pending_methods(item, program.budget.returned)
+        methods: Iterable[Definition] = schedule.pending_methods(item, interp.fuel.returned)
     else:
         methods = [method for method in item.methods if method.name == choice.name and (choice.own or not entry)]
     for method in methods:
         if method.name != entry:
-            found.extend(_run_method(program, frame, made, cls, method.member, choice))
+            found.extend(_run_method(interp, frame, made, cls, method.member, choice))
     return found
 
 
-def _set_up_class(program: Program, item: Definition) -> list[Found]:
+def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     """
     Construct a class whose calls write nothing, then run each method that writes and was not run by that.
 
-    Its parts are constructed when something asks for more of them than their class.
+    Its parts are constructed when something reads more of them than their class.
     """
-    state, frame = _start(program, item)
-    cls = environment.class_of(program, state, frame, item)
+    state, frame = _start(interp, item)
+    cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    program.budget.lazy = program.budget.shallow = True
+    interp.fuel.lazy = interp.fuel.shallow = True
     made = [
         (after, receiver)
-        for constructed, receiver in _constructed(program, frame, state, cls, 1, None)
-        for after in instances.settled(program, frame, constructed, receiver)
-    ] or _unmade(program, state, cls)
-    found = _finish(program, [(constructed.fork(), receiver) for constructed, receiver in made])
-    for method in schedule.pending_methods(item, program.budget.returned):
-        found.extend(_run_method(program, frame, made, cls, method.member, None))
+        for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
+        for after in settled(interp, frame, constructed, receiver)
+    ] or _unmade(interp, state, cls)
+    found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
+    for method in schedule.pending_methods(item, interp.fuel.returned):
+        found.extend(_run_method(interp, frame, made, cls, method.member, None))
     return found
 
 
-def _open(program: Program, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
-    """Give what the program leaves of a choice to be made: where it constructs the class itself, the unknown."""
-    known = program.constructed.get(id(cls), ())
+def _open(interp: Interpreter, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
+    """Return the part of a choice that the program leaves open: where it constructs the class, what is unknown there."""
+    known = interp.context.constructed.get(id(cls), ())
     if choice is None or not known:
         return choice
-    init = attributes.lookup(program, state, cls, "__init__")
+    init = interp.lookup(state, cls, "__init__")
     if known[0] is None or not isinstance(init, Closure):
         return Choice(choice.name, (), ())
     left = branch_forcing.left_open(init.function, symbolic_args.thawed(state.fork(), known[0]), dict(choice.made))
     return Choice(choice.name, tuple(left.items()), ())
 
 
-def _run_container(program: Program, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
+def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
     """Call a container of modules that has no method of its own for it, such as a subclass of a sequence of them."""
-    program.budget.start_root(paths=PATHS_IN_METHOD)
+    interp.fuel.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     for constructed, receiver in made:
         instance = constructed.instance(receiver)
         if instance is not None and instance.children is not None:
-            results.extend(_called(program, frame, constructed.fork(), receiver))
-    return _finish(program, results[:PATHS_IN_ROOT])
+            results.extend(_called(interp, frame, constructed.fork(), receiver))
+    return _finish(interp, results[:PATHS_IN_ROOT])
 
 
-def _entry(program: Program, state: State, cls: ClassValue) -> str:
-    """Name the method that a call of an instance runs; empty when the class is not a module."""
-    framework = program.is_module(cls)
+def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
+    """Return the method that a call of an instance runs; empty when the class is not a module."""
+    framework = interp.context.is_module(cls)
     if framework is None:
         return ""
-    own = attributes.lookup(program, state, cls, framework.calls)
+    own = interp.lookup(state, cls, framework.calls)
     return framework.calls if isinstance(own, Closure) else ""
 
 
 def _run_method(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     made: Sequence[tuple[State, Value]],
     cls: ClassValue,
@@ -275,36 +282,34 @@ def _run_method(
     choice: Choice | None,
 ) -> list[Found]:
     """Run a method on what the constructor made, each path of it in a state of its own."""
-    program.budget.start_root(paths=PATHS_IN_METHOD)
+    interp.fuel.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
-    program.budget.share(len(made))
-    unrecorded = not name.startswith("__") and schedule.runs_unrecorded(
-        program.outline, name, partial(_stops_recording, program)
-    )
+    interp.fuel.share(len(made))
+    unrecorded = not name.startswith("__") and _runs_unrecorded(interp, name)
     for constructed, receiver in made:
         state = constructed.fork()
         if unrecorded:
             state.modes = replace(state.modes, grad=False)
-        method = attributes.lookup(program, state, cls, name)
+        method = interp.lookup(state, cls, name)
         if name == "__init__" or not isinstance(method, Closure):
             results.append((state, NONE))
             continue
         skip = 0 if method.wrapper == "static" else 1
-        arguments = symbolic_args.of_function(program, state, method.function, dict(method.defaults), skip)
+        arguments = symbolic_args.of_function(interp, state, method.function, dict(method.defaults), skip)
         if choice is not None and name == choice.name:
             arguments = branch_forcing.chosen(state, method.function, arguments, dict(choice.own), skip)
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
-        done = calls.call(program, frame, state, target, arguments, 0)
+        done = interp.call(frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
     if _INFERS & set(name.split("_")):
-        # What such a method gives is hardly ever trained on: of what a backward from it would meet, nothing is certain.
+        # What such a method returns is hardly ever trained on, so that nothing a backward from it finds is certain.
         for state, _ in results:
             state.assume(f"a gradient is asked for what `{name}` returns")
-    return _finish(program, results[:PATHS_IN_ROOT])
+    return _finish(interp, results[:PATHS_IN_ROOT])
 
 
 def _constructed(
-    program: Program, frame: Frame, state: State, cls: ClassValue, paths: int, choice: Choice | None
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int, choice: Choice | None
 ) -> list[tuple[State, Value]]:
     """
     Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
@@ -313,56 +318,56 @@ def _constructed(
 
     A class that only leads to others that write gets one path: these are constructed on their own as well.
     """
-    init = attributes.lookup(program, state, cls, "__init__")
+    init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
     candidates = [
-        symbolic_args.thawed(spare, entry) for entry in program.constructed.get(id(cls), ()) if entry is not None
+        symbolic_args.thawed(spare, entry) for entry in interp.context.constructed.get(id(cls), ()) if entry is not None
     ]
     if not candidates and isinstance(init, Closure):
-        candidates = [symbolic_args.of_constructor(program, spare, init.function, dict(init.defaults))]
+        candidates = [symbolic_args.of_constructor(interp, spare, init.function, dict(init.defaults))]
     elif isinstance(init, Closure):
-        candidates = [symbolic_args.completed(program, spare, init.function, known) for known in candidates]
+        candidates = [symbolic_args.completed(interp, spare, init.function, known) for known in candidates]
     candidates = candidates or [symbolic_args.nothing()]
     if choice is not None and isinstance(init, Closure):
         candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
-    width, program.budget.width = program.budget.width, paths
+    width, interp.fuel.width = interp.fuel.width, paths
     made: list[tuple[State, Value]] = []
     for arguments in candidates:
-        made.extend(instances.construct(program, frame, spare.fork(), cls, arguments, 0))
-    program.budget.width = width
+        made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
+    interp.fuel.width = width
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     if choice is not None:
         return []
-    return _unmade(program, spare, cls)
+    return _unmade(interp, spare, cls)
 
 
-def _unmade(program: Program, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
-    """Give an unknown instance of a class whose constructor came to no end."""
-    program.budget.counters["constructors_without_a_path"] += 1
+def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
+    """Return an unknown instance of a class of whose constructor no path came to its end."""
+    interp.fuel.counters["constructors_without_a_path"] += 1
     return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
 
 
 def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
-    """Leave out instances that differ from another one in numbers only; those that need no assumptions come first."""
+    """Return the instances that differ in more than numbers; those that need no assumptions come first."""
     kept: dict[Hashable, tuple[State, Value]] = {}
     for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
         kept.setdefault(module_containers.form(state, receiver), (state, receiver))
     return list(kept.values())
 
 
-def _finish(program: Program, results: Sequence[tuple[State, Value]]) -> list[Found]:
+def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list[Found]:
     """Run the backward that a training program would, from all that was returned."""
     for state, value in results:
         if state.modes.grad is not False:
             roots = list(_tensors_below(state, value, set(), 0))
-            tape.backward(state, program.default().framework.name, roots, None, retain=False)
-    program.budget.end_root(finished=bool(results))
+            tape.backward(state, interp.context.default().framework.name, roots, None, retain=False)
+    interp.fuel.end_root(finished=bool(results))
     return _collect(results)
 
 
 def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
-    """List the tensors that a result holds, in tuples, lists, dicts and attributes; parameters are no results."""
+    """Return the tensors in a result, in its tuples, lists, dicts and attributes; parameters are no results."""
     tensor = state.tensor(value)
     if tensor is not None:
         if not tensor.param and tensor.nodes:
@@ -377,7 +382,7 @@ def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> It
 
 
 def _held(state: State, value: Value) -> Sequence[Value]:
-    """List what a result holds, as far as it is known."""
+    """Return what a result holds, as far as it is known."""
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Sym):
@@ -391,8 +396,5 @@ def _held(state: State, value: Value) -> Sequence[Value]:
 
 
 def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
-    counted: dict[Event, int] = {}
-    for state, _ in results:
-        for event in state.events:
-            counted[event] = counted.get(event, 0) + 1
+    counted = Counter(event for state, _ in results for event in state.events)
     return [Found(event, count, len(results)) for event, count in counted.items()]

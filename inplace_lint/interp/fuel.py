@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+Path = TypeVar("Path")
 
 PATHS_IN_FUNCTION = 4
 PATHS_IN_METHOD = 3
@@ -26,7 +29,7 @@ _FEWER = 1_000
 
 
 @dataclass(slots=True)
-class Budget:
+class Fuel:
     """
     What is left of the limits for the root that runs, and what was counted over all roots.
 
@@ -91,6 +94,13 @@ class Budget:
         if paths > 1:
             self.paths = max(1, self.width // paths)
         return before
+
+    def limited(self, paths: list[Path]) -> list[Path]:
+        """Keep as many paths as there may be, and count that others were dropped."""
+        if len(paths) <= self.width:
+            return paths
+        self.drop("paths")
+        return paths[: self.width]
 
     def drop(self, reason: str) -> None:
         """Count something that was not explored."""

@@ -22,11 +22,10 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import instances
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import statements
-from inplace_lint.interp.expr import attributes, environment
+from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
@@ -90,7 +89,7 @@ class _NotPortable(Exception):  # noqa: N818 - no error: the arguments are then 
 
 
 def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
-    """Give arguments in a form that another path can use; None when they hold objects of this one."""
+    """Return arguments in a form that another path can use; None when they hold objects of this one."""
     try:
         positional = tuple(_frozen(state, value) for value in arguments.positional)
         return positional, tuple((name, _frozen(state, value)) for name, value in arguments.keywords)
@@ -136,7 +135,7 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
 
 
 def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
-    """Give the arguments on another path; lists and dicts are made anew."""
+    """Return the arguments on another path; lists and dicts are made anew."""
     positional, keywords = entry
     assert isinstance(positional, tuple)
     assert isinstance(keywords, tuple)
@@ -171,24 +170,26 @@ def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` 
 
 
 def nothing() -> Arguments:
-    """Give no arguments."""
+    """Return no arguments."""
     return Arguments()
 
 
 def of_function(
-    program: Program, state: State, function: ir.Function, defaults: Mapping[str, Value], skip: int
+    interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value], skip: int
 ) -> Arguments:
-    """Give the arguments of a function or `forward`: unknown ones, and defaults where they are plain constants."""
-    return _arguments(program, state, function, defaults, skip, none_is_open=True)
+    """Return the arguments of a function or `forward`: unknown ones, and defaults where they are plain constants."""
+    return _arguments(interp, state, function, defaults, skip, none_is_open=True)
 
 
-def of_constructor(program: Program, state: State, function: ir.Function, defaults: Mapping[str, Value]) -> Arguments:
-    """Give the arguments of a constructor: its defaults, and unknown ones where it has none."""
-    return _arguments(program, state, function, defaults, 1, none_is_open=False)
+def of_constructor(
+    interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value]
+) -> Arguments:
+    """Return the arguments of a constructor: its defaults, and unknown ones where it has none."""
+    return _arguments(interp, state, function, defaults, 1, none_is_open=False)
 
 
 def _arguments(
-    program: Program,
+    interp: Interpreter,
     state: State,
     function: ir.Function,
     defaults: Mapping[str, Value],
@@ -201,7 +202,7 @@ def _arguments(
     for param in function.params[skip:]:
         if param.kind in {"var-positional", "var-keyword"}:
             continue
-        value = _input(program, state, function, param, defaults.get(param.name), none_is_open)
+        value = _input(interp, state, function, param, defaults.get(param.name), none_is_open)
         if param.kind == "positional-only":
             positional.append(value)
         else:
@@ -210,7 +211,7 @@ def _arguments(
 
 
 def _input(
-    program: Program,
+    interp: Interpreter,
     state: State,
     function: ir.Function,
     param: ir.Param,
@@ -226,7 +227,7 @@ def _input(
     if kind == "tensor" and optional:
         kind = "input"
     if not kind and default is None:
-        made = _of_project(program, state, function, param)
+        made = _of_project(interp, state, function, param)
         if made is not None:
             return made
     if not kind and param.name in _POSITIONS and function.qualname.rpartition(".")[2] == "__getitem__":
@@ -238,66 +239,68 @@ def _input(
     return state.symbols.sym(("param", function.qualname, param.name), kind)
 
 
-def completed(program: Program, state: State, function: ir.Function, known: Arguments) -> Arguments:
-    """Give the arguments of a constructor, with objects of the project for unknown ones that are annotated so."""
+def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:
+    """Return the arguments of a constructor, with objects of the project for unknown ones that are annotated so."""
     params = {param.name: param for param in function.params[1:]}
     positional = [
-        _completed(program, state, function, param, value)
+        _completed(interp, state, function, param, value)
         for param, value in zip(function.params[1:], known.positional, strict=False)
     ]
-    keywords = [(name, _completed(program, state, function, params.get(name), value)) for name, value in known.keywords]
+    keywords = [(name, _completed(interp, state, function, params.get(name), value)) for name, value in known.keywords]
     rest = known.positional[len(positional) :]
     return Arguments((*positional, *rest), tuple(keywords), known.exprs, known.unknown)
 
 
-def _completed(program: Program, state: State, function: ir.Function, param: ir.Param | None, value: Value) -> Value:
+def _completed(interp: Interpreter, state: State, function: ir.Function, param: ir.Param | None, value: Value) -> Value:
     if not isinstance(value, Sym) or param is None or kind_of(param.annotation):
         return value
-    made = _of_project(program, state, function, param)
+    made = _of_project(interp, state, function, param)
     return value if made is None else made
 
 
-def without_history(program: Program, state: State, arguments: Arguments) -> None:
+def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
     """Take the tensors among the arguments for plain ones, that require no grad."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
         ref = (
-            materialise.materialise(program, state, value)
-            if isinstance(value, Sym) and value.kind == "tensor"
-            else None
+            materialise.materialise(interp, state, value) if isinstance(value, Sym) and value.kind == "tensor" else None
         )
         tensor = None if ref is None else state.tensor(ref)
         if ref is not None and tensor is not None:
             state.put(ref, replace(tensor, rg=False, leaf=True, why=""))
 
 
-def _of_project(program: Program, state: State, function: ir.Function, param: ir.Param) -> Value | None:
-    """Give an instance of the class that an annotation names, if it can be constructed without arguments."""
+def _of_project(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Value | None:
+    """Return an instance of the class that an annotation names, if it can be constructed without arguments."""
     if not isinstance(param.annotation, ir.Name):
         return None
     path = function.slice.path
-    cls = environment.find(program, state, path, param.annotation.id)
-    if not isinstance(cls, ClassValue) or program.is_module(cls) is not None or not _has_defaults(program, state, cls):
+    cls = environment.find(interp, state, path, param.annotation.id)
+    if (
+        not isinstance(cls, ClassValue)
+        or interp.context.is_module(cls) is not None
+        or not _has_defaults(interp, state, cls)
+    ):
         return None
-    frame = Frame(environment.module_env(state, path), path, function.slice)
-    for after, value in instances.construct(program, frame, state, cls, Arguments(), 0)[:1]:
+    frame = Frame(module_env(state, path), path, function.slice)
+    for after, value in interp.construct(frame, state, cls, Arguments(), 0)[:1]:
         if after is not state:
             state.become(after)
         return value
     return None
 
 
-def _has_defaults(program: Program, state: State, cls: ClassValue) -> bool:
-    init = attributes.lookup(program, state, cls, "__init__")
+def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
+    init = interp.lookup(state, cls, "__init__")
     if isinstance(init, Closure):
         given = {name for name, _ in init.defaults}
         plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
         return all(param.name in given for param in plain)
-    node = statements.definition(program, cls) if cls.is_data else None
+    node = interp.context.definition(cls) if cls.is_data else None
     return node is not None and all(part.value is not None for part in node.body if isinstance(part, ir.Declare))
 
 
 def kind_of(annotation: ir.Expr | None) -> str:
-    """Give the kind of value that an annotation promises."""
+    """Return the kind of value that an annotation promises."""
     match annotation:
         case ir.Name(_, name) | ir.Attr(_, _, name):
             return _KINDS.get(name, "")

@@ -74,7 +74,7 @@ class Sources:
     _lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def lines(self, path: str) -> tuple[str, ...]:
-        """Give the lines of a file without their ends; none when it cannot be read any more."""
+        """Return the lines of a file without their ends; none when it cannot be read any more."""
         if path not in self._lines:
             try:
                 data = self.texts[path] if path in self.texts else read(Path(path))
@@ -93,7 +93,7 @@ def find(
     nested: Nested | None = None,
 ) -> Found:
     """
-    Give every file that the paths mean, each once, in sorted order.
+    Return every file that the paths mean, each once, in sorted order.
 
     Of a folder, the search ends after at least `most` files or in as many folders, the nearest first. `force`: what is
     excluded is left out also where a path names it.
@@ -122,12 +122,12 @@ def find(
 
 
 def is_excluded(path: Path, exclude: Mapping[Path, Sequence[str]]) -> bool:
-    """Say whether a file that was named would be passed over by a search of its folder, `.gitignore` left aside."""
+    """Return whether a file that was named would be passed over by a search of its folder, `.gitignore` left aside."""
     return _is_excluded({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, path)
 
 
 def shown(path: Path) -> str:
-    """Give a path as a user would write it here: relative to the working folder where it lies below it."""
+    """Return a path as a user would write it here: relative to the working folder where it lies below it."""
     cwd = Path.cwd()
     absolute = Path(os.path.normpath(path if path.is_absolute() else cwd / path))
     return absolute.relative_to(cwd).as_posix() if absolute.is_relative_to(cwd) else absolute.as_posix()
@@ -135,7 +135,7 @@ def shown(path: Path) -> str:
 
 def read(path: Path) -> bytes:
     """
-    Give the bytes of a regular file.
+    Return the bytes of a regular file.
 
     Raises: `UnreadableError` with the reason of the system.
     """
@@ -151,7 +151,7 @@ def read(path: Path) -> bytes:
 
 def decode(data: bytes) -> str:
     """
-    Give the text of a Python file: in the encoding of its cookie or byte order mark, UTF-8 without one.
+    Return the text of a Python file: in the encoding of its cookie or byte order mark, UTF-8 without one.
 
     Line ends stay as they are; the byte order mark is gone.
     Raises: `UnreadableError` for a wrong cookie, bytes that the encoding does not know, with the line, or too many.
@@ -175,7 +175,7 @@ def decode(data: bytes) -> str:
 
 
 def _encoding(data: bytes) -> str:
-    """Give the encoding that the first two lines name; a carriage return alone ends a line too, as Python has it."""
+    """Return the encoding that the first two lines name; a carriage return alone ends a line too, as Python has it."""
     head = b"\n".join(re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2])
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(head).readline)
@@ -189,7 +189,7 @@ def _encoding(data: bytes) -> str:
 
 def encode(text: str, like: bytes) -> bytes:
     """
-    Give the bytes of a text in the encoding of a file, with its byte order mark if it has one.
+    Return the bytes of a text in the encoding of a file, with its byte order mark if it has one.
 
     Raises: `UnreadableError` where the encoding does not give back what was read.
     """
@@ -271,7 +271,7 @@ def put_text(path: Path, text: str, *, end: bool = False) -> None:
 
 
 def _take_over(path: Path, like: os.stat_result | None) -> None:
-    """Give a new file the owner and rights of the one that it replaces, or those of any new file."""
+    """Return a new file the owner and rights of the one that it replaces, or those of any new file."""
     if like is None:
         mask = os.umask(0)
         os.umask(mask)
@@ -283,7 +283,7 @@ def _take_over(path: Path, like: os.stat_result | None) -> None:
 
 
 def mentions(data: bytes, names: Sequence[str]) -> bool:
-    """Say whether any of the names occurs in the bytes at all: the check that spares most files a parse."""
+    """Return whether any of the names occurs in the bytes at all: the check that spares most files a parse."""
     return any(name.encode() in data for name in names)
 
 

@@ -45,7 +45,7 @@ _PROJECTS: dict[tuple[str, str], Project] = {}
 
 def project(root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) -> Project:
     """
-    Give what this process has read below a root so far; `texts` stand for the files of their paths.
+    Return what this process has read below a root so far; `texts` stand for the files of their paths.
 
     What is too much to be kept is read again when it is asked for, and is the same then.
     """
@@ -88,7 +88,7 @@ class Graph:
         self._digests: dict[str, bytes] = {}
 
     def text(self, path: str) -> bytes:
-        """Give the bytes of a file; none when it cannot be read."""
+        """Return the bytes of a file; none when it cannot be read."""
         if path not in self._texts:
             try:
                 self._texts[path] = files.read(Path(path))
@@ -97,7 +97,7 @@ class Graph:
         return self._texts[path]
 
     def below(self, path: str) -> set[str]:
-        """Give the files that a file imports, directly or through others."""
+        """Return the files that a file imports, directly or through others."""
         found: set[str] = set()
         waiting = [path]
         while waiting:
@@ -108,7 +108,7 @@ class Graph:
 
     def callers(self, path: str) -> tuple[str, ...]:
         """
-        Give the files whose roots may find something in a file: those that import something that stands in it.
+        Return the files whose roots may find something in a file: those that import something that stands in it.
 
         Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given: of more, those that import
         something that leads to a write there; direct ones before those that import these, and of each the nearest
@@ -157,7 +157,7 @@ class Graph:
         return known
 
     def _package(self, path: str) -> str:
-        """Give the folder of the outermost package that a file is in; empty if it is in none."""
+        """Return the folder of the outermost package that a file is in; empty if it is in none."""
         folder = posixpath.dirname(path)
         known = self._packages.get(folder)
         if known is None:
@@ -180,7 +180,7 @@ class Graph:
         return (files.shown(path) for path in listed if path.suffix == ".py")
 
     def state(self, path: str) -> bytes:
-        """Give a digest of all files that a file imports, directly or through others: other imports give another."""
+        """Return a digest of all files that a file imports, directly or through others: other imports give another."""
         total = hashlib.sha256()
         for name in sorted(self.below(path)):
             if name not in self._digests:
@@ -236,7 +236,7 @@ class Graph:
         return found
 
     def _home(self, path: str, name: str, depth: int) -> str:
-        """Give the file in which a name of a module stands, as far as re-exports tell."""
+        """Return the file in which a name of a module stands, as far as re-exports tell."""
         key = (path, name)
         if key not in self._homes:
             self._homes[key] = path
@@ -267,7 +267,7 @@ class Graph:
 
 def _leading_names(text: str) -> set[str]:
     """
-    Give the names of a file that may write, or use a name of it that does, by what their text looks like.
+    Return the names of a file that may write, or use a name of it that does, by what their text looks like.
 
     It only chooses among many callers, so that no file has to be parsed for it.
     """
@@ -304,7 +304,7 @@ def _shared(folder: str, path: str) -> int:
 
 def root_of(path: Path) -> str:
     """
-    Give the folder that the imports of a file are looked up in, at most.
+    Return the folder that the imports of a file are looked up in, at most.
 
     It is the nearest folder above it that looks like the root of a project, else the working folder if the file lies
     below it, else the folder that holds its outermost package.

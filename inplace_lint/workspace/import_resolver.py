@@ -36,7 +36,7 @@ class Lookup:
     _answers: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
 
     def resolve(self, importer: str, module: str, level: int) -> str | None:
-        """Give the path of the file that an import in `importer` means; None when it is not in the project."""
+        """Return the path of the file that an import in `importer` means; None when it is not in the project."""
         top = module.partition(".")[0]
         if not level and (top in self.frameworks or top in sys.stdlib_module_names):
             return None
@@ -47,7 +47,7 @@ class Lookup:
         return self._answers[key]
 
     def submodule(self, package: str, name: str) -> str | None:
-        """Give the path of a module inside a package, given as the path of its `__init__` file."""
+        """Return the path of a module inside a package, given as the path of its `__init__` file."""
         if posixpath.basename(package) != INIT:
             return None
         return self._below(posixpath.dirname(posixpath.join(self.here, package)), name)

@@ -76,7 +76,7 @@ class Module:
         return sys.getsizeof(self.source) + 4 * len(self.source) + sum(map(_weight, self.codes))
 
     def code(self, slice_: Slice) -> Code:
-        """Give the lowered form of a slice; each is parsed once."""
+        """Return the lowered form of a slice; each is parsed once."""
         known = self.codes.get(slice_)
         if known is None:
             start = time.perf_counter()
@@ -86,15 +86,15 @@ class Module:
         return known
 
     def holes(self, slice_: Slice) -> tuple[Slice, ...]:
-        """Give the methods of a class that are slices of their own."""
+        """Return the methods of a class that are slices of their own."""
         return self.methods.get(slice_, ()) if slice_.kind == "class" else ()
 
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
-        """Give the definition node of a class slice."""
+        """Return the definition node of a class slice."""
         return next((node for node in self.code(slice_).body if isinstance(node, ClassDef) and node.name == name), None)
 
     def function_node(self, slice_: Slice, name: str) -> FunctionDef | None:
-        """Give the definition node of a function slice."""
+        """Return the definition node of a function slice."""
         body = self.code(slice_).body
         return next((node for node in body if isinstance(node, FunctionDef) and node.name == name), None)
 
@@ -115,7 +115,7 @@ class Module:
         return known
 
     def _fills_by(self, callee: str, name: str) -> bool:
-        """Say whether a call may put something into what a name is bound to: a method of it, or a function over it."""
+        """Return whether a call may put something into what a name is bound to: a method of it, or a function over it."""
         if callee.startswith(f"{name}."):
             return True
         return any(item.kind == "function" and name in item.reads for item in self.by_name.get(callee, ()))
@@ -130,7 +130,7 @@ def _weight(slice_: Slice) -> int:
 
 
 def _only_sets(item: Definition) -> bool:
-    """Say whether a statement binds and calls nothing, as `REGISTRY["name"] = Class` does not."""
+    """Return whether a statement binds and calls nothing, as `REGISTRY["name"] = Class` does not."""
     return not item.binds and not item.calls
 
 
@@ -157,7 +157,7 @@ class Project:
         self._keep(module.path, module)
 
     def module(self, path: str) -> Module | None:
-        """Give a file of the project; None for one that cannot be read or parsed."""
+        """Return a file of the project; None for one that cannot be read or parsed."""
         if path not in self.modules:
             self._keep(path, self._load(path))
         return self.modules[path]
@@ -183,7 +183,7 @@ class Project:
 
     def may_bind(self, path: str, name: str) -> bool:
         """
-        Say whether a module may have a variable: by a statement of its own, or through `import *`.
+        Return whether a module may have a variable: by a statement of its own, or through `import *`.
 
         Texts tell, so that packages that import all of hundreds of modules do not have each of them read for a name.
         """
@@ -236,5 +236,5 @@ def _bound(node: ImportName | ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def alone() -> Project:
-    """Give a project of no files but those that are added."""
+    """Return a project of no files but those that are added."""
     return Project(Lookup(lambda _: False), lambda _: None)

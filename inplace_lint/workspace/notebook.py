@@ -38,7 +38,7 @@ class Notebook:
     starts: tuple[int, ...]
 
     def place(self, span: Span) -> Span:
-        """Give a span of the module as one of its cell; the spans of other files stay as they are."""
+        """Return a span of the module as one of its cell; the spans of other files stay as they are."""
         if span.path != self.path:
             return span
         index = max(bisect_right(self.starts, span.line) - 1, 0)
@@ -48,7 +48,7 @@ class Notebook:
         )
 
     def texts(self) -> dict[str, bytes]:
-        """Give the text of each code cell by the path that its spans carry."""
+        """Return the text of each code cell by the path that its spans carry."""
         if not self.cells:
             return {}
         lines = self.source.split("\n")
@@ -65,12 +65,12 @@ def named(path: str, cell: int) -> str:
 
 
 def file_of(span: Span) -> str:
-    """Give the file that a span stands in: of a cell its notebook."""
+    """Return the file that a span stands in: of a cell its notebook."""
     return span.path if span.cell is None else span.path.removesuffix(f":cell {span.cell}")
 
 
 def within(span: Span) -> str:
-    """Give `cell 2: ` for a span of a notebook, to begin a text with whose format has no place for cells."""
+    """Return `cell 2: ` for a span of a notebook, to begin a text with whose format has no place for cells."""
     return "" if span.cell is None else f"cell {span.cell}: "
 
 
@@ -106,7 +106,7 @@ def parse(path: str, data: bytes) -> Notebook:
 
 
 def _language(whole: dict[str, object]) -> str:
-    """Give the language that the metadata of a notebook names; Python where these are missing or of another form."""
+    """Return the language that the metadata of a notebook names; Python where these are missing or of another form."""
     for outer, inner in (("language_info", "name"), ("kernelspec", "language")):
         info = whole.get("metadata")
         part = info.get(outer) if isinstance(info, dict) else None
@@ -129,7 +129,7 @@ def _text(source: object) -> str:
 
 
 def blanked(source: str) -> str:
-    """Give the text of a cell as Python: the same lines, those that only IPython reads as `pass`."""
+    """Return the text of a cell as Python: the same lines, those that only IPython reads as `pass`."""
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     first = re.match(r"\s*%%(\w+)", source)
     if first is not None and first[1] not in _KEEPS_BODY:
@@ -163,7 +163,7 @@ _START = _Inside()
 
 
 def _after(line: str, inside: _Inside) -> _Inside:
-    """Give what is open after a line. No parser: a notebook is read anew each run, and its findings may be known."""
+    """Return what is open after a line. No parser: a notebook is read anew each run, and its findings may be known."""
     depth, quote, goes_on, at = inside.depth, inside.quote, False, 0
     while True:
         if quote:
@@ -195,7 +195,7 @@ def _blanked_line(line: str) -> str:
 
 
 def placed(finding: Finding, notebooks: dict[str, Notebook]) -> Finding:
-    """Give a finding with every span that stands in a notebook told by its cell."""
+    """Return a finding with every span that stands in a notebook told by its cell."""
 
     def place(span: Span) -> Span:
         return notebooks[span.path].place(span) if span.path in notebooks else span

@@ -37,7 +37,7 @@ class Bound(NamedTuple):
 
 
 def bound(source: str) -> Bound:
-    """Give what a module of this text may give to `import *`."""
+    """Return what a module of this text may give to `import *`."""
     text = source.replace("\r", "\n")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # as Python reads identifiers
@@ -51,7 +51,7 @@ def bound(source: str) -> Bound:
 
 
 def _listed(text: str) -> tuple[str, ...] | None:
-    """Give the names of an `__all__` that is written down once; None where it is not, or may be changed."""
+    """Return the names of an `__all__` that is written down once; None where it is not, or may be changed."""
     match = _LIST.search(text) if text.count("__all__") == 1 else None
     if match is None or _is_in_string(text[: match.start()]) or not _ITEMS.fullmatch(match[1]):
         return None
@@ -63,7 +63,7 @@ def _interned(names: list[str]) -> tuple[str, ...]:
 
 
 def _is_in_string(before: str) -> bool:
-    """Say whether a string of several lines may be open where a text ends."""
+    """Return whether a string of several lines may be open where a text ends."""
     return bool(before.count('"""') % 2 or before.count("'''") % 2)
 
 

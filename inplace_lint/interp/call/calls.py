@@ -10,9 +10,7 @@ Calls: evaluates the arguments and runs whatever is called.
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
-from inplace_lint.core.records import replace
-from inplace_lint.core.span import Place
-from inplace_lint.domain.heap import DictObject, ListObject, Names
+from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Bound,
@@ -23,51 +21,48 @@ from inplace_lint.domain.values import (
     Dotted,
     Partial,
     Ref,
-    Sym,
     Tuple,
     Value,
 )
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, instances
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import context_managers, exceptional_flow, iteration, modes, statements
-from inplace_lint.interp.control.outcome import Outcome
-from inplace_lint.interp.expr import expressions
+from inplace_lint.interp.call.closures import Passed
+from inplace_lint.interp.call.library_bases import library_init
+from inplace_lint.interp.call.unknown_calls import unknown_call
+from inplace_lint.interp.control import exceptional_flow, modes
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.fuel import DEPTH, RECURSION
-from inplace_lint.interp.intrinsics import state_dict, table
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import table
+from inplace_lint.interp.outcome import Outcome, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
-from inplace_lint.interp.transfer import apply, materialise
 from inplace_lint.ir import nodes as ir
 
-Results = list[tuple[State, Value]]
 
-
-def evaluate_call(program: Program, frame: Frame, state: State, expr: ir.Call) -> Results:
+def evaluate_call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
     """Give what a call expression returns."""
     results: Results = []
-    functions_ = expressions.evaluate(program, frame, state, expr.func)
-    width = program.budget.share(len(functions_))
+    functions_ = interp.evaluate(frame, state, expr.func)
+    width = interp.fuel.share(len(functions_))
     for before, function in functions_:
-        for after, arguments in evaluate_arguments(program, frame, before, expr):
+        for after, arguments in evaluate_arguments(interp, frame, before, expr):
             receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
-            results.extend(call(program, frame, after, function, arguments, expr.at, receiver))
-    program.budget.width = width
+            results.extend(call(interp, frame, after, function, arguments, expr.at, receiver))
+    interp.fuel.width = width
     if len(results) > width:
-        program.budget.drop("paths")
+        interp.fuel.drop("paths")
     return results[:width]
 
 
-def evaluate_arguments(program: Program, frame: Frame, state: State, expr: ir.Call) -> list[tuple[State, Arguments]]:
+def evaluate_arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> list[tuple[State, Arguments]]:
     """Evaluate the arguments of a call from left to right."""
     exprs = (*expr.args, *(keyword.value for keyword in expr.keywords))
     found: list[tuple[State, Arguments]] = []
-    for after, values in expressions.evaluate_all(program, frame, state, exprs):
-        positional, places, unknown = _positional(program, frame, after, expr, values)
+    for after, values in interp.evaluate_all(frame, state, exprs):
+        positional, places, unknown = _positional(interp, frame, after, expr, values)
         keywords: list[tuple[str, Value]] = []
         for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):
             if keyword.name is not None:
-                keywords.append((keyword.name, _written(value, frame, keyword.at)))
+                keywords.append((keyword.name, closures.written(value, frame, keyword.at)))
                 places[keyword.name] = keyword.value
             else:
                 inner = after.object(value)
@@ -79,47 +74,25 @@ def evaluate_arguments(program: Program, frame: Frame, state: State, expr: ir.Ca
 
 
 def _positional(
-    program: Program, frame: Frame, state: State, expr: ir.Call, values: tuple[Value, ...]
+    interp: Interpreter, frame: Frame, state: State, expr: ir.Call, values: tuple[Value, ...]
 ) -> tuple[list[Value], dict[int | str, ir.Expr], bool]:
     positional: list[Value] = []
     places: dict[int | str, ir.Expr] = {}
     unknown = False
     for argument, value in zip(expr.args, values, strict=False):
         if isinstance(argument, ir.Starred):
-            items = iteration.items_of(program, frame, state, value, argument.value, expr.at)
+            items = interp.items_of(frame, state, value, argument.value, expr.at)
             positional.extend(items.items)
             unknown = unknown or not items.exact
         else:
             if not unknown:
                 places[len(positional)] = argument
-            positional.append(_written(value, frame, expr.at))
+            positional.append(closures.written(value, frame, expr.at))
     return positional, places, unknown
 
 
-def _written(value: Value, frame: Frame, at: int) -> Value:
-    """Remember where a flag was written, for a constant that is spelled in the call."""
-    if type(value) is Const and value.value is True and value.origin is None:
-        return Const(True, Place(frame.slice, at))
-    return value
-
-
-def evaluate_defaults(
-    program: Program, frame: Frame, state: State, function: ir.Function
-) -> list[tuple[State, tuple[tuple[str, Value], ...]]]:
-    """Evaluate the default arguments of a function, as its definition does."""
-    params = [param for param in function.params if param.default is not None]
-    exprs = [param.default for param in params if param.default is not None]
-    return [
-        (
-            after,
-            tuple((param.name, _written(value, frame, param.at)) for param, value in zip(params, values, strict=True)),
-        )
-        for after, values in expressions.evaluate_all(program, frame, state, exprs)[:1]
-    ]
-
-
 def call(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     function: Value,
@@ -130,12 +103,12 @@ def call(
     """Give what a call of this value returns; `receiver` is the expression before the dot, if there is one."""
     if type(function) is Bound:  # the commonest
         first = arguments.first(function.receiver, receiver)
-        return call(program, frame, state, function.function, first, at)
+        return call(interp, frame, state, function.function, first, at)
     match function:
         case Closure():
             if function.manages:
-                return [(state, context_managers.waiting(function, arguments))]
-            return call_closure(program, frame, state, function, arguments, at)
+                return [(state, closures.waiting(function, arguments))]
+            return call_closure(interp, frame, state, function, arguments, at)
         case Partial(inner, args, keywords):
             given = {name for name, _ in arguments.keywords}
             shifted: dict[int | str, ir.Expr] = {
@@ -143,135 +116,65 @@ def call(
             }
             kept = tuple(pair for pair in keywords if pair[0] not in given)
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
-            return call(program, frame, state, inner, merged, at)
+            return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            program.met(function, symbolic_args.frozen(state, arguments))
-            return instances.construct(program, frame, state, function, arguments, at)
+            interp.context.met(function, symbolic_args.frozen(state, arguments))
+            return interp.construct(frame, state, function, arguments, at)
         case Dotted(name):
-            return _call_library(program, frame, state, name, arguments, at)
+            return _call_library(interp, frame, state, name, arguments, at)
         case Builtin():
-            return builtins.call(program, frame, state, function, arguments, at)
+            return builtins.call(interp, frame, state, function, arguments, at)
         case Ref() if state.instance(function) is not None:
-            return instances.call_instance(program, frame, state, function, arguments, at)
-        case _ if modes.enter_stack(program, state, function, arguments):
+            return instances.call_instance(interp, frame, state, function, arguments, at)
+        case _ if modes.enter_stack(interp, state, function, arguments):
             return [(state, arguments.positional[0])]
         case _:
-            return unknown_call(program, frame, state, function, arguments, at)
+            return unknown_call(interp, frame, state, function, arguments, at)
 
 
-def _call_library(program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results:
-    facts = program.facts_of(name)
+def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results:
+    facts = interp.context.facts_of(name)
     if facts is None:
-        known = stdlib.call(program, frame, state, name, arguments, at)
-        return known if known is not None else unknown_call(program, frame, state, Dotted(name), arguments, at)
+        known = stdlib.call(interp, frame, state, name, arguments, at)
+        return known if known is not None else unknown_call(interp, frame, state, Dotted(name), arguments, at)
     name = facts.canonical(name)
     if name.endswith(".__init__") and arguments.positional:
-        return _library_constructor(program, frame, state, name, arguments, at)
+        return _library_constructor(interp, frame, state, name, arguments, at)
     forms = facts.forms(name)
     if forms and forms[0].act and forms[0].init is None:
-        program.budget.counters["framework_calls"] += 1
-        program.budget.counters["framework_calls_with_fact"] += 1
-        return table.run(program, frame, state, forms[0], arguments, at)
+        interp.fuel.counters["framework_calls"] += 1
+        interp.fuel.counters["framework_calls_with_fact"] += 1
+        return table.run(interp, frame, state, forms[0], arguments, at)
     if forms and forms[0].init is not None:
-        return instances.construct_library(program, frame, state, name, arguments, at)
-    return apply.call_op(program, frame, state, name, arguments, at)
+        return instances.construct_library(interp, frame, state, name, arguments, at)
+    return interp.apply_op(frame, state, name, arguments, at)
 
 
 def _library_constructor(
-    program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int
+    interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int
 ) -> Results:
     """Run the constructor of a library base on an instance of a derived class."""
     receiver = arguments.positional[0]
     rest = Arguments(arguments.positional[1:], arguments.keywords, {}, arguments.unknown)
     if isinstance(receiver, Ref) and state.instance(receiver) is not None:
-        table.library_init(program, frame, state, receiver, name.removesuffix(".__init__"), rest, at)
+        library_init(interp, frame, state, receiver, name.removesuffix(".__init__"), rest, at)
     return [(state, Const(None))]
 
 
-def unknown_call(
-    program: Program, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
-) -> Results:
-    """Give an unknown result; containers passed to the call may have any content from here on."""
-    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
-        inner = state.object(value)
-        if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
-            state.put(value, replace(inner, exact=False))
-        elif isinstance(value, Sym) and value.id in state.symbols.marked:
-            state.attach(("passed on", value.id), Const(True))
-        for ref, _ in materialise.tensors_in(state, value) if program.watched else ():
-            state.attach(("escaped", ref.id), Const(True))
-    marked = state.symbols.marked
-    known = isinstance(function, Ref) or (
-        isinstance(function, Sym) and function.id in marked and ("weight", function.id) in state.bindings
-    )
-    state.clock += 1
-    site = frame.site(at)
-    result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
-    materialise.remember_history(state, result, function, arguments, site)
-    if isinstance(function, Sym):
-        state_dict.of_stranger(program, state, function, arguments, site)
-    return [(state, result)]
-
-
 def call_closure(
-    program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
+    interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
     """Run a function of the program; beyond the depth it is unknown, and so is a method that derived classes define."""
     abstract = closure.owner is not None and exceptional_flow.is_abstract(closure.function)
-    bound = None if abstract else _bind(program, frame, state, closure, arguments)
+    bound = None if abstract else closures.bind_arguments(interp, frame, state, closure, arguments)
     if bound is None:
-        return unknown_call(program, frame, state, closure, arguments, at)
+        return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound
-    return _inline(program, frame, state, closure, values, passed, frame.site(at), key)
-
-
-Passed = dict[str, frozenset[tuple[int, str]]]
-
-
-def _bind(
-    program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments
-) -> tuple[dict[str, Value], Passed, str] | None:
-    """Give the variables that a call starts with and its key; None when it is too deep, or its arguments do not fit."""
-    function = closure.function
-    key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
-    if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
-        program.budget.counters["calls_too_deep"] += 1
-        return None
-    bound = closures.bind(state, closure, arguments, frame)
-    if bound is None:
-        program.budget.counters["calls_that_do_not_fit"] += 1
-        return None
-    return *bound, key
-
-
-def enter(
-    program: Program, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
-) -> Frame | None:
-    """Give the frame in which the body of a function would run; None where a call of it is unknown."""
-    bound = _bind(program, frame, state, closure, arguments)
-    return None if bound is None else _frame_of(program, frame, state, closure, bound[:2], frame.site(at), bound[2])
-
-
-def _frame_of(
-    program: Program,
-    frame: Frame,
-    state: State,
-    closure: Closure,
-    bound: tuple[dict[str, Value], Passed],
-    site: Site,
-    key: str,
-) -> Frame:
-    function = closure.function
-    values, passed = bound
-    program.budget.entered.add(name_of(function))
-    state.clock += 1
-    env = state.new_frame(Names(values, dict.fromkeys(values, state.clock), closure.env))
-    receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
-    return Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
+    return _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
 
 
 def _inline(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     closure: Closure,
@@ -281,24 +184,24 @@ def _inline(
     key: str,
 ) -> Results:
     function = closure.function
-    inner = _frame_of(program, frame, state, closure, (values, passed), site, key)
+    inner = closures.frame_of(interp, frame, state, closure, (values, passed), site, key)
     before = state.modes
     for mode in closure.modes:
         state.modes = modes.entered(state, mode)
     results: Results = []
-    spare = state.fork() if exceptional_flow.may_raise(program, function) else None
-    sides = program.budget.counters["dropped_sides"]
-    prefers, program.budget.prefers = program.budget.prefers, True
-    outcomes = statements.execute(program, inner, state, function.body)
-    program.budget.prefers = prefers
-    if not outcomes and spare is not None and program.budget.counters["dropped_sides"] > sides:
+    spare = state.fork() if exceptional_flow.may_raise(interp, function) else None
+    sides = interp.fuel.counters["dropped_sides"]
+    prefers, interp.fuel.prefers = interp.fuel.prefers, True
+    outcomes = interp.execute(inner, state, function.body)
+    interp.fuel.prefers = prefers
+    if not outcomes and spare is not None and interp.fuel.counters["dropped_sides"] > sides:
         spare.modes = before
-        return _without_a_path(program, frame, spare, closure, values, site)
+        return _without_a_path(interp, frame, spare, closure, values, site)
     for outcome in outcomes:
         if closure.modes:
             outcome.state.modes = before
-        if outcome.flow == "return" or program.budget.steps >= 0:
-            program.budget.returned.add(name_of(function))
+        if outcome.flow == "return" or interp.fuel.steps >= 0:
+            interp.fuel.returned.add(closures.name_of(function))
         results.append((outcome.state, _result(outcome, function, inner.env)))
     return results if len(results) < 2 else _joined(results)  # noqa: PLR2004 - a pair
 
@@ -315,20 +218,15 @@ def _joined(results: Results) -> Results:
 
 
 def _without_a_path(
-    program: Program, frame: Frame, state: State, closure: Closure, values: dict[str, Value], site: Site
+    interp: Interpreter, frame: Frame, state: State, closure: Closure, values: dict[str, Value], site: Site
 ) -> Results:
     """Give an unknown result: every side that was followed ends in an error, but not every side was followed."""
-    program.budget.counters["calls_without_a_path"] += 1
-    return unknown_call(program, frame, state, closure, Arguments(tuple(values.values())), site.place.at)
-
-
-def name_of(function: ir.Function) -> str:
-    """Name a function among those of its file, for counting."""
-    return f"{function.slice.path}:{function.slice.first}:{function.qualname.rpartition('.')[2]}"
+    interp.fuel.counters["calls_without_a_path"] += 1
+    return unknown_call(interp, frame, state, closure, Arguments(tuple(values.values())), site.place.at)
 
 
 def _result(outcome: Outcome, function: ir.Function, env: Ref) -> Value:
     if function.is_generator:
         yielded = outcome.state.bindings.get(("yielded", env.id))
         return yielded if yielded is not None else Tuple(())
-    return statements.returned(outcome)
+    return returned(outcome)

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_lint.core.span import Slice
-from inplace_lint.domain.heap import DictObject
+from inplace_lint.core.event import Site
+from inplace_lint.core.span import Place, Slice
+from inplace_lint.domain.heap import DictObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    ClassValue,
+    Closure,
+    Const,
+    Partial,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp import symbolic_args
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import statements
-from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame, Variable
+from inplace_lint.interp.fuel import DEPTH, RECURSION
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.module_scope import module_env
 from inplace_lint.ir import nodes as ir
 
 _VAGUE = frozenset({"", "input"})
 _PLAIN = frozenset({"number", "sequence", "str"})
 
 
-def method(program: Program, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
+def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
     """Give a method of a top-level class, lowering its slice when it is first asked for on this path."""
     key = ("method", cls.slice, name)
     known = state.bindings.get(key)
     if known is not None:
         return known
-    node = program.module(slice_.path).function_node(slice_, name.partition(".")[0])
+    node = interp.context.module(slice_.path).function_node(slice_, name.partition(".")[0])
     if node is None:
         return None
-    frame = Frame(environment.module_env(state, cls.module), cls.module, slice_)
+    frame = Frame(module_env(state, cls.module), cls.module, slice_)
     made: Value | None = None
-    for after, value in statements.make_function(program, frame, state, node, cls)[:1]:
+    for after, value in interp.make_function(frame, state, node, cls)[:1]:
         if after is not state:
             state.become(after)
         made = value
@@ -103,3 +112,81 @@ def _complete(
             unknown = state.symbols.sym(("argument", param.name, state.next_id))
             values[param.name] = missing if missing is not None else unknown
     return True
+
+
+Passed = dict[str, frozenset[tuple[int, str]]]
+
+
+def bind_arguments(
+    interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments
+) -> tuple[dict[str, Value], Passed, str] | None:
+    """Give the variables that a call starts with and its key; None when it is too deep, or its arguments do not fit."""
+    function = closure.function
+    key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
+    if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
+        interp.fuel.counters["calls_too_deep"] += 1
+        return None
+    bound = bind(state, closure, arguments, frame)
+    if bound is None:
+        interp.fuel.counters["calls_that_do_not_fit"] += 1
+        return None
+    return *bound, key
+
+
+def enter(
+    interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
+) -> Frame | None:
+    """Give the frame in which the body of a function would run; None where a call of it is unknown."""
+    bound = bind_arguments(interp, frame, state, closure, arguments)
+    return None if bound is None else frame_of(interp, frame, state, closure, bound[:2], frame.site(at), bound[2])
+
+
+def frame_of(
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    closure: Closure,
+    bound: tuple[dict[str, Value], Passed],
+    site: Site,
+    key: str,
+) -> Frame:
+    """Return the frame of a call whose arguments are bound to variables."""
+    function = closure.function
+    values, passed = bound
+    interp.fuel.entered.add(name_of(function))
+    state.clock += 1
+    env = state.new_frame(Names(values, dict.fromkeys(values, state.clock), closure.env))
+    receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
+    return Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
+
+
+def name_of(function: ir.Function) -> str:
+    """Name a function among those of its file, for counting."""
+    return f"{function.slice.path}:{function.slice.first}:{function.qualname.rpartition('.')[2]}"
+
+
+def waiting(closure: Closure, arguments: Arguments) -> Partial:
+    """Give what a call of a generator that manages a context returns: nothing of it has run."""
+    return Partial(closure, arguments.positional, arguments.keywords)
+
+
+def evaluate_defaults(
+    interp: Interpreter, frame: Frame, state: State, function: ir.Function
+) -> list[tuple[State, tuple[tuple[str, Value], ...]]]:
+    """Evaluate the default arguments of a function, as its definition does."""
+    params = [param for param in function.params if param.default is not None]
+    exprs = [param.default for param in params if param.default is not None]
+    return [
+        (
+            after,
+            tuple((param.name, written(value, frame, param.at)) for param, value in zip(params, values, strict=True)),
+        )
+        for after, values in interp.evaluate_all(frame, state, exprs)[:1]
+    ]
+
+
+def written(value: Value, frame: Frame, at: int) -> Value:
+    """Remember where a flag was written, for a constant that is spelled in the call."""
+    if type(value) is Const and value.value is True and value.origin is None:
+        return Const(True, Place(frame.slice, at))
+    return value

@@ -27,10 +27,9 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.domain.values import Tuple as TupleValue
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments
-
-Results = list[tuple[State, Value]]
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 
 _SHORT = 10  # constructions of fewer steps are run again sooner than copied
 
@@ -40,36 +39,36 @@ class _Unlike(Exception):  # noqa: N818 - no error: such an argument is never th
 
 
 def construct(
-    program: Program, state: State, cls: ClassValue, arguments: Arguments, run: Callable[[State], Results]
+    interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments, run: Callable[[State], Results]
 ) -> Results:
     """Give what `run` gives for the construction of a class, or a copy of what it gave for the same before."""
     try:
-        key = _key(program, state, cls, arguments)
+        key = _key(interp, state, cls, arguments)
     except _Unlike:
         return run(state)
     known = state.twins.get(key)
     if isinstance(known, heap_templates.Twin):
-        program.budget.counters["constructions_repeated"] += 1
+        interp.fuel.counters["constructions_repeated"] += 1
         return [(state, heap_templates.make(state, known))]
     moment = heap_templates.mark(state)
-    steps = program.budget.steps
+    steps = interp.fuel.steps
     results = run(state)
     made = [
         (after, heap_templates.made_since(after, moment, value)) for after, value in results if isinstance(value, Ref)
     ]
-    if len(made) == len(results) == 1 and steps - program.budget.steps >= _SHORT and program.budget.steps >= 0:
+    if len(made) == len(results) == 1 and steps - interp.fuel.steps >= _SHORT and interp.fuel.steps >= 0:
         after, twin = made[0]
         if twin is not None:
             after.twins[key] = twin
     return results
 
 
-def _key(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Hashable:
+def _key(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Hashable:
     if arguments.unknown:
         raise _Unlike
     positional = tuple([_form(state, value) for value in arguments.positional])
     keywords = tuple([(name, _form(state, value)) for name, value in arguments.keywords])
-    return id(cls), program.budget.width, state.modes, positional, keywords
+    return id(cls), interp.fuel.width, state.modes, positional, keywords
 
 
 def _form(state: State, value: Value) -> Hashable:

@@ -6,11 +6,9 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Partial, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS
-from inplace_lint.interp.call import calls
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.control import modes
-from inplace_lint.interp.expr import expressions
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
@@ -36,7 +34,7 @@ def member(node: ir.FunctionDef) -> str:
 
 
 def apply(
-    program: Program, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], closure: Closure
+    interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], closure: Closure
 ) -> list[tuple[State, Value]]:
     """Give a decorated function: a decorator of the program is run, an unknown one is taken to keep the function."""
     # IMPRECISE: a decorator of an unknown library is taken to call the function unchanged.
@@ -52,41 +50,41 @@ def apply(
         if closure.function.is_generator and spells(decorator, "contextmanager"):
             closure = replace(closure, manages=True)
             continue
-        for after, value in expressions.evaluate(program, frame, state, decorator)[:1]:
+        for after, value in interp.evaluate(frame, state, decorator)[:1]:
             if after is not state:
                 state.become(after)
-            mode = modes.mode_of(program, state, value)
+            mode = modes.mode_of(interp, state, value)
             if mode is not None and isinstance(made, Closure):
                 made = replace(made, modes=(mode, *made.modes))
             elif mode is not None:
                 closure = replace(closure, modes=(mode, *closure.modes))
             elif _is_of_program(value):
-                made = _decorated(program, frame, state, value, made or closure) or made
+                made = _decorated(interp, frame, state, value, made or closure) or made
     return [(state, made or closure)]
 
 
 def run_on_class(
-    program: Program, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], cls: ClassValue
+    interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], cls: ClassValue
 ) -> None:
     """Run the decorators of the program on a class, for what they do besides: a registry remembers it."""
     # IMPRECISE: a decorator is taken to give the class that it got.
     for decorator in reversed(decorators):
-        for after, value in expressions.evaluate(program, frame, state, decorator)[:1]:
+        for after, value in interp.evaluate(frame, state, decorator)[:1]:
             if after is not state:
                 state.become(after)
             if _is_of_program(value):
-                _decorated(program, frame, state, value, cls)
+                _decorated(interp, frame, state, value, cls)
 
 
 def _is_of_program(value: Value) -> bool:
     return isinstance(value, Closure) or (isinstance(value, Bound) and isinstance(value.function, Closure))
 
 
-def _decorated(program: Program, frame: Frame, state: State, decorator: Value, thing: Value) -> Value | None:
+def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value, thing: Value) -> Value | None:
     """Give what a decorator makes of a function or class; None when that is not known to be callable."""
-    width, program.budget.width = program.budget.width, 1
-    results = calls.call(program, frame, state, decorator, Arguments((thing,)), 0)
-    program.budget.width = width
+    width, interp.fuel.width = interp.fuel.width, 1
+    results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
+    interp.fuel.width = width
     for after, value in results[:1]:
         if after is not state:
             state.become(after)

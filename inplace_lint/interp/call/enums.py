@@ -9,22 +9,21 @@ from __future__ import annotations
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Partial, Ref, Tuple, Value
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import statements
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.interpreter import Interpreter
 
 _BASES = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
 VALUES = frozenset({"_value_", "value"})
 
 
-def is_enum(program: Program, cls: Value) -> bool:
+def is_enum(interp: Interpreter, cls: Value) -> bool:
     """Say whether a class is an enumeration."""
-    return any(isinstance(base, Dotted) and base.name in _BASES for base in program.mro(cls))
+    return any(isinstance(base, Dotted) and base.name in _BASES for base in interp.context.mro(cls))
 
 
-def member(program: Program, state: State, cls: ClassValue, name: str, value: Value) -> Value:
+def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value: Value) -> Value:
     """Give what an attribute in the body of a class is when it is read from the class."""
-    if not isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue) or not is_enum(program, cls):
+    if not isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue) or not is_enum(interp, cls):
         return value
     key = ("member", cls.slice, cls.name, value)  # one value, one member, under however many names
     known = state.bindings.get(key)
@@ -34,22 +33,22 @@ def member(program: Program, state: State, cls: ClassValue, name: str, value: Va
     return known
 
 
-def construct(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Value | None:
+def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Value | None:
     """Give the member that has a value, or is given itself; None for a class that is no enumeration."""
-    if not is_enum(program, cls):
+    if not is_enum(interp, cls):
         return None
     value = arguments.positional[0] if arguments.positional else arguments.named("value")
     instance = None if value is None else state.instance(value)
-    if value is not None and ((instance is not None and instance.cls is cls) or _has(program, state, cls, value)):
+    if value is not None and ((instance is not None and instance.cls is cls) or _has(interp, state, cls, value)):
         return value
     return state.symbols.sym(("member", cls.slice, cls.name, value))
 
 
-def may_be(program: Program, state: State, cls: ClassValue, value: Const) -> bool | None:
+def may_be(interp: Interpreter, state: State, cls: ClassValue, value: Const) -> bool | None:
     """Say whether a constant is a member of a class: certainly not, or perhaps, which is None."""
-    return None if is_enum(program, cls) and _has(program, state, cls, value) else False
+    return None if is_enum(interp, cls) and _has(interp, state, cls, value) else False
 
 
-def _has(program: Program, state: State, cls: ClassValue, value: Value) -> bool:
-    scope = state.heap[statements.class_body(program, state, cls).id]
+def _has(interp: Interpreter, state: State, cls: ClassValue, value: Value) -> bool:
+    scope = state.heap[interp.class_body(state, cls).id]
     return isinstance(scope, Names) and isinstance(value, Const) and value in scope.values.values()

@@ -19,12 +19,12 @@ from inplace_lint.domain.heap import Node, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value
-from inplace_lint.interp.call import calls
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 
-Live = Callable[[Program, Frame, State, Ref, Arguments, int], Results]
+Live = Callable[[Interpreter, Frame, State, Ref, Arguments, int], Results]
 
 _FUNCTION = "BackwardHookFunction"
 _BEFORE, _AFTER = "hooks before", "hooks after"
@@ -54,7 +54,7 @@ def _forward(when: str) -> Callable[[Act], Results]:
 
 
 def around(
-    program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live
 ) -> Results:
     """Give what a call of a module returns, with its forward hooks run before and after it."""
     going = [(state, arguments)]
@@ -62,17 +62,17 @@ def around(
         going = [
             (after, _replaced(given, changed))
             for path, given in going
-            for after, changed in calls.call(program, frame, path, hook, Arguments((ref, Tuple(given.positional))), at)
+            for after, changed in interp.call(frame, path, hook, Arguments((ref, Tuple(given.positional))), at)
         ]
     results: Results = []
     for path, given in going:
-        outputs = live(program, frame, path, ref, given, at)
+        outputs = live(interp, frame, path, ref, given, at)
         for hook in _hooks(state, _AFTER, ref):
             outputs = [
                 (done, value if changed == NONE or isinstance(changed, Sym) else changed)
                 for after, value in outputs
-                for done, changed in calls.call(
-                    program, frame, after, hook, Arguments((ref, Tuple(given.positional), value)), at
+                for done, changed in interp.call(
+                    frame, after, hook, Arguments((ref, Tuple(given.positional), value)), at
                 )
             ]
         results.extend(outputs)
@@ -99,24 +99,26 @@ def _replaced(given: Arguments, changed: Value) -> Arguments:
 
 def _gradient_hook(act: Act) -> Results:
     """Run the hook on a gradient, where the framework's gradients are leaves of their own."""
-    facts = act.program.default()
+    facts = act.interp.context.default()
     tensor = act.state.tensor(act.positional(0))
     if not facts.framework.own_gradients or tensor is None:
         return [(act.state, act.unknown())]
     spare = act.state.fork()
     made = Tensor(spare.new_storage(), rg=True, leaf=True, framework=facts.framework.name, dtype=tensor.dtype)
-    done = calls.call(act.program, act.frame, spare, act.positional(1), Arguments((spare.new(made),)), act.at)
+    done = act.interp.call(act.frame, spare, act.positional(1), Arguments((spare.new(made),)), act.at)
     for after, _ in done:
         for event in after.events:
             act.state.report(event)
     return [(act.state, act.unknown())]
 
 
-def run(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live) -> Results:
+def run(
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live
+) -> Results:
     """Give what a call of a hooked module returns: the module sees wrapped inputs, its caller wrapped outputs."""
     wrapped = tuple(_wrapped(state, frame, value, at) for value in arguments.positional)
     inner = Arguments(wrapped, arguments.keywords, {}, arguments.unknown)
-    return [(after, _wrapped(after, frame, value, at)) for after, value in live(program, frame, state, ref, inner, at)]
+    return [(after, _wrapped(after, frame, value, at)) for after, value in live(interp, frame, state, ref, inner, at)]
 
 
 def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:

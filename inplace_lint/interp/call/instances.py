@@ -8,47 +8,48 @@ Objects: constructed by running `__init__` on the arguments, called by running w
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain.heap import Instance, Names, Tensor
+from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym, Value
-from inplace_lint.interp.call import calls, construction_summary, hooks, module_containers, module_registry
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import statements
-from inplace_lint.interp.expr import attributes
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
+from inplace_lint.interp.call import construction_summary, hooks, module_registry
+from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container
+from inplace_lint.interp.call.module_containers import run_in_order
+from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.intrinsics import table
-from inplace_lint.interp.transfer import apply, keywords
-from inplace_lint.interp.transfer.binding import Binding, bind, default_values
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import keywords
 from inplace_lint.ir import nodes as ir
-from inplace_lint.knowledge.guard import holds
-
-Results = list[tuple[State, Value]]
 
 
-def construct(program: Program, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int) -> Results:
+def construct(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
+) -> Results:
     """Give an instance of a class of the program, its constructor run unless that can wait."""
-    known = module_registry.construct_special(program, state, cls, arguments)
+    known = module_registry.construct_special(interp, state, cls, arguments)
     if known is not None:
         return known
-    if program.budget.lazy or program.is_module(cls) is None:
-        return _construct(program, frame, state, cls, arguments, at)
+    if interp.fuel.lazy or interp.context.is_module(cls) is None:
+        return _construct(interp, frame, state, cls, arguments, at)
     return construction_summary.construct(
-        program, state, cls, arguments, lambda live: _construct(program, frame, live, cls, arguments, at)
+        interp, state, cls, arguments, lambda live: _construct(interp, frame, live, cls, arguments, at)
     )
 
 
-def _construct(program: Program, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int) -> Results:
-    is_module = program.is_module(cls) is not None
-    ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(program, cls)))
-    table.prepare_container(program, state, cls, ref)
+def _construct(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
+) -> Results:
+    is_module = interp.context.is_module(cls) is not None
+    ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
+    prepare_container(interp, state, cls, ref)
     instance = state.instance(ref)
-    if program.budget.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
+    if interp.fuel.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
         state.put(ref, replace(instance, pending=Partial(cls, arguments.positional, arguments.keywords)))
         return [(state, ref)]
-    return _initialise(program, frame, state, cls, ref, arguments, at)
+    return _initialise(interp, frame, state, cls, ref, arguments, at)
 
 
-def settle(program: Program, frame: Frame, state: State, ref: Ref, at: int) -> list[State]:
+def settle(interp: Interpreter, frame: Frame, state: State, ref: Ref, at: int) -> list[State]:
     """Run the constructor of an instance that waited for it; what was set on the instance since then stays set."""
     instance = state.instance(ref)
     assert instance is not None
@@ -57,7 +58,7 @@ def settle(program: Program, frame: Frame, state: State, ref: Ref, at: int) -> l
     state.put(ref, replace(instance, pending=None))
     arguments = Arguments(instance.pending.args, instance.pending.keywords)
     # IMPRECISE: the site of the call that is told is where the instance was first asked for something.
-    states = [after for after, _ in _initialise(program, frame, state, instance.cls, ref, arguments, at)]
+    states = [after for after, _ in _initialise(interp, frame, state, instance.cls, ref, arguments, at)]
     for after in states:
         for name, value in instance.attrs.items():
             if name != "training" or value != Const(True):
@@ -65,67 +66,40 @@ def settle(program: Program, frame: Frame, state: State, ref: Ref, at: int) -> l
     return states
 
 
-def settled(program: Program, frame: Frame, state: State, value: Value) -> list[State]:
-    """Run the constructor of an instance if it waits."""
-    instance = state.instance(value)
-    if not isinstance(value, Ref) or instance is None or instance.pending is None:
-        return [state]
-    return settle(program, frame, state, value, 0)
-
-
-def settle_below(program: Program, frame: Frame, state: State, value: Value, at: int) -> None:
-    """Run the constructors that wait in a module and all below it, each on its first path."""
-    waiting = [value]
-    seen: set[Value] = set()
-    while waiting:
-        ref = waiting.pop()
-        instance = state.instance(ref)
-        if instance is None or not isinstance(ref, Ref) or ref in seen:
-            continue
-        seen.add(ref)
-        if instance.pending is not None:
-            for after in settle(program, frame, state, ref, at)[:1]:
-                if after is not state:
-                    state.become(after)
-            instance = state.instance(ref)
-        if instance is not None:
-            waiting.extend(child for _, child in module_registry.direct(state, instance))
-
-
 def _initialise(
-    program: Program, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments, at: int
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments, at: int
 ) -> Results:
-    init = attributes.lookup(program, state, cls, "__init__")
+    init = interp.lookup(state, cls, "__init__")
     if cls.is_data and not isinstance(init, Closure):
-        return _construct_data(program, frame, state, cls, ref, arguments)
+        return _construct_data(interp, frame, state, cls, ref, arguments)
     if isinstance(init, Closure):
-        done = calls.call(program, frame, state, Bound(ref, init), arguments, at)
+        done = interp.call(frame, state, Bound(ref, init), arguments, at)
         return [(after, ref) for after, _ in done]
-    base = next((entry for entry in program.mro(cls) if isinstance(entry, Dotted)), None)
-    if base is not None and program.facts_of(base.name) is not None:
-        table.library_init(program, frame, state, ref, base.name, arguments, at)
+    base = next((entry for entry in interp.context.mro(cls) if isinstance(entry, Dotted)), None)
+    if base is not None and interp.context.facts_of(base.name) is not None:
+        library_init(interp, frame, state, ref, base.name, arguments, at)
     return [(state, ref)]
 
 
-def _opaque(program: Program, cls: ClassValue) -> bool:
+def _opaque(interp: Interpreter, cls: ClassValue) -> bool:
     """Say whether a class has bases of which nothing is known."""
     return any(
-        isinstance(entry, Sym) or (isinstance(entry, Dotted) and not program.knows_base(entry))
-        for entry in program.mro(cls)
+        isinstance(entry, Sym) or (isinstance(entry, Dotted) and not interp.context.knows_base(entry))
+        for entry in interp.context.mro(cls)
     )
 
 
 def _construct_data(
-    program: Program, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
 ) -> Results:
     """Fill a dataclass from its fields, in order, with their defaults."""
     fields = [
         field
-        for entry in reversed(program.mro(cls))
+        for entry in reversed(interp.context.mro(cls))
         if isinstance(entry, ClassValue)
-        for field in _fields(program, entry)
+        for field in _fields(interp, entry)
     ]
-    scope = state.heap[statements.class_body(program, state, cls).id]
+    scope = state.heap[interp.class_body(state, cls).id]
     assert isinstance(scope, Names)
     for position, field in enumerate(fields):
         value = arguments.named(field)
@@ -136,14 +110,14 @@ def _construct_data(
         state.set_attribute(
             ref, field, value if value is not None else state.symbols.sym(("field", field, state.next_id))
         )
-    post = attributes.lookup(program, state, cls, "__post_init__")
+    post = interp.lookup(state, cls, "__post_init__")
     if isinstance(post, Closure):
-        return [(after, ref) for after, _ in calls.call(program, frame, state, Bound(ref, post), Arguments(), 0)]
+        return [(after, ref) for after, _ in interp.call(frame, state, Bound(ref, post), Arguments(), 0)]
     return [(state, ref)]
 
 
-def _fields(program: Program, cls: ClassValue) -> list[str]:
-    node = statements.definition(program, cls)
+def _fields(interp: Interpreter, cls: ClassValue) -> list[str]:
+    node = interp.context.definition(cls)
     if node is None:
         return []
     return [
@@ -154,122 +128,62 @@ def _fields(program: Program, cls: ClassValue) -> list[str]:
 
 
 def construct_library(
-    program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int
+    interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int
 ) -> Results:
     """Give an instance of a library module: its arguments as attributes, its parameters and buffers as tensors."""
-    program.budget.counters["framework_calls"] += 1
-    program.budget.counters["framework_calls_with_fact"] += 1
+    interp.fuel.counters["framework_calls"] += 1
+    interp.fuel.counters["framework_calls_with_fact"] += 1
     ref = state.new(Instance(Dotted(name), {"training": Const(True)}, made=frame.site(at).place))
-    keywords.check(program, frame, state, name, program.forms(name)[0].init or (), arguments, at)
-    fill(program, state, ref, name, arguments)
+    keywords.check(interp, frame, state, name, interp.context.forms(name)[0].init or (), arguments, at)
+    fill(interp, state, ref, name, arguments)
     return [(state, ref)]
 
 
-def fill(program: Program, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
-    """Give an instance what the constructor of a library module would."""
-    form = program.forms(name)[0]
-    instance = state.instance(ref)
-    assert instance is not None
-    bound = bind(form.init or (), arguments)
-    values = default_values(form.init or (), {} if bound is None else bound[0])
-    attrs = {**instance.attrs, **values}
-    facts = program.facts_of(name)
-    framework = "" if facts is None else facts.framework.name
-    environment = Binding(state, form, values, frozenset(), {})
-    for part in form.state:
-        if holds(part.condition, environment) is False:
-            attrs[part.name] = Const(None)
-        else:
-            tensor = Tensor(
-                state.new_storage(),
-                rg=part.param,
-                leaf=True,
-                dtype="float",
-                contiguous=True,
-                param=part.param,
-                framework=framework,
-            )
-            attrs[part.name] = state.new(tensor)
-    state.put(ref, replace(instance, attrs=attrs))
-
-
-def call_instance(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
+def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
     """Give what a call of an object returns."""
     instance = state.instance(ref)
     assert instance is not None
     if instance.pending is not None:
         return [
             result
-            for after in settle(program, frame, state, ref, at)
-            for result in call_instance(program, frame, after, ref, arguments, at)
+            for after in settle(interp, frame, state, ref, at)
+            for result in call_instance(interp, frame, after, ref, arguments, at)
         ]
     if hooks.has_forward(state, ref):
-        return hooks.around(program, frame, state, ref, arguments, at, _recorded)
-    return _recorded(program, frame, state, ref, arguments, at)
+        return hooks.around(interp, frame, state, ref, arguments, at, _recorded)
+    return _recorded(interp, frame, state, ref, arguments, at)
 
 
-def _recorded(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
+def _recorded(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
     if state.modes.grad is not False and ("hooked", ref.id) in state.bindings:
-        return hooks.run(program, frame, state, ref, arguments, at, _call)
-    return _call(program, frame, state, ref, arguments, at)
+        return hooks.run(interp, frame, state, ref, arguments, at, _call)
+    return _call(interp, frame, state, ref, arguments, at)
 
 
-def _call(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
+def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
     instance = state.instance(ref)
     assert instance is not None
     if isinstance(instance.cls, Dotted):
         if instance.children is not None:
-            return run_in_order(program, frame, state, instance, arguments, at)
-        return apply.call_op(program, frame, state, instance.cls.name, arguments, at, instance=ref)
-    own = _own_call(program, state, instance.cls)
+            return run_in_order(interp, frame, state, instance, arguments, at)
+        return interp.apply_op(frame, state, instance.cls.name, arguments, at, instance=ref)
+    own = _own_call(interp, state, instance.cls)
     if own is not None:
-        return calls.call(program, frame, state, Bound(ref, own), arguments, at)
-    framework = program.is_module(instance.cls)
-    method = attributes.lookup(program, state, instance.cls, framework.calls) if framework is not None else None
+        return interp.call(frame, state, Bound(ref, own), arguments, at)
+    framework = interp.context.is_module(instance.cls)
+    method = interp.lookup(state, instance.cls, framework.calls) if framework is not None else None
     if isinstance(method, Closure):
         # A forward that was set on the instance itself wins over that of its class.
         override = instance.attrs.get(framework.calls) if framework is not None else None
-        return calls.call(program, frame, state, override or Bound(ref, method), arguments, at)
+        return interp.call(frame, state, override or Bound(ref, method), arguments, at)
     if instance.children is not None:
-        return run_in_order(program, frame, state, instance, arguments, at)
-    base = table.library_base(program, instance.cls)
+        return run_in_order(interp, frame, state, instance, arguments, at)
+    base = library_base(interp, instance.cls)
     if base is not None:
-        return apply.call_op(program, frame, state, base, arguments, at, instance=ref)
-    return calls.unknown_call(program, frame, state, ref, arguments, at)
+        return interp.apply_op(frame, state, base, arguments, at, instance=ref)
+    return unknown_call(interp, frame, state, ref, arguments, at)
 
 
-def _own_call(program: Program, state: State, cls: ClassValue) -> Closure | None:
-    found = attributes.lookup(program, state, cls, "__call__")
+def _own_call(interp: Interpreter, state: State, cls: ClassValue) -> Closure | None:
+    found = interp.lookup(state, cls, "__call__")
     return found if isinstance(found, Closure) else None
-
-
-def _seen_from(frame: Frame, state: State, child: Value, at: int) -> tuple[Frame, int]:
-    """Give the frame and place in which a library module of a container runs: where it was constructed."""
-    module = state.instance(child)
-    if module is None or module.made is None or not isinstance(module.cls, Dotted) or module.children is not None:
-        return frame, at
-    caller = frame.site(at) if not frame.built else frame.caller
-    return replace(frame, slice=module.made.slice, caller=caller, built=True), module.made.at
-
-
-def run_in_order(
-    program: Program, frame: Frame, state: State, instance: Instance, arguments: Arguments, at: int
-) -> Results:
-    """Run the modules of a sequence one after the other."""
-    inner = module_containers.children(state, instance)
-    going: list[tuple[State, Arguments]] = [(state, arguments)]
-    for child in module_containers.condensed(state, tuple(child for _, child in inner.pairs)):
-        seen_from, place = _seen_from(frame, state, child, at)
-        going = [
-            (after, Arguments((value,)))
-            for before, given in going
-            for after, value in calls.call(program, seen_from, before, child, given, place)
-        ]
-    results: Results = []
-    for after, given in going:
-        if not inner.exact:
-            unknown = after.symbols.sym(("result", instance.children, frame.site(at), after.next_id), "input")
-            results.append((after, unknown))
-        elif given.positional:
-            results.append((after, given.positional[0]))
-    return results

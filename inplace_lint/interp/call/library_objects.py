@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import NONE, Dotted, Ref, Value
 from inplace_lint.interp.frame import Arguments
-from inplace_lint.interp.intrinsics.call import Act, Results
-from inplace_lint.interp.transfer import apply
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 
 _DEEPEST = 1  # an independent distribution holds another one
 
@@ -25,7 +25,7 @@ _DEEPEST = 1  # an independent distribution holds another one
 def _object(act: Act) -> Results:
     """Make an object that keeps what was passed, or what its constructor makes of it."""
     name, state = act.form.name, act.state
-    facts = act.program.facts_of(name)
+    facts = act.interp.context.facts_of(name)
     assert facts is not None
     attrs: dict[str, Value] = {}
     for position, param in enumerate(act.form.args):
@@ -34,7 +34,7 @@ def _object(act: Act) -> Results:
         if value != NONE and facts.forms(made):
             expr = act.arguments.exprs.get(position) or act.arguments.exprs.get(param.name)
             given = Arguments((value,), (), {} if expr is None else {0: expr})
-            value = apply.call_op(act.program, act.frame, state, made, given, act.at)[0][1]
+            value = act.interp.apply_op(act.frame, state, made, given, act.at)[0][1]
         if value != NONE:
             attrs[param.name] = value
     return [(state, state.new(Instance(Dotted(name), attrs, opaque=True)))]
@@ -46,7 +46,7 @@ def _of_object(act: Act) -> Results:
     exprs = {key - 1 if isinstance(key, int) else key: expr for key, expr in act.arguments.exprs.items() if key != 0}
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, exprs, act.arguments.unknown)
     name = f"{owner}.of.{method}"
-    return apply.call_op(act.program, act.frame, act.state, name, rest, act.at, instance=act.receiver())
+    return act.interp.apply_op(act.frame, act.state, name, rest, act.at, instance=act.receiver())
 
 
 def _of_objects(act: Act) -> Results:
@@ -54,7 +54,7 @@ def _of_objects(act: Act) -> Results:
     name = act.form.name
     kept = tuple(found for value in act.values.values() for found in _kept(act, value, 0))
     inner = f"{name}.of.{name.rpartition('.')[2]}"
-    return apply.call_op(act.program, act.frame, act.state, inner, Arguments(kept), act.at)
+    return act.interp.apply_op(act.frame, act.state, inner, Arguments(kept), act.at)
 
 
 def _kept(act: Act, value: Value, depth: int) -> Iterator[Value]:

@@ -9,6 +9,9 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Value
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -160,3 +163,35 @@ def form(state: State, value: Value, seen: set[int] | None = None) -> Hashable:
 
 
 _DEEPEST = 8
+
+
+def _seen_from(frame: Frame, state: State, child: Value, at: int) -> tuple[Frame, int]:
+    """Give the frame and place in which a library module of a container runs: where it was constructed."""
+    module = state.instance(child)
+    if module is None or module.made is None or not isinstance(module.cls, Dotted) or module.children is not None:
+        return frame, at
+    caller = frame.site(at) if not frame.built else frame.caller
+    return replace(frame, slice=module.made.slice, caller=caller, built=True), module.made.at
+
+
+def run_in_order(
+    interp: Interpreter, frame: Frame, state: State, instance: Instance, arguments: Arguments, at: int
+) -> Results:
+    """Run the modules of a sequence one after the other."""
+    inner = children(state, instance)
+    going: list[tuple[State, Arguments]] = [(state, arguments)]
+    for child in condensed(state, tuple(child for _, child in inner.pairs)):
+        seen_from, place = _seen_from(frame, state, child, at)
+        going = [
+            (after, Arguments((value,)))
+            for before, given in going
+            for after, value in interp.call(seen_from, before, child, given, place)
+        ]
+    results: Results = []
+    for after, given in going:
+        if not inner.exact:
+            unknown = after.symbols.sym(("result", instance.children, frame.site(at), after.next_id), "input")
+            results.append((after, unknown))
+        elif given.positional:
+            results.append((after, given.positional[0]))
+    return results

@@ -8,12 +8,13 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.interp.call import calls, enums, module_containers
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import iteration, path_condition, statements
+from inplace_lint.interp.call import enums, module_containers
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
 
 
@@ -154,7 +155,7 @@ def _new_parameter(act: Act) -> Results:
         dtype="float",
         contiguous=True,
         param=True,
-        framework=act.program.default().framework.name,
+        framework=act.interp.context.default().framework.name,
     )
     return [(state, state.new(tensor))]
 
@@ -167,7 +168,7 @@ def _apply(act: Act) -> Results:
         going = [
             after
             for path in going
-            for after, _ in calls.call(act.program, act.frame, path, function, Arguments((ref,)), act.at)
+            for after, _ in act.interp.call(act.frame, path, function, Arguments((ref,)), act.at)
         ]
     return [(path, act.positional(0)) for path in going]
 
@@ -192,7 +193,7 @@ def _container_add(act: Act) -> Results:
         if act.form.act == "container_append":
             module_containers.extend(act.state, receiver, (act.positional(1),))
         elif act.form.act == "container_extend":
-            found = iteration.turns(act.program, act.frame, act.state, act.positional(1), None, act.at)
+            found = act.interp.turns(act.frame, act.state, act.positional(1), None, act.at)
             module_containers.extend(act.state, receiver, found.items, exact=found.exact)
         else:
             module_containers.insert(act.state, receiver, act.positional(1), act.positional(2))
@@ -221,13 +222,13 @@ def _container_update(act: Act) -> Results:
     return [(act.state, NONE)]
 
 
-def construct_special(program: Program, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
+def construct_special(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
     """Give an instance of a class of named tuples, or a member of an enumeration; None for any other class."""
-    member = enums.construct(program, state, cls, arguments)
+    member = enums.construct(interp, state, cls, arguments)
     if member is not None:
         return [(state, member)]
-    bases = {base.name.rpartition(".")[2] for base in program.mro(cls) if isinstance(base, Dotted)}
-    node = statements.definition(program, cls)
+    bases = {base.name.rpartition(".")[2] for base in interp.context.mro(cls) if isinstance(base, Dotted)}
+    node = interp.context.definition(cls)
     if "NamedTuple" not in bases or node is None:
         return None
     fields = tuple(

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Dotted, Tuple, Value
-from inplace_lint.interp.call import calls
-from inplace_lint.interp.expr import attributes
 from inplace_lint.interp.frame import Arguments
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 
 _CONFIGURES = "configure_optimizers"
 
@@ -29,7 +28,7 @@ def _call_part(act: Act) -> Results:
     if inner is None:
         return [(act.state, act.unknown("input"))]
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
-    return calls.call(act.program, act.frame, act.state, inner, rest, act.at)
+    return act.interp.call(act.frame, act.state, inner, rest, act.at)
 
 
 def _helper(act: Act) -> Results:
@@ -49,8 +48,8 @@ def _configured(act: Act) -> Results:
     """Give the optimizers that the object itself makes: one alone, several as a list."""
     results: Results = []
     receiver = act.positional(0)
-    for state, method in attributes.get(act.program, act.frame, act.state, receiver, _CONFIGURES, act.at):
-        for after, value in calls.call(act.program, act.frame, state, method, Arguments(), act.at):
+    for state, method in act.interp.get_attribute(act.frame, act.state, receiver, _CONFIGURES, act.at):
+        for after, value in act.interp.call(act.frame, state, method, Arguments(), act.at):
             found = list(_optimizers(after, value))
             several: Value = after.new(ListObject(tuple(found))) if found else act.unknown()
             results.append((after, found[0] if len(found) == 1 else several))

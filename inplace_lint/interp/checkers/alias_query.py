@@ -19,63 +19,28 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
 from inplace_lint.domain.values import Bound, Closure, Const, Dotted, Partial, Ref, Super, Sym, Tuple, Value
 from inplace_lint.interp.frame import text_of
+from inplace_lint.interp.holders import Holding
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-
     from inplace_lint.domain.state import State
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.transfer.op_call import Call
 else:
-    from inplace_lint.core.records import dataclass
+    pass
 
 _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED, View.MAYBE})
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """
-    What a write met.
-
-    `call` is the expression that wrote, seen from the function whose code it stands in. `owner` is the shortest
-    variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without
-    one; `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
-    `others`: attributes, containers, callers, or somebody unknown, may hold it. `foreign`: it was made before the
-    function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees
-    the write; `base`: something else holds one; `taken`: this function took it as a part of one. `floating`: it is
-    known to hold floating numbers. `cast`: the op chooses its types by itself. `param`: it is a parameter, or part
-    of one. `bound`: the owner is an attribute that an object of a library needs as it is. `gradient`: a gradient
-    flows into what is written from another operand. `unrecorded`: gradients were off, so that the tensor kept the
-    history it had, which a new one would not have.
-    """
-
-    call: Place
-    owner: str
-    item: bool
-    names: frozenset[str]
-    others: bool
-    foreign: bool
-    bases: frozenset[str]
-    base: bool
-    taken: bool
-    floating: bool
-    cast: bool
-    param: bool
-    bound: bool
-    gradient: bool
-    unrecorded: bool
-
-
 def watch(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     """Remember who holds what a call writes, if a finding asked for this write or for what makes it write."""
-    watched = call.program.watched
+    watched = call.interp.context.watched
     place = Place(call.frame.slice, call.at)
     asked = [key for key in (place, call.flag) if key is not None and key in watched]
     if asked:
         found = _holding(call, part, ref, tensor)
         for key in asked:
-            call.program.holdings.setdefault(key, set()).add(found)
+            call.interp.context.holdings.setdefault(key, set()).add(found)
 
 
 def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:

@@ -30,7 +30,7 @@ _OUTPUT = "out"
 
 def check_write(call: Call, part: str, tensor: Tensor) -> None:
     """Tell of a write in a forward, and of one into an argument, if anybody asked for opinions."""
-    if not call.program.opinions:
+    if not call.interp.context.opinions:
         return
     state, name = call.state, call.facts.framework.name
     expr = call.binding.exprs.get(part)
@@ -50,7 +50,9 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, write: Writ
     inner = _call_that_wrote(frame, write.touch.site)
     if inner is None:
         return
-    body = frame.closure.function.body if frame.closure is not None else call.program.code(inner.place.slice).body
+    body = (
+        frame.closure.function.body if frame.closure is not None else call.interp.context.code(inner.place.slice).body
+    )
     found = _call_at(body, inner.place.at)
     if found is None or text_of(found.func).endswith(_SAYS_SO) or _passes_output(found, expr.id):
         return

@@ -16,26 +16,26 @@ from collections.abc import Iterator
 from inplace_lint.core.event import LostUpdate, Touch
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
 
-def check(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> None:
+def check(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> None:
     """Report an augmented assignment, with nothing recorded, that leaves the parameter behind a variable as it was."""
     tensor = state.tensor(old)
     if tensor is None or not tensor.param or state.ref(result) == state.ref(old) or state.modes.grad is not False:
         return
-    if not isinstance(node.target, ir.Name) or _goes_somewhere(program, frame, node, node.target.id):
+    if not isinstance(node.target, ir.Name) or _goes_somewhere(interp, frame, node, node.target.id):
         return
-    framework = (program.facts.get(tensor.framework) or program.default()).framework
+    framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
     touch = Touch(f"{framework.tensor}.{node.op}=", frame.site(node.at), "", node.target.id, "augmented", param=True)
     state.report(LostUpdate(framework.name, touch, state.assumptions | tensor.doubt))
 
 
-def _goes_somewhere(program: Program, frame: Frame, node: ir.AugAssign, name: str) -> bool:
+def _goes_somewhere(interp: Interpreter, frame: Frame, node: ir.AugAssign, name: str) -> bool:
     """Say whether a variable is read as a whole after a statement: for a part of it, or to be updated again, is not."""
-    body = frame.closure.function.body if frame.closure is not None else program.code(frame.slice).body
+    body = frame.closure.function.body if frame.closure is not None else interp.context.code(frame.slice).body
     return any(at > node.at for at in _reads(body, name, node))
 
 

@@ -19,34 +19,27 @@ from collections.abc import Callable
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Closure, Const, Partial, Tuple, Value
-from inplace_lint.interp.call import calls
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import statements
-from inplace_lint.interp.control.outcome import Outcome, Outcomes
-from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.call import closures
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Outcome, Outcomes
 
 Inside = Callable[[State, Value], Outcomes]
 
 
-def waiting(closure: Closure, arguments: Arguments) -> Partial:
-    """Give what a call of a generator that manages a context returns: nothing of it has run."""
-    return Partial(closure, arguments.positional, arguments.keywords)
-
-
-def run(program: Program, frame: Frame, state: State, value: Value, at: int, inside: Inside) -> Outcomes | None:
+def run(interp: Interpreter, frame: Frame, state: State, value: Value, at: int, inside: Inside) -> Outcomes | None:
     """Run what stands inside a `with` by way of its manager; None when that is none of the program."""
     if isinstance(value, Partial) and isinstance(value.function, Closure) and value.function.manages:
-        return _run_generator(program, frame, state, value, value.function, at, inside)
+        return _run_generator(interp, frame, state, value, value.function, at, inside)
     if state.instance(value) is not None:
-        return _run_object(program, frame, state, value, at, inside)
+        return _run_object(interp, frame, state, value, at, inside)
     return None
 
 
 def _run_generator(
-    program: Program, frame: Frame, state: State, value: Partial, closure: Closure, at: int, inside: Inside
+    interp: Interpreter, frame: Frame, state: State, value: Partial, closure: Closure, at: int, inside: Inside
 ) -> Outcomes | None:
-    entering = calls.enter(program, frame, state, closure, Arguments(value.args, value.keywords), at)
+    entering = closures.enter(interp, frame, state, closure, Arguments(value.args, value.keywords), at)
     if entering is None:
         return None
     key = ("left", entering.env.id)
@@ -60,7 +53,7 @@ def _run_generator(
         return [outcome.state for outcome in left]
 
     outcomes: Outcomes = []
-    for outcome in statements.execute(program, replace(entering, inside=once), state, closure.function.body):
+    for outcome in interp.execute(replace(entering, inside=once), state, closure.function.body):
         known = outcome.state.bindings.get(key)
         if isinstance(known, Tuple):
             flow, result = known.items
@@ -71,25 +64,27 @@ def _run_generator(
     return outcomes
 
 
-def _run_object(program: Program, frame: Frame, state: State, value: Value, at: int, inside: Inside) -> Outcomes | None:
-    enter = _method(program, frame, state, value, "__enter__", at)
+def _run_object(
+    interp: Interpreter, frame: Frame, state: State, value: Value, at: int, inside: Inside
+) -> Outcomes | None:
+    enter = _method(interp, frame, state, value, "__enter__", at)
     if enter is None:
         return None
     outcomes: Outcomes = []
-    for after, entered in calls.call(program, frame, state, enter, Arguments(), at):
+    for after, entered in interp.call(frame, state, enter, Arguments(), at):
         for outcome in inside(after, entered):
-            leave = _method(program, frame, outcome.state, value, "__exit__", at)
+            leave = _method(interp, frame, outcome.state, value, "__exit__", at)
             if leave is None:
                 outcomes.append(outcome)
                 continue
-            for final, _ in calls.call(program, frame, outcome.state, leave, Arguments((NONE, NONE, NONE)), at):
+            for final, _ in interp.call(frame, outcome.state, leave, Arguments((NONE, NONE, NONE)), at):
                 outcomes.append(Outcome(final, outcome.flow, outcome.value))
     return outcomes
 
 
-def _method(program: Program, frame: Frame, state: State, value: Value, name: str, at: int) -> Value | None:
+def _method(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Value | None:
     """Give a method that the program defines; None for one of a library or none at all."""
-    for after, found in attributes.get(program, frame, state, value, name, at)[:1]:
+    for after, found in interp.get_attribute(frame, state, value, name, at)[:1]:
         if after is not state:
             state.become(after)
         function = found.function if isinstance(found, Bound) else found

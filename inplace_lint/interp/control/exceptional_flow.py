@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_lint.interp.context import Program
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
 
-def may_raise(program: Program, node: ir.If | ir.Function) -> bool:
+def may_raise(interp: Interpreter, node: ir.If | ir.Function) -> bool:
     """Say whether an error may be raised by a statement, itself and not by what it calls."""
-    known = program.raising.get(id(node))
+    known = interp.context.raising.get(id(node))
     if known is None or known[0] is not node:
-        known = program.raising[id(node)] = (node, _has_raise(node.body) or _has_raise(getattr(node, "orelse", ())))
+        known = interp.context.raising[id(node)] = (
+            node,
+            _has_raise(node.body) or _has_raise(getattr(node, "orelse", ())),
+        )
     return known[1]
 
 

@@ -4,45 +4,44 @@ from __future__ import annotations
 
 from inplace_lint.domain.state import State
 from inplace_lint.interp.checkers import clobbered
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import iteration, path_condition, statements
-from inplace_lint.interp.control.outcome import Outcome, Outcomes, limited
-from inplace_lint.interp.expr import assignment, expressions
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Outcome, Outcomes
 from inplace_lint.ir import nodes as ir
 
 
-def run_for(program: Program, frame: Frame, state: State, node: ir.For) -> Outcomes:
+def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Outcomes:
     """Run a `for` loop."""
     outcomes: Outcomes = []
-    for after, iterable in expressions.evaluate(program, frame, state, node.iter):
-        items = iteration.turns(program, frame, after, iterable, node.iter, node.at)
+    for after, iterable in interp.evaluate(frame, state, node.iter):
+        items = interp.turns(frame, after, iterable, node.iter, node.at)
         ended: list[State] = []
         skipped = after.fork() if not items.exact and not items.items else None
         going = [after]
-        prefers = program.budget.prefers
+        prefers = interp.fuel.prefers
         for turn, item in enumerate(items.items, 1):
             if UNKNOWN_TURNS < turn == len(items.items) and ("trains",) in going[0].bindings:
                 # The last turn of a training goes another way than those before: what they kept meets what it writes.
-                program.budget.prefers = not prefers
-            going = [bound for path in going for bound in assignment.assign(program, frame, path, node.target, item)]
+                interp.fuel.prefers = not prefers
+            going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
             for path in going:
                 clobbered.turns(path, frame.env, node.target)
-            going = _turn(program, frame, going, node.body, ended, outcomes)
+            going = _turn(interp, frame, going, node.body, ended, outcomes)
             if not going:
                 break
-        program.budget.prefers = prefers
+        interp.fuel.prefers = prefers
         if skipped is not None:
             going.append(skipped)
         for path in going:
-            outcomes.extend(statements.execute(program, frame, path, node.orelse))
+            outcomes.extend(interp.execute(frame, path, node.orelse))
         outcomes.extend(Outcome(path) for path in ended)
-    return limited(program, outcomes)
+    return interp.fuel.limited(outcomes)
 
 
 def _turn(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     going: list[State],
     body: tuple[ir.Stmt, ...],
@@ -51,22 +50,22 @@ def _turn(
 ) -> list[State]:
     """Run the body once on each path: give the paths that go round, add those that broke out or returned."""
     again: list[State] = []
-    width = program.budget.share(len(going))
+    width = interp.fuel.share(len(going))
     for path in going:
-        for outcome in statements.execute(program, frame, path, body):
+        for outcome in interp.execute(frame, path, body):
             if outcome.flow in {"next", "continue"}:
                 again.append(outcome.state)
             elif outcome.flow == "break":
                 ended.append(outcome.state)
             else:
                 outcomes.append(outcome)
-    program.budget.width = width
-    if len(again) > program.budget.width:
-        program.budget.drop("paths")
-    return again[: program.budget.width]
+    interp.fuel.width = width
+    if len(again) > interp.fuel.width:
+        interp.fuel.drop("paths")
+    return again[: interp.fuel.width]
 
 
-def run_while(program: Program, frame: Frame, state: State, node: ir.While) -> Outcomes:
+def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
     """Run a `while` loop: as long as its condition is known, else for two turns."""
     outcomes: Outcomes = []
     ended: list[State] = []
@@ -76,21 +75,21 @@ def run_while(program: Program, frame: Frame, state: State, node: ir.While) -> O
     while going and unknown_turns <= UNKNOWN_TURNS:
         inside: list[State] = []
         for path in going:
-            for after, test in expressions.evaluate(program, frame, path, node.test):
+            for after, test in interp.evaluate(frame, path, node.test):
                 known = path_condition.truth(after, test)
                 unknown_turns += known is None
-                for side_state, side in path_condition.split(program, frame, after, test):
+                for side_state, side in path_condition.split(interp, frame, after, test):
                     (inside if side else left).append(side_state)
-        if unknown_turns > UNKNOWN_TURNS or not program.budget.step():
+        if unknown_turns > UNKNOWN_TURNS or not interp.fuel.step():
             left.extend(inside)
             break
         # An endless loop with a known condition (`while True`) is left after the turns that show what carries over.
         unknown_turns += 1
-        going = _turn(program, frame, inside, node.body, ended, outcomes)
+        going = _turn(interp, frame, inside, node.body, ended, outcomes)
         if unknown_turns > UNKNOWN_TURNS:
             left.extend(going)
             break
-    for path in left[: program.budget.width]:
-        outcomes.extend(statements.execute(program, frame, path, node.orelse))
+    for path in left[: interp.fuel.width]:
+        outcomes.extend(interp.execute(frame, path, node.orelse))
     outcomes.extend(Outcome(path) for path in ended)
-    return limited(program, outcomes)
+    return interp.fuel.limited(outcomes)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.interpreter import Interpreter
 
 MODE = "mode:"
 
@@ -18,21 +18,21 @@ COMPILED = "compiled"
 _BARE = {"compile": COMPILED}  # what a call with options gives is a mode, and so it is itself as a decorator
 
 
-def enter_stack(program: Program, state: State, function: Value, arguments: Arguments) -> bool:
+def enter_stack(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> bool:
     """Enter a mode by `stack.enter_context(mode)`, until the `with` of the stack ends; False for another call."""
     key = state.symbols.key(function) if isinstance(function, Sym) else None
     if not (isinstance(key, tuple) and key[0] == "attr" and key[-1] == "enter_context" and arguments.positional):
         return False
-    mode = mode_of(program, state, arguments.positional[0])
+    mode = mode_of(interp, state, arguments.positional[0])
     if mode is not None:
         state.modes = entered(state, mode)
     return mode is not None
 
 
-def mode_of(program: Program, state: State, value: Value) -> tuple[str, Value] | None:
+def mode_of(interp: Interpreter, state: State, value: Value) -> tuple[str, Value] | None:
     """Give the mode that a value stands for as a context or decorator: the class itself or an object of it."""
     if isinstance(value, Dotted):
-        forms = program.forms(value.name)
+        forms = interp.context.forms(value.name)
         if forms and forms[0].act.startswith(MODE):
             name, _, fixed = forms[0].act[len(MODE) :].partition("=")
             return name, Const(fixed != "False")

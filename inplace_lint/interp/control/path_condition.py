@@ -23,8 +23,8 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
 
 Three = bool | None
 
@@ -73,15 +73,15 @@ def _object_truth(state: State, ref: Ref) -> Three:
             return None
 
 
-def split(program: Program, frame: Frame, state: State, value: Value) -> list[tuple[State, bool]]:
+def split(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[tuple[State, bool]]:
     """Give the sides that a condition can take, each in a state that remembers it."""
     known = truth(state, value)
     if known is not None:
         return [(state, known)]
-    if program.budget.width <= 1 or not program.budget.step():
-        program.budget.drop("sides")
-        learn(state, value, program.budget.prefers)
-        return [(state, program.budget.prefers)]
+    if interp.fuel.width <= 1 or not interp.fuel.step():
+        interp.fuel.drop("sides")
+        learn(state, value, interp.fuel.prefers)
+        return [(state, interp.fuel.prefers)]
     other = state.fork()
     learn(state, value, True)
     learn(other, value, False)

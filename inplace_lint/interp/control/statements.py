@@ -15,12 +15,12 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
-from inplace_lint.interp.call import calls, decorators
-from inplace_lint.interp.context import Program
+from inplace_lint.interp.call import closures, decorators
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
-from inplace_lint.interp.control.outcome import Outcome, Outcomes, limited
-from inplace_lint.interp.expr import assignment, environment, expressions
+from inplace_lint.interp.expr import assignment, environment
 from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Outcome, Outcomes
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ else:
     pass
 
 
-def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> Outcomes:
+def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> Outcomes:
     """Run statements in order; at most as many paths go on as the budget's width."""
     done: Outcomes = []
     going = [state]
-    budget = program.budget
-    program.ran.add(id(body))
+    budget = interp.fuel
+    interp.context.ran.add(id(body))
     for statement in body:
         after: Outcomes = []
         run = _EXECUTORS[type(statement)]
@@ -43,7 +43,7 @@ def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt
             if not budget.step():
                 budget.width = width
                 return [*done, Outcome(path)]
-            after.extend(run(program, frame, path, statement))
+            after.extend(run(interp, frame, path, statement))
         budget.width = width
         going = []
         for outcome in after:
@@ -52,136 +52,134 @@ def execute(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt
             else:
                 done.append(outcome)
         if len(going) > 1:
-            going = distinct(program, going)
+            going = distinct(interp, going)
         if not going:
             break
-    return [*limited(program, done), *[Outcome(path) for path in going]]
+    return [*interp.fuel.limited(done), *[Outcome(path) for path in going]]
 
 
-def distinct(program: Program, states: list[State]) -> list[State]:
+def distinct(interp: Interpreter, states: list[State]) -> list[State]:
     """Merge paths on which nothing but the side of a condition differs, and keep no more than allowed."""
     kept: list[State] = []
     for state in states:
         if not any(other.merge(state) for other in kept):
             kept.append(state)
-    if len(kept) > program.budget.width:
-        program.budget.drop("paths")
-        kept = kept[: program.budget.width]
+    if len(kept) > interp.fuel.width:
+        interp.fuel.drop("paths")
+        kept = kept[: interp.fuel.width]
     return kept
 
 
-def run_in_place(program: Program, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> None:
+def run_in_place(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> None:
     """Run statements in a state that others already hold: of several outcomes the first is what the state becomes."""
-    outcomes = execute(program, frame, state, body)
+    outcomes = execute(interp, frame, state, body)
     if outcomes and outcomes[0].state is not state:
         state.become(outcomes[0].state)
 
 
-def _expr(program: Program, frame: Frame, state: State, node: ir.ExprStmt) -> Outcomes:
+def _expr(interp: Interpreter, frame: Frame, state: State, node: ir.ExprStmt) -> Outcomes:
     seen = frame.dropping(node.value.at) if type(node.value) is ir.Call else frame
-    return [Outcome(after) for after, _ in expressions.evaluate(program, seen, state, node.value)]
+    return [Outcome(after) for after, _ in interp.evaluate(seen, state, node.value)]
 
 
-def _assign(program: Program, frame: Frame, state: State, node: ir.Assign) -> Outcomes:
+def _assign(interp: Interpreter, frame: Frame, state: State, node: ir.Assign) -> Outcomes:
     outcomes: Outcomes = []
-    for after, value in expressions.evaluate(program, frame, state, node.value):
+    for after, value in interp.evaluate(frame, state, node.value):
         states = [after]
         for target in node.targets:
-            states = [
-                bound for path in states for bound in assignment.assign(program, frame, path, target, value, node.value)
-            ]
+            states = [bound for path in states for bound in interp.assign(frame, path, target, value, node.value)]
         outcomes.extend(Outcome(path) for path in states)
     return outcomes
 
 
-def _declare(program: Program, frame: Frame, state: State, node: ir.Declare) -> Outcomes:
+def _declare(interp: Interpreter, frame: Frame, state: State, node: ir.Declare) -> Outcomes:
     if node.value is None:
         return [Outcome(state)]
     return [
         Outcome(bound)
-        for after, value in expressions.evaluate(program, frame, state, node.value)
-        for bound in assignment.assign(program, frame, after, node.target, value, node.value)
+        for after, value in interp.evaluate(frame, state, node.value)
+        for bound in interp.assign(frame, after, node.target, value, node.value)
     ]
 
 
-def _augmented(program: Program, frame: Frame, state: State, node: ir.AugAssign) -> Outcomes:
-    return [Outcome(after) for after in assignment.augment(program, frame, state, node)]
+def _augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign) -> Outcomes:
+    return [Outcome(after) for after in assignment.augment(interp, frame, state, node)]
 
 
-def _delete(program: Program, frame: Frame, state: State, node: ir.Delete) -> Outcomes:
+def _delete(interp: Interpreter, frame: Frame, state: State, node: ir.Delete) -> Outcomes:
     for target in node.targets:
-        assignment.delete(program, frame, state, target)
+        assignment.delete(interp, frame, state, target)
     return [Outcome(state)]
 
 
-def _if(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
+def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
     outcomes: Outcomes = []
     if exceptional_flow.refuses(node.body):
-        return _refusal(program, frame, state, node)
-    budget = program.budget
+        return _refusal(interp, frame, state, node)
+    budget = interp.fuel
     prefers = budget.prefers
     leaves = exceptional_flow.gives_up(node)
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     budget.prefers = prefers and not leaves
-    tests = expressions.evaluate(program, frame, state, node.test)
+    tests = interp.evaluate(frame, state, node.test)
     budget.prefers = prefers
     for after, test in tests:
-        spare = after.fork() if budget.width <= 1 and exceptional_flow.may_raise(program, node) else None
+        spare = after.fork() if budget.width <= 1 and exceptional_flow.may_raise(interp, node) else None
         budget.prefers = prefers and not leaves
-        sides = path_condition.split(program, frame, after, test)
+        sides = path_condition.split(interp, frame, after, test)
         budget.prefers = prefers
         found = [
             outcome
             for side_state, side in sides
-            for outcome in execute(program, frame, side_state, node.body if side else node.orelse)
+            for outcome in execute(interp, frame, side_state, node.body if side else node.orelse)
         ]
         if not found and spare is not None and path_condition.truth(spare, test) is None:
             # The one side that was followed ends in an error: the program takes the other.
             other = not sides[0][1]
             path_condition.learn(spare, test, other)
-            found = execute(program, frame, spare, node.body if other else node.orelse)
+            found = execute(interp, frame, spare, node.body if other else node.orelse)
         outcomes.extend(found)
     return outcomes
 
 
-def _refusal(program: Program, frame: Frame, state: State, node: ir.If) -> Outcomes:
+def _refusal(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
     """Run `if wrong: raise …`: a path that raises ends, so that an unknown condition is taken to be false."""
-    budget = program.budget
+    budget = interp.fuel
     before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, False)
-    tests = expressions.evaluate(program, frame, state, node.test)
+    tests = interp.evaluate(frame, state, node.test)
     budget.width, budget.prefers = before
     outcomes: Outcomes = []
     for after, test in tests:
         known = path_condition.truth(after, test)
         if known is None:
             path_condition.learn(after, test, False)
-        outcomes.extend(execute(program, frame, after, node.body if known else node.orelse))
+        outcomes.extend(execute(interp, frame, after, node.body if known else node.orelse))
     return outcomes
 
 
-def _for(program: Program, frame: Frame, state: State, node: ir.For) -> Outcomes:
-    return loops.run_for(program, frame, state, node)
+def _for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Outcomes:
+    return loops.run_for(interp, frame, state, node)
 
 
-def _while(program: Program, frame: Frame, state: State, node: ir.While) -> Outcomes:
-    return loops.run_while(program, frame, state, node)
+def _while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
+    return loops.run_while(interp, frame, state, node)
 
 
-def _with(program: Program, frame: Frame, state: State, node: ir.With) -> Outcomes:
-    return with_stmt.run_with(program, frame, state, node)
+def _with(interp: Interpreter, frame: Frame, state: State, node: ir.With) -> Outcomes:
+    return with_stmt.run_with(interp, frame, state, node)
 
 
-def _try(program: Program, frame: Frame, state: State, node: ir.Try) -> Outcomes:
+def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
     start = state.fork()
     outcomes: Outcomes = []
-    handled = exceptional_flow.handles(node, program.default().framework.errors)
+    handled = exceptional_flow.handles(node, interp.context.default().framework.errors)
     if handled:
         state.modes = replace(state.modes, expects=state.modes.expects or "own", own=frame.caller)
-    for outcome in execute(program, frame, state, node.body):
+    for outcome in execute(interp, frame, state, node.body):
         if handled:
             outcome.state.modes = replace(outcome.state.modes, expects=start.modes.expects, own=start.modes.own)
         if outcome.flow == "next":
-            outcomes.extend(execute(program, frame, outcome.state, node.orelse))
+            outcomes.extend(execute(interp, frame, outcome.state, node.orelse))
         else:
             outcomes.append(outcome)
     for handler in node.handlers:
@@ -189,31 +187,31 @@ def _try(program: Program, frame: Frame, state: State, node: ir.Try) -> Outcomes
         path.assume("an exception is raised and handled")
         if handler.name is not None:
             path.bind(frame.env, handler.name, path.symbols.sym(("exception", node.at, path.next_id)))
-        outcomes.extend(execute(program, frame, path, handler.body))
+        outcomes.extend(execute(interp, frame, path, handler.body))
     if not node.finalbody:
-        return limited(program, outcomes)
-    return limited(program, [final for outcome in outcomes for final in _finally(program, frame, node, outcome)])
+        return interp.fuel.limited(outcomes)
+    return interp.fuel.limited([final for outcome in outcomes for final in _finally(interp, frame, node, outcome)])
 
 
-def _finally(program: Program, frame: Frame, node: ir.Try, outcome: Outcome) -> Outcomes:
+def _finally(interp: Interpreter, frame: Frame, node: ir.Try, outcome: Outcome) -> Outcomes:
     return [
         Outcome(final.state, outcome.flow, outcome.value) if final.flow == "next" else final
-        for final in execute(program, frame, outcome.state, node.finalbody)
+        for final in execute(interp, frame, outcome.state, node.finalbody)
     ]
 
 
-def _match(program: Program, frame: Frame, state: State, node: ir.Match) -> Outcomes:
+def _match(interp: Interpreter, frame: Frame, state: State, node: ir.Match) -> Outcomes:
     outcomes: Outcomes = []
-    for after, subject in expressions.evaluate(program, frame, state, node.subject):
+    for after, subject in interp.evaluate(frame, state, node.subject):
         after.bind(frame.env, node.name, subject)
         going = [after]
         for case in node.cases:
-            going = [rest for path in going for rest in _case(program, frame, path, case, outcomes)]
+            going = [rest for path in going for rest in _case(interp, frame, path, case, outcomes)]
         outcomes.extend(Outcome(path) for path in going)
-    return limited(program, outcomes)
+    return interp.fuel.limited(outcomes)
 
 
-def _case(program: Program, frame: Frame, state: State, case: ir.Case, outcomes: Outcomes) -> list[State]:
+def _case(interp: Interpreter, frame: Frame, state: State, case: ir.Case, outcomes: Outcomes) -> list[State]:
     """Add what happens if the case is taken; give the states in which it is not."""
     rest: list[State] = []
     tests: list[ir.Expr] = [test for test in (case.test, case.guard) if test is not None]
@@ -224,92 +222,92 @@ def _case(program: Program, frame: Frame, state: State, case: ir.Case, outcomes:
             if position == 0:
                 for name in case.binds:
                     path.bind(frame.env, name, path.symbols.sym(("captured", name, path.next_id)))
-            for after, value in expressions.evaluate(program, frame, path, test):
-                for side_state, side in path_condition.split(program, frame, after, value):
+            for after, value in interp.evaluate(frame, path, test):
+                for side_state, side in path_condition.split(interp, frame, after, value):
                     (taken if side else rest).append(side_state)
         going = taken
     for path in going:
-        outcomes.extend(execute(program, frame, path, case.body))
+        outcomes.extend(execute(interp, frame, path, case.body))
     return rest
 
 
-def _return(program: Program, frame: Frame, state: State, node: ir.Return) -> Outcomes:
+def _return(interp: Interpreter, frame: Frame, state: State, node: ir.Return) -> Outcomes:
     if node.value is None:
         return [Outcome(state, "return")]
-    return [Outcome(after, "return", value) for after, value in expressions.evaluate(program, frame, state, node.value)]
+    return [Outcome(after, "return", value) for after, value in interp.evaluate(frame, state, node.value)]
 
 
-def _raise(_program: Program, _frame: Frame, _state: State, _node: ir.Raise) -> Outcomes:
+def _raise(_interp: Interpreter, _frame: Frame, _state: State, _node: ir.Raise) -> Outcomes:
     return []
 
 
-def _assert(program: Program, frame: Frame, state: State, node: ir.Assert) -> Outcomes:
+def _assert(interp: Interpreter, frame: Frame, state: State, node: ir.Assert) -> Outcomes:
     return [
         Outcome(side_state)
-        for after, test in expressions.evaluate(program, frame, state, node.test)
-        for side_state, side in path_condition.split(program, frame, after, test)
+        for after, test in interp.evaluate(frame, state, node.test)
+        for side_state, side in path_condition.split(interp, frame, after, test)
         if side
     ]
 
 
-def _jump(_program: Program, _frame: Frame, state: State, node: ir.Jump) -> Outcomes:
+def _jump(_interp: Interpreter, _frame: Frame, state: State, node: ir.Jump) -> Outcomes:
     return [Outcome(state, "next" if node.kind == "pass" else node.kind)]
 
 
-def _scope(_program: Program, _frame: Frame, state: State, _node: ir.Scope) -> Outcomes:
+def _scope(_interp: Interpreter, _frame: Frame, state: State, _node: ir.Scope) -> Outcomes:
     return [Outcome(state)]
 
 
-def _import(program: Program, frame: Frame, state: State, node: ir.ImportName) -> Outcomes:
-    environment.bind_import(program, frame, state, node)
+def _import(interp: Interpreter, frame: Frame, state: State, node: ir.ImportName) -> Outcomes:
+    environment.bind_import(interp, frame, state, node)
     return [Outcome(state)]
 
 
-def _import_from(program: Program, frame: Frame, state: State, node: ir.ImportFrom) -> Outcomes:
-    environment.bind_import_from(program, frame, state, node)
+def _import_from(interp: Interpreter, frame: Frame, state: State, node: ir.ImportFrom) -> Outcomes:
+    environment.bind_import_from(interp, frame, state, node)
     return [Outcome(state)]
 
 
-def _function(program: Program, frame: Frame, state: State, node: ir.FunctionDef) -> Outcomes:
+def _function(interp: Interpreter, frame: Frame, state: State, node: ir.FunctionDef) -> Outcomes:
     outcomes: Outcomes = []
-    for after, closure in make_function(program, frame, state, node):
+    for after, closure in make_function(interp, frame, state, node):
         after.bind(frame.env, decorators.member(node), closure)
         outcomes.append(Outcome(after))
     return outcomes
 
 
 def make_function(
-    program: Program, frame: Frame, state: State, node: ir.FunctionDef, owner: ClassValue | None = None
+    interp: Interpreter, frame: Frame, state: State, node: ir.FunctionDef, owner: ClassValue | None = None
 ) -> list[tuple[State, Value]]:
     """Give the function that a definition makes, with its defaults evaluated and its decorators applied."""
     env = frame.env if frame.closure is not None or owner is None else None
-    for after, defaults in calls.evaluate_defaults(program, frame, state, node.function):
+    for after, defaults in closures.evaluate_defaults(interp, frame, state, node.function):
         closure = Closure(node.function, frame.module, env, defaults, owner)
-        return decorators.apply(program, frame, after, node.decorators, closure)
+        return decorators.apply(interp, frame, after, node.decorators, closure)
     return []
 
 
-def _class(program: Program, frame: Frame, state: State, node: ir.ClassDef) -> Outcomes:
-    cls = make_class(program, frame, state, node, {})
+def _class(interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef) -> Outcomes:
+    cls = make_class(interp, frame, state, node, {})
     state.bind(frame.env, node.name, cls)
     return [Outcome(state)]
 
 
 def make_class(
-    program: Program, frame: Frame, state: State, node: ir.ClassDef, methods: Mapping[str, Slice]
+    interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef, methods: Mapping[str, Slice]
 ) -> ClassValue:
     """Give the class of a definition; its body runs later, on each path that asks for a class attribute."""
     bases: list[Value] = []
     for base in node.bases:
         # IMPRECISE: a base expression with several values is followed on its first one.
-        results = expressions.evaluate(program, frame, state, base)
+        results = interp.evaluate(frame, state, base)
         bases.append(results[0][1] if results else NONE)
     is_data = any(decorators.spells(decorator, "dataclass") for decorator in node.decorators)
     env = frame.env if frame.closure is not None else None
     return ClassValue(node.name, node.name, frame.module, tuple(bases), frame.slice, methods, is_data, env)
 
 
-def class_body(program: Program, state: State, cls: ClassValue) -> Ref:
+def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
     """Give the name space of a class on this path, running its body if this path has not yet."""
     key = ("class", cls.slice, cls.name, id(cls))
     known = state.bindings.get(key)
@@ -317,45 +315,18 @@ def class_body(program: Program, state: State, cls: ClassValue) -> Ref:
         return known
     env = state.new(Names({}, {}, cls.env))
     state.attach(key, env)
-    node = definition(program, cls)
+    node = interp.context.definition(cls)
     if node is not None:
         frame = Frame(env, cls.module, cls.slice)
-        run_in_place(program, frame, state, node.body)
+        run_in_place(interp, frame, state, node.body)
     return env
 
 
-def definition(program: Program, cls: ClassValue) -> ir.ClassDef | None:
-    """Give the definition node of a class."""
-    return program.class_node(cls.slice, cls.name) or nested_class(program.code(cls.slice).body, cls.name)
+def _unknown(interp: Interpreter, frame: Frame, state: State, node: ir.Unknown) -> Outcomes:
+    return [Outcome(after) for after, _ in interp.evaluate(frame, state, node)]
 
 
-def nested_class(body: Sequence[ir.Stmt], name: str) -> ir.ClassDef | None:
-    """Find a class definition inside other statements."""
-    for node in body:
-        match node:
-            case ir.ClassDef() if node.name == name:
-                return node
-            case ir.ClassDef() | ir.If() | ir.For() | ir.While() | ir.With() | ir.Try():
-                found = nested_class((*node.body, *getattr(node, "orelse", ())), name)
-            case ir.FunctionDef():
-                found = nested_class(node.function.body, name)
-            case _:
-                found = None
-        if found is not None:
-            return found
-    return None
-
-
-def _unknown(program: Program, frame: Frame, state: State, node: ir.Unknown) -> Outcomes:
-    return [Outcome(after) for after, _ in expressions.evaluate(program, frame, state, node)]
-
-
-def returned(outcome: Outcome) -> Value:
-    """Give what a function returns on a path that ended or ran off its end."""
-    return outcome.value if outcome.flow == "return" else NONE
-
-
-_EXECUTORS: dict[type, Callable[[Program, Frame, State, Any], Outcomes]] = {
+_EXECUTORS: dict[type, Callable[[Interpreter, Frame, State, Any], Outcomes]] = {
     ir.ExprStmt: _expr,
     ir.Assign: _assign,
     ir.Declare: _declare,

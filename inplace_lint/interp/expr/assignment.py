@@ -14,20 +14,21 @@ from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Value
 from inplace_lint.interp.checkers import kept_values, lost_update
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.control import iteration
-from inplace_lint.interp.expr import attributes, environment, expressions, operators, subscripts
+from inplace_lint.interp.expr import environment, operators, subscripts
 from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.module_scope import module_env
 from inplace_lint.ir import nodes as ir
 
 
 def assign(
-    program: Program, frame: Frame, state: State, target: ir.Expr, value: Value, source: ir.Expr | None = None
+    interp: Interpreter, frame: Frame, state: State, target: ir.Expr, value: Value, source: ir.Expr | None = None
 ) -> list[State]:
     """Bind a target to a value; several states when evaluating the target has several outcomes."""
     match target:
         case ir.Name(_, name):
-            bind(program, frame, state, name, value)
+            bind(interp, frame, state, name, value)
             kept_values.fetched(state, frame, name, value, source)
             if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module stays
                 kept_values.keep(state, Place(frame.slice, source.at), value, lasting=True)
@@ -36,24 +37,24 @@ def assign(
             kept_values.keep_alias(state, Place(frame.slice, at), value)
             return [
                 after
-                for before, receiver in expressions.evaluate(program, frame, state, inner)
-                for after in attributes.set_(program, frame, before, receiver, name, value, at)
+                for before, receiver in interp.evaluate(frame, state, inner)
+                for after in interp.set_attribute(frame, before, receiver, name, value, at)
             ]
         case ir.Subscript(_, inner, index):
             return [
                 after
-                for before, (receiver, key) in expressions.evaluate_all(program, frame, state, (inner, index))
-                for after in subscripts.set_(program, frame, before, receiver, key, value, target, source)
+                for before, (receiver, key) in interp.evaluate_all(frame, state, (inner, index))
+                for after in subscripts.set_(interp, frame, before, receiver, key, value, target, source)
             ]
         case ir.Sequence(at, _, items):
-            return _unpack(program, frame, state, items, value, at, source)
+            return _unpack(interp, frame, state, items, value, at, source)
         case ir.Starred(inner):
-            return assign(program, frame, state, inner, value)
+            return assign(interp, frame, state, inner, value)
         case _:
             return [state]
 
 
-def bind(program: Program, frame: Frame, state: State, name: str, value: Value) -> None:
+def bind(interp: Interpreter, frame: Frame, state: State, name: str, value: Value) -> None:
     """Bind a variable in the scope that owns it: a global or nonlocal one where it is found, else the frame's own."""
     closure = frame.closure
     if closure is None or name in closure.function.local or _is_inner(state, frame):
@@ -68,8 +69,8 @@ def bind(program: Program, frame: Frame, state: State, name: str, value: Value) 
             state.bind(env, name, value)
             return
         env = scope.parent
-    environment.module_variable(program, state, frame.module, name)
-    state.bind(environment.module_env(state, frame.module), name, value)
+    environment.module_variable(interp, state, frame.module, name)
+    state.bind(module_env(state, frame.module), name, value)
 
 
 def _is_inner(state: State, frame: Frame) -> bool:
@@ -78,7 +79,7 @@ def _is_inner(state: State, frame: Frame) -> bool:
 
 
 def _unpack(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     items: tuple[ir.Expr, ...],
@@ -90,7 +91,7 @@ def _unpack(
         source = None
     star = next((position for position, item in enumerate(items) if isinstance(item, ir.Starred)), None)
     spread = iteration.unpack(
-        program, frame, state, value, source, at, len(items) - (star is not None), star is not None
+        interp, frame, state, value, source, at, len(items) - (star is not None), star is not None
     )
     values = list(spread)
     if star is not None:
@@ -100,75 +101,75 @@ def _unpack(
         values = [*values[:star], rest, *values[len(values) - tail :]]
     states = [state]
     for item, each in zip(items, values, strict=False):
-        states = [after for path in states for after in assign(program, frame, path, item, each)]
+        states = [after for path in states for after in assign(interp, frame, path, item, each)]
     return states
 
 
-def augment(program: Program, frame: Frame, state: State, node: ir.AugAssign) -> list[State]:
+def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign) -> list[State]:
     """Run an augmented assignment: get, operate (in place where the type does), set."""
     match node.target:
         case ir.Name():
             return [
-                _rebound(program, frame, done, node, old, result)
-                for after, (old, value) in expressions.evaluate_all(program, frame, state, (node.target, node.value))
-                for done, result in operators.augmented(program, frame, after, node, old, value)
+                _rebound(interp, frame, done, node, old, result)
+                for after, (old, value) in interp.evaluate_all(frame, state, (node.target, node.value))
+                for done, result in operators.augmented(interp, frame, after, node, old, value)
             ]
         case ir.Attr(at, inner, name):
             return [
                 final
-                for before, receiver in expressions.evaluate(program, frame, state, inner)
-                for got, old in attributes.get(program, frame, before, receiver, name, at)
-                for after, value in expressions.evaluate(program, frame, got, node.value)
-                for done, result in operators.augmented(program, frame, after, node, old, value)
+                for before, receiver in interp.evaluate(frame, state, inner)
+                for got, old in interp.get_attribute(frame, before, receiver, name, at)
+                for after, value in interp.evaluate(frame, got, node.value)
+                for done, result in operators.augmented(interp, frame, after, node, old, value)
                 for final in (
                     [done]
-                    if _is_refused(program, frame, done, node, old, result)
-                    else attributes.set_(program, frame, done, receiver, name, result, at)
+                    if _is_refused(interp, frame, done, node, old, result)
+                    else interp.set_attribute(frame, done, receiver, name, result, at)
                 )
             ]
         case ir.Subscript(_, inner, index):
             return [
                 final
-                for before, (receiver, key) in expressions.evaluate_all(program, frame, state, (inner, index))
-                for got, old in subscripts.get(program, frame, before, receiver, key, node.target)
-                for after, value in expressions.evaluate(program, frame, got, node.value)
-                for done, result in operators.augmented(program, frame, after, node, old, value)
-                for final in subscripts.set_(program, frame, done, receiver, key, result, node.target, None, again=True)
+                for before, (receiver, key) in interp.evaluate_all(frame, state, (inner, index))
+                for got, old in interp.get_item(frame, before, receiver, key, node.target)
+                for after, value in interp.evaluate(frame, got, node.value)
+                for done, result in operators.augmented(interp, frame, after, node, old, value)
+                for final in subscripts.set_(interp, frame, done, receiver, key, result, node.target, None, again=True)
             ]
         case _:
-            return [after for after, _ in expressions.evaluate(program, frame, state, node.value)]
+            return [after for after, _ in interp.evaluate(frame, state, node.value)]
 
 
-def _is_refused(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> bool:
+def _is_refused(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> bool:
     """Report a parameter that would be bound to a plain tensor; the path goes on, with the parameter as it was."""
     tensor = state.tensor(old)
     if tensor is None or not tensor.param or result == old:
         return False
-    framework = (program.facts.get(tensor.framework) or program.default()).framework
+    framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
     if framework.keeps_parameters:
         touch = Touch(f"{framework.tensor}.{node.op}=", frame.site(node.at), "", text_of(node.target), "augmented")
         state.report(Refused(framework.name, "parameter", touch, None, state.assumptions))
     return framework.keeps_parameters
 
 
-def _rebound(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> State:
+def _rebound(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> State:
     assert isinstance(node.target, ir.Name)
-    lost_update.check(program, frame, state, node, old, value)
-    bind(program, frame, state, node.target.id, value)
+    lost_update.check(interp, frame, state, node, old, value)
+    bind(interp, frame, state, node.target.id, value)
     return state
 
 
-def delete(program: Program, frame: Frame, state: State, target: ir.Expr) -> None:
+def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> None:
     """Remove a variable or a dict item; anything else is left alone."""
     match target:
         case ir.Name(_, name):
             state.unbind(frame.env, name)
         case ir.Subscript(_, inner, _):
-            for after, receiver in expressions.evaluate(program, frame, state, inner)[:1]:
+            for after, receiver in interp.evaluate(frame, state, inner)[:1]:
                 _forget_items(after, receiver)
         case ir.Sequence(_, _, items):
             for item in items:
-                delete(program, frame, state, item)
+                delete(interp, frame, state, item)
         case _:
             pass
 

@@ -22,15 +22,14 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import calls, closures, enums, instances
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import statements
+from inplace_lint.interp.call import closures, enums
+from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
-from inplace_lint.interp.transfer import apply, materialise
-
-Results = list[tuple[State, Value]]
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
 
@@ -86,25 +85,25 @@ _AMBIGUOUS = frozenset(
 )
 
 
-def get(program: Program, frame: Frame, state: State, value: Value, name: str, at: int) -> Results:
+def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Results:
     """Give `value.name`; a property is run."""
     if type(value) is Ref:  # by far the commonest
-        return _of_object(program, frame, state, value, name, at)
+        return _of_object(interp, frame, state, value, name, at)
     match value:
         case Dotted(dotted):
-            return [(state, _library_attribute(program, dotted, name))]
+            return [(state, _library_attribute(interp, dotted, name))]
         case ModuleValue(path):
-            return [(state, environment.imported(program, state, Imported(path, name)))]
+            return [(state, environment.imported(interp, state, Imported(path, name)))]
         case Super(owner, receiver):
-            return _super(program, frame, state, owner, receiver, name, at)
+            return _super(interp, frame, state, owner, receiver, name, at)
         case ClassValue():
-            return _of_class(program, frame, state, value, name)
+            return _of_class(interp, frame, state, value, name)
         case Tuple():
-            return [(state, _of_tuple(program, value, name))]
+            return [(state, _of_tuple(interp, value, name))]
         case Const():
             return [(state, value if name in enums.VALUES else Builtin(name, value))]
         case Sym():
-            return _of_unknown(program, frame, state, value, name, at)
+            return _of_unknown(interp, frame, state, value, name, at)
         case _:
             return [(state, _of_other(state, value, name))]
 
@@ -119,84 +118,86 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return state.symbols.sym(("attr", value, name))
 
 
-def _of_tuple(program: Program, value: Tuple, name: str) -> Value:
+def _of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:
     """Give a part by the name that the tuple has for it, or the framework for parts of its results."""
     if name in value.fields:
         return value.items[value.fields.index(name)]
-    place = program.default().framework.fields.get(name)
+    place = interp.context.default().framework.fields.get(name)
     return Builtin(name, value) if place is None or place >= len(value.items) else value.items[place]
 
 
-def _library_attribute(program: Program, dotted: str, name: str) -> Value:
+def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
     full = f"{dotted}.{name}"
-    facts = program.facts_of(full)
+    facts = interp.context.facts_of(full)
     return Dotted(full if facts is None else facts.canonical(full))
 
 
-def _of_unknown(program: Program, frame: Frame, state: State, value: Sym, name: str, at: int) -> Results:
+def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, name: str, at: int) -> Results:
     known = state.bindings.get(("attribute", value.id, name))
     if known is not None:
         return [(state, known)]
-    facts = materialise.framework_of(program, state, value)
+    facts = materialise.framework_of(interp, state, value)
     if facts is None and value.kind not in materialise.NOT_TENSORS and name not in _AMBIGUOUS:
-        default = program.default()
+        default = interp.context.default()
         forms = default.forms(f"{default.framework.tensor}.{name}")
         if forms and (value.kind == "input" or not name.endswith("_")) and name not in default.framework.attributes:
             facts = default
     if facts is not None:
         method = f"{facts.framework.tensor}.{name}"
         if facts.forms(method):
-            return _tensor_attribute(program, frame, state, value, method, at)
+            return _tensor_attribute(interp, frame, state, value, method, at)
     if name == "shape":
         return [(state, state.symbols.sym(("shape", value.id), "sequence"))]
     kind = "number" if name in {"ndim", "itemsize"} else "input" if value.kind == "input" else ""
     return [(state, state.symbols.sym(("attr", value.id, name), kind))]
 
 
-def _tensor_attribute(program: Program, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
+def _tensor_attribute(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
     """Give a tensor's attribute: computed when the fact says it is no method, else the bound method."""
-    facts = program.facts_of(method)
+    facts = interp.context.facts_of(method)
     assert facts is not None
     if method.rpartition(".")[2] in facts.framework.attributes:
-        return apply.call_op(program, frame, state, method, Arguments((value,)), at)
+        return interp.apply_op(frame, state, method, Arguments((value,)), at)
     return [(state, Bound(value, Dotted(method)))]
 
 
-def _of_object(program: Program, frame: Frame, state: State, value: Ref, name: str, at: int) -> Results:
+def _of_object(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str, at: int) -> Results:
     match state.object(value):
         case Tensor() as tensor:
-            return _of_tensor(program, frame, state, value, tensor, name, at)
+            return _of_tensor(interp, frame, state, value, tensor, name, at)
         case ListObject() | DictObject():
             return [(state, Builtin(name, value))]
         case Instance() as instance:
-            return _of_instance(program, frame, state, value, instance, name, at)
+            return _of_instance(interp, frame, state, value, instance, name, at)
         case _:
             return [(state, state.symbols.sym(("attr", value, name)))]
 
 
-def _of_tensor(program: Program, frame: Frame, state: State, value: Ref, tensor: Tensor, name: str, at: int) -> Results:
-    facts = program.facts.get(tensor.framework) or program.default()
+def _of_tensor(
+    interp: Interpreter, frame: Frame, state: State, value: Ref, tensor: Tensor, name: str, at: int
+) -> Results:
+    facts = interp.context.facts.get(tensor.framework) or interp.context.default()
     framework = facts.framework
     if name == framework.requires_grad and tensor.rg is not None:
         return [(state, Const(tensor.rg is not framework.negated))]
     if name == "is_leaf" and tensor.leaf is not None:
         return [(state, Const(tensor.leaf))]
     if name == "grad":
-        return [(state, _gradient(program, state, value, tensor))]
+        return [(state, _gradient(interp, state, value, tensor))]
     known = state.bindings.get(("attribute", value.id, name))
     if known is not None:
         return [(state, known)]
     method = f"{framework.tensor}.{name}"
     if facts.forms(method):
-        return _tensor_attribute(program, frame, state, value, method, at)
-    program.budget.counters["calls_without_fact:" + method] += 0
+        return _tensor_attribute(interp, frame, state, value, method, at)
+    interp.fuel.counters["calls_without_fact:" + method] += 0
     return [(state, state.symbols.sym(("attr", value, name)))]
 
 
-def _gradient(program: Program, state: State, value: Ref, tensor: Tensor) -> Value:
+def _gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> Value:
     """Give the gradient of a tensor: another tensor, which itself requires grad only where the framework says so."""
     if tensor.grad is None:
-        facts = program.facts.get(tensor.framework) or program.default()
+        facts = interp.context.facts.get(tensor.framework) or interp.context.default()
         own = facts.framework.own_gradients
         grad = state.new(Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
         state.put(value, replace(tensor, grad=grad))
@@ -205,7 +206,7 @@ def _gradient(program: Program, state: State, value: Ref, tensor: Tensor) -> Val
 
 
 def _of_instance(
-    program: Program, frame: Frame, state: State, value: Ref, instance: Instance, name: str, at: int
+    interp: Interpreter, frame: Frame, state: State, value: Ref, instance: Instance, name: str, at: int
 ) -> Results:
     found = instance.attrs.get(name)
     if found is not None:
@@ -217,103 +218,103 @@ def _of_instance(
     if instance.pending is not None:
         return [
             result
-            for after in instances.settle(program, frame, state, value, at)
-            for result in get(program, frame, after, value, name, at)
+            for after in interp.settle(frame, state, value, at)
+            for result in get(interp, frame, after, value, name, at)
         ]
-    resolved = lookup(program, state, instance.cls, name)
+    resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
-        own = special(program, frame, state, value, "__getattr__", (Const(name),), at)
+        own = special(interp, frame, state, value, "__getattr__", (Const(name),), at)
         if own is not None:
             return own
         return [(state, state.symbols.sym(("attr", value, name)))]
-    return _bound(program, frame, state, value, resolved, at)
+    return _bound(interp, frame, state, value, resolved, at)
 
 
-def lookup(program: Program, state: State, cls: Value, name: str, after: ClassValue | None = None) -> Value | None:
+def lookup(interp: Interpreter, state: State, cls: Value, name: str, after: ClassValue | None = None) -> Value | None:
     """Find a class attribute by the method resolution order, beginning behind `after` if given; None if unknown."""
     skipping = after is not None
-    order = program.mro(cls)
+    order = interp.context.mro(cls)
     for entry in order:
         if skipping:
             skipping = entry is not after
             continue
         if isinstance(entry, ClassValue):
-            found = own_attribute(program, state, entry, name)
+            found = own_attribute(interp, state, entry, name)
             if found is not None:
                 return found
         elif isinstance(entry, Dotted):
-            found = table.library_method(program, entry.name, name)
+            found = library_method(interp, entry.name, name)
             if found is not None:
                 return found
     return None
 
 
 def special(
-    program: Program, frame: Frame, state: State, value: Value, name: str, arguments: tuple[Value, ...], at: int
+    interp: Interpreter, frame: Frame, state: State, value: Value, name: str, arguments: tuple[Value, ...], at: int
 ) -> Results | None:
     """Give what a special method that the program defines for an object returns; None if it defines none."""
     instance = state.instance(value)
     if instance is None or not isinstance(instance.cls, ClassValue):
         return None
-    method = lookup(program, state, instance.cls, name)
+    method = lookup(interp, state, instance.cls, name)
     if not isinstance(method, Closure):
         return None
-    return calls.call(program, frame, state, Bound(value, method), Arguments(arguments), at)
+    return interp.call(frame, state, Bound(value, method), Arguments(arguments), at)
 
 
-def own_attribute(program: Program, state: State, cls: ClassValue, name: str) -> Value | None:
+def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value | None:
     """Give what the body of a class binds a name to."""
     slice_ = cls.methods.get(name)
     if slice_ is not None:
-        method = closures.method(program, state, cls, name, slice_)
+        method = closures.method(interp, state, cls, name, slice_)
         if method is not None:
             return method
-    scope = state.heap[statements.class_body(program, state, cls).id]
+    scope = state.heap[interp.class_body(state, cls).id]
     assert isinstance(scope, Names)
     found = scope.values.get(name)
     return replace(found, owner=cls, env=cls.env) if isinstance(found, Closure) and found.owner is None else found
 
 
-def _bound(program: Program, frame: Frame, state: State, value: Value, found: Value, at: int) -> Results:
+def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found: Value, at: int) -> Results:
     """Bind a class attribute to its receiver as Python's descriptors do."""
     if isinstance(found, Closure):
         if found.wrapper == "static":
             return [(state, found)]
         if found.wrapper == "property":
-            return calls.call(program, frame, state, Bound(value, found), Arguments(), at)
+            return interp.call(frame, state, Bound(value, found), Arguments(), at)
         return [(state, Bound(value, found))]
-    if isinstance(found, Dotted) and table.is_method(program, found.name):
+    if isinstance(found, Dotted) and is_method(interp, found.name):
         return [(state, Bound(value, found))]
     return [(state, found)]
 
 
-def _of_class(program: Program, frame: Frame, state: State, cls: ClassValue, name: str) -> Results:
+def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, name: str) -> Results:
     if name == "__name__":
         return [(state, Const(cls.name))]
-    found = lookup(program, state, cls, name)
+    found = lookup(interp, state, cls, name)
     if found is None:
         return [(state, state.symbols.sym(("attr", cls.slice, cls.name, name)))]
     if isinstance(found, Closure) and found.wrapper == "class":
         return [(state, Bound(cls, found))]
-    if isinstance(found, Dotted) and table.takes_class(program, found.name):
+    if isinstance(found, Dotted) and takes_class(interp, found.name):
         return [(state, Bound(cls, found))]
-    return [(state, enums.member(program, state, cls, name, found))]
+    return [(state, enums.member(interp, state, cls, name, found))]
 
 
 def _super(
-    program: Program, frame: Frame, state: State, owner: ClassValue, receiver: Value, name: str, at: int
+    interp: Interpreter, frame: Frame, state: State, owner: ClassValue, receiver: Value, name: str, at: int
 ) -> Results:
     instance = state.instance(receiver)
     cls = instance.cls if instance is not None else receiver
-    found = lookup(program, state, cls, name, after=owner)
+    found = lookup(interp, state, cls, name, after=owner)
     if found is None:
         found = Builtin(f"object.{name}", receiver) if name in _OF_OBJECT else state.symbols.sym(("super", name))
         return [(state, found)]
-    return _bound(program, frame, state, receiver, found, at)
+    return _bound(interp, frame, state, receiver, found, at)
 
 
 def set_(
-    program: Program, frame: Frame, state: State, receiver: Value, name: str, value: Value, at: int
+    interp: Interpreter, frame: Frame, state: State, receiver: Value, name: str, value: Value, at: int
 ) -> list[State]:
     """Run `receiver.name = value`."""
     ref = state.ref(receiver)
@@ -321,20 +322,18 @@ def set_(
     if isinstance(value, Const) and value.value is True and value.origin is None:
         value = Const(True, Place(frame.slice, at))  # a flag that is set here decides a write later
     if isinstance(thing, Tensor) and ref is not None:
-        return table.set_tensor_attribute(program, frame, state, ref, thing, name, value, at)
+        return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:
-        found = lookup(program, state, thing.cls, name)
+        found = lookup(interp, state, thing.cls, name)
         if isinstance(found, Closure) and found.wrapper == "property":
-            setter = lookup(program, state, thing.cls, f"{name}.setter")
+            setter = lookup(interp, state, thing.cls, f"{name}.setter")
             if not isinstance(setter, Closure):
                 return [state]
-            return [
-                after for after, _ in calls.call(program, frame, state, Bound(ref, setter), Arguments((value,)), at)
-            ]
+            return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
         state.set_attribute(ref, name, value)
     elif isinstance(receiver, Sym):
         state.attach(("attribute", receiver.id, name), value)
     elif isinstance(receiver, ClassValue):
-        env = statements.class_body(program, state, receiver)
+        env = interp.class_body(state, receiver)
         state.bind(env, name, value)
     return [state]

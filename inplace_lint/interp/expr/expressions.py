@@ -15,158 +15,156 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
-from inplace_lint.interp.call import calls
+from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.checkers import kept_values
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import iteration, path_condition
-from inplace_lint.interp.expr import assignment, attributes, environment, operators, subscripts
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import environment, operators
 from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
 
-Result = tuple[State, Value]
-Results = list[Result]
 
-
-def evaluate(program: Program, frame: Frame, state: State, expr: ir.Expr) -> Results:
+def evaluate(interp: Interpreter, frame: Frame, state: State, expr: ir.Expr) -> Results:
     """Give every value that the expression can have on a feasible path, with the state after it."""
     if type(expr) is ir.Const:
         return [(state, Const(expr.value))]
     if type(expr) is ir.Name:
-        return [(state, environment.read(program, frame, state, expr.id))]
-    return _EVALUATORS[type(expr)](program, frame, state, expr)
+        return [(state, environment.read(interp, frame, state, expr.id))]
+    return _EVALUATORS[type(expr)](interp, frame, state, expr)
 
 
 def evaluate_all(
-    program: Program, frame: Frame, state: State, exprs: Sequence[ir.Expr]
+    interp: Interpreter, frame: Frame, state: State, exprs: Sequence[ir.Expr]
 ) -> list[tuple[State, tuple[Value, ...]]]:
     """Evaluate expressions from left to right; at most as many combinations are kept as the width allows."""
     values: list[Value] = []
     for position, expr in enumerate(exprs):
         kind = type(expr)
         if kind is ir.Name:
-            values.append(environment.read(program, frame, state, expr.id))  # type: ignore[union-attr]
+            values.append(environment.read(interp, frame, state, expr.id))  # type: ignore[union-attr]
             continue
         if kind is ir.Const:
             values.append(Const(expr.value))  # type: ignore[union-attr]
             continue
-        results = _EVALUATORS[kind](program, frame, state, expr)
+        results = _EVALUATORS[kind](interp, frame, state, expr)
         if len(results) != 1:
             done = tuple(values)
             forked = [(after, (*done, value)) for after, value in results]
-            return _evaluate_rest(program, frame, forked, exprs[position + 1 :])
+            return _evaluate_rest(interp, frame, forked, exprs[position + 1 :])
         state, value = results[0]
         values.append(value)
     return [(state, tuple(values))]
 
 
 def _evaluate_rest(
-    program: Program, frame: Frame, partial: list[tuple[State, tuple[Value, ...]]], exprs: Sequence[ir.Expr]
+    interp: Interpreter, frame: Frame, partial: list[tuple[State, tuple[Value, ...]]], exprs: Sequence[ir.Expr]
 ) -> list[tuple[State, tuple[Value, ...]]]:
     """Go on evaluating on several paths."""
     for expr in exprs:
-        width = program.budget.share(len(partial))
+        width = interp.fuel.share(len(partial))
         partial = [
             (after, (*values, value))
             for before, values in partial
-            for after, value in evaluate(program, frame, before, expr)
+            for after, value in evaluate(interp, frame, before, expr)
         ]
-        program.budget.width = width
+        interp.fuel.width = width
         if len(partial) > width:
-            program.budget.drop("paths")
+            interp.fuel.drop("paths")
             partial = partial[:width]
     return partial
 
 
-def _attr(program: Program, frame: Frame, state: State, expr: ir.Attr) -> Results:
+def _attr(interp: Interpreter, frame: Frame, state: State, expr: ir.Attr) -> Results:
     return [
         result
-        for after, value in evaluate(program, frame, state, expr.value)
-        for result in attributes.get(program, frame, after, value, expr.name, expr.at)
+        for after, value in evaluate(interp, frame, state, expr.value)
+        for result in interp.get_attribute(frame, after, value, expr.name, expr.at)
     ]
 
 
-def _subscript(program: Program, frame: Frame, state: State, expr: ir.Subscript) -> Results:
+def _subscript(interp: Interpreter, frame: Frame, state: State, expr: ir.Subscript) -> Results:
     return [
         result
-        for after, (value, index) in evaluate_all(program, frame, state, (expr.value, expr.key))
-        for result in subscripts.get(program, frame, after, value, index, expr)
+        for after, (value, index) in evaluate_all(interp, frame, state, (expr.value, expr.key))
+        for result in interp.get_item(frame, after, value, index, expr)
     ]
 
 
-def _slice(program: Program, frame: Frame, state: State, expr: ir.SliceExpr) -> Results:
+def _slice(interp: Interpreter, frame: Frame, state: State, expr: ir.SliceExpr) -> Results:
     parts = [part if part is not None else ir.Const(None) for part in (expr.lower, expr.upper, expr.step)]
-    return [(after, SliceValue(*values)) for after, values in evaluate_all(program, frame, state, parts)]
+    return [(after, SliceValue(*values)) for after, values in evaluate_all(interp, frame, state, parts)]
 
 
-def _call(program: Program, frame: Frame, state: State, expr: ir.Call) -> Results:
-    return calls.evaluate_call(program, frame, state, expr)
+def _call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
+    return calls.evaluate_call(interp, frame, state, expr)
 
 
-def _starred(program: Program, frame: Frame, state: State, expr: ir.Starred) -> Results:
-    return evaluate(program, frame, state, expr.value)
+def _starred(interp: Interpreter, frame: Frame, state: State, expr: ir.Starred) -> Results:
+    return evaluate(interp, frame, state, expr.value)
 
 
-def _unary(program: Program, frame: Frame, state: State, expr: ir.Unary) -> Results:
+def _unary(interp: Interpreter, frame: Frame, state: State, expr: ir.Unary) -> Results:
     if expr.op == "not":
-        budget = program.budget
+        budget = interp.fuel
         budget.prefers = not budget.prefers
-        results = evaluate(program, frame, state, expr.operand)
+        results = evaluate(interp, frame, state, expr.operand)
         budget.prefers = not budget.prefers
         return [(after, path_condition.negate(after, value)) for after, value in results]
-    results = evaluate(program, frame, state, expr.operand)
+    results = evaluate(interp, frame, state, expr.operand)
     return [
-        result for after, value in results for result in operators.unary(program, frame, after, expr.op, value, expr)
+        result for after, value in results for result in operators.unary(interp, frame, after, expr.op, value, expr)
     ]
 
 
-def _binary(program: Program, frame: Frame, state: State, expr: ir.Binary) -> Results:
+def _binary(interp: Interpreter, frame: Frame, state: State, expr: ir.Binary) -> Results:
     return [
         result
-        for after, (left, right) in evaluate_all(program, frame, state, (expr.left, expr.right))
-        for result in operators.binary(program, frame, after, expr.op, left, right, expr)
+        for after, (left, right) in evaluate_all(interp, frame, state, (expr.left, expr.right))
+        for result in operators.binary(interp, frame, after, expr.op, left, right, expr)
     ]
 
 
-def _compare(program: Program, frame: Frame, state: State, expr: ir.Compare) -> Results:
+def _compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare) -> Results:
     results: Results = []
-    for after, values in evaluate_all(program, frame, state, (expr.left, *expr.rights)):
-        results.extend(operators.compare(program, frame, after, expr, values))
+    for after, values in evaluate_all(interp, frame, state, (expr.left, *expr.rights)):
+        results.extend(operators.compare(interp, frame, after, expr, values))
     return results
 
 
-def _bool_op(program: Program, frame: Frame, state: State, expr: ir.BoolOp) -> Results:
+def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -> Results:
     stops_on = expr.op == "or"
     done: Results = []
-    open_: Results = evaluate(program, frame, state, expr.values[0])
+    open_: Results = evaluate(interp, frame, state, expr.values[0])
     for operand in expr.values[1:]:
         going: Results = []
         for after, value in open_:
-            for side_state, side in path_condition.split(program, frame, after, value):
+            for side_state, side in path_condition.split(interp, frame, after, value):
                 if side is stops_on:
                     done.append((side_state, value))
                 else:
-                    going.extend(evaluate(program, frame, side_state, operand))
+                    going.extend(evaluate(interp, frame, side_state, operand))
         open_ = going
-    return (done + open_)[: program.budget.width]
+    return (done + open_)[: interp.fuel.width]
 
 
-def _if_exp(program: Program, frame: Frame, state: State, expr: ir.IfExp) -> Results:
+def _if_exp(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp) -> Results:
     return [
         result
-        for after, test in evaluate(program, frame, state, expr.test)
-        for side_state, side in path_condition.split(program, frame, after, test)
-        for result in evaluate(program, frame, side_state, expr.then if side else expr.orelse)
+        for after, test in evaluate(interp, frame, state, expr.test)
+        for side_state, side in path_condition.split(interp, frame, after, test)
+        for result in evaluate(interp, frame, side_state, expr.then if side else expr.orelse)
     ]
 
 
-def _sequence(program: Program, frame: Frame, state: State, expr: ir.Sequence) -> Results:
+def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence) -> Results:
     results: Results = []
-    for after, values in evaluate_all(program, frame, state, expr.items):
+    for after, values in evaluate_all(interp, frame, state, expr.items):
         items: list[Value] = []
         exact = True
         for item, value in zip(expr.items, values, strict=True):
             if isinstance(item, ir.Starred):
-                spread = iteration.items_of(program, frame, after, value, item.value, expr.at)
+                spread = interp.items_of(frame, after, value, item.value, expr.at)
                 items.extend(spread.items)
                 exact = exact and spread.exact
             else:
@@ -184,10 +182,10 @@ def _display(state: State, kind: str, items: tuple[Value, ...], exact: bool) -> 
     return state.new(ListObject(items, exact, kind))
 
 
-def _dict(program: Program, frame: Frame, state: State, expr: ir.DictDisplay) -> Results:
+def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay) -> Results:
     parts = [part if part is not None else ir.Const(None) for item in expr.items for part in item]
     results: Results = []
-    for after, values in evaluate_all(program, frame, state, parts):
+    for after, values in evaluate_all(interp, frame, state, parts):
         items: dict[object, Value] = {}
         exact = True
         for (key_expr, _), key, value in zip(expr.items, values[::2], values[1::2], strict=True):
@@ -203,14 +201,14 @@ def _dict(program: Program, frame: Frame, state: State, expr: ir.DictDisplay) ->
     return results
 
 
-def _comprehension(program: Program, frame: Frame, state: State, expr: ir.Comprehension) -> Results:
+def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Comprehension) -> Results:
     env = state.new(Names({}, {}, frame.env))
     state.attach(("comprehension", env.id), env)
     inner = Frame(
         env, frame.module, frame.slice, frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack
     )
     partial: list[tuple[State, tuple[tuple[Value, Value], ...], bool]] = [(state, (), True)]
-    done = _clauses(program, inner, partial, expr, 0)
+    done = _clauses(interp, inner, partial, expr, 0)
     for after, pairs, _ in done:
         for _, value in pairs:
             kept_values.keep(after, Place(frame.slice, expr.at), value, lasting=False)
@@ -220,50 +218,50 @@ def _comprehension(program: Program, frame: Frame, state: State, expr: ir.Compre
 Collected = list[tuple[State, tuple[tuple[Value, Value], ...], bool]]
 
 
-def _clauses(program: Program, frame: Frame, partial: Collected, expr: ir.Comprehension, depth: int) -> Collected:
+def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Comprehension, depth: int) -> Collected:
     """Run the clauses from `depth` on, adding what the element evaluates to."""
     if depth == len(expr.clauses):
         parts = (expr.key if expr.key is not None else ir.Const(None), expr.element)
         return [
             (after, (*pairs, (key, value)), exact)
             for before, pairs, exact in partial
-            for after, (key, value) in evaluate_all(program, frame, before, parts)
-        ][: program.budget.width]
+            for after, (key, value) in evaluate_all(interp, frame, before, parts)
+        ][: interp.fuel.width]
     clause = expr.clauses[depth]
     done: Collected = []
     for before, pairs, exact in partial:
-        for after, iterable in evaluate(program, frame, before, clause.iter):
-            turns = iteration.turns(program, frame, after, iterable, clause.iter, expr.at)
+        for after, iterable in evaluate(interp, frame, before, clause.iter):
+            turns = interp.turns(frame, after, iterable, clause.iter, expr.at)
             going: Collected = [(after, pairs, exact and turns.exact)]
             for item in turns.items:
-                going = _turn(program, frame, going, expr, depth, item)
+                going = _turn(interp, frame, going, expr, depth, item)
             done.extend(going)
-    return done[: program.budget.width]
+    return done[: interp.fuel.width]
 
 
 def _turn(
-    program: Program, frame: Frame, going: Collected, expr: ir.Comprehension, depth: int, item: Value
+    interp: Interpreter, frame: Frame, going: Collected, expr: ir.Comprehension, depth: int, item: Value
 ) -> Collected:
     clause = expr.clauses[depth]
     kept: Collected = []
     for state, pairs, exact in going:
-        for bound in assignment.assign(program, frame, state, clause.target, item):
+        for bound in interp.assign(frame, state, clause.target, item):
             sides: list[tuple[State, bool]] = [(bound, True)]
             for condition in clause.conditions:
                 sides = [
                     (split_state, side and chosen)
                     for before, side in sides
-                    for after, value in (evaluate(program, frame, before, condition) if side else [(before, NONE)])
+                    for after, value in (evaluate(interp, frame, before, condition) if side else [(before, NONE)])
                     for split_state, chosen in (
-                        path_condition.split(program, frame, after, value) if side else [(after, False)]
+                        path_condition.split(interp, frame, after, value) if side else [(after, False)]
                     )
                 ]
             for after, side in sides:
                 if side:
-                    kept.extend(_clauses(program, frame, [(after, pairs, exact)], expr, depth + 1))
+                    kept.extend(_clauses(interp, frame, [(after, pairs, exact)], expr, depth + 1))
                 else:
                     kept.append((after, pairs, exact))
-    return kept[: program.budget.width]
+    return kept[: interp.fuel.width]
 
 
 def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: bool) -> Value:
@@ -273,26 +271,26 @@ def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], 
     return state.new(ListObject(tuple(value for _, value in pairs), exact, "set" if kind == "set" else "list"))
 
 
-def _lambda(program: Program, frame: Frame, state: State, expr: ir.Lambda) -> Results:
+def _lambda(interp: Interpreter, frame: Frame, state: State, expr: ir.Lambda) -> Results:
     return [
         (after, Closure(expr.function, frame.module, frame.env, defaults))
-        for after, defaults in calls.evaluate_defaults(program, frame, state, expr.function)
+        for after, defaults in closures.evaluate_defaults(interp, frame, state, expr.function)
     ]
 
 
-def _named(program: Program, frame: Frame, state: State, expr: ir.NamedExpr) -> Results:
+def _named(interp: Interpreter, frame: Frame, state: State, expr: ir.NamedExpr) -> Results:
     return [
         (bound, value)
-        for after, value in evaluate(program, frame, state, expr.value)
-        for bound in assignment.assign(program, frame, after, expr.target, value)
+        for after, value in evaluate(interp, frame, state, expr.value)
+        for bound in interp.assign(frame, after, expr.target, value)
     ]
 
 
-def _yield(program: Program, frame: Frame, state: State, expr: ir.Yield) -> Results:
+def _yield(interp: Interpreter, frame: Frame, state: State, expr: ir.Yield) -> Results:
     if expr.value is None:
         return [(state, NONE)] if frame.inside is None else [(after, NONE) for after in frame.inside(state, NONE)]
     results: Results = []
-    for after, value in evaluate(program, frame, state, expr.value):
+    for after, value in evaluate(interp, frame, state, expr.value):
         if frame.inside is not None:
             results.extend((done, NONE) for done in frame.inside(after, value))
             continue
@@ -322,9 +320,9 @@ def _filled(template: str, values: tuple[Value, ...]) -> str | None:
         return None
 
 
-def _format(program: Program, frame: Frame, state: State, expr: ir.Format) -> Results:
+def _format(interp: Interpreter, frame: Frame, state: State, expr: ir.Format) -> Results:
     results: Results = []
-    for after, values in evaluate_all(program, frame, state, expr.parts):
+    for after, values in evaluate_all(interp, frame, state, expr.parts):
         text = _filled(expr.template, values)
         if text is not None:
             results.append((after, Const(text)))
@@ -335,13 +333,13 @@ def _format(program: Program, frame: Frame, state: State, expr: ir.Format) -> Re
     return results
 
 
-def _unknown(_program: Program, frame: Frame, state: State, expr: ir.Unknown) -> Results:
+def _unknown(_interp: Interpreter, frame: Frame, state: State, expr: ir.Unknown) -> Results:
     for name in expr.writes:
         state.bind(frame.env, name, state.symbols.sym(("unknown", Place(frame.slice, expr.at), name, state.next_id)))
     return [(state, state.symbols.sym(("unknown", Place(frame.slice, expr.at), state.next_id)))]
 
 
-_EVALUATORS: dict[type, Callable[[Program, Frame, State, Any], Results]] = {
+_EVALUATORS: dict[type, Callable[[Interpreter, Frame, State, Any], Results]] = {
     ir.Attr: _attr,
     ir.Subscript: _subscript,
     ir.SliceExpr: _slice,

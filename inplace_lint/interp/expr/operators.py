@@ -6,30 +6,27 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.interp.call import calls
 from inplace_lint.interp.checkers import kept_values
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import attributes
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
-from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
-
-Results = list[tuple[State, Value]]
 
 _COMPARE = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _LARGEST = 10**9
 _LONGEST = 10_000
 
 
-def unary(program: Program, frame: Frame, state: State, op: str, value: Value, expr: ir.Unary) -> Results:
+def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value, expr: ir.Unary) -> Results:
     """Give `-value`, `+value` or `~value`."""
-    facts = materialise.of_operand(program, state, value)
+    facts = materialise.of_operand(interp, state, value)
     if facts is not None:
         method = facts.framework.unary.get(op, "")
-        return _method(program, frame, state, facts, method, (value,), expr.at, {0: expr.operand})
+        return _method(interp, frame, state, facts, method, (value,), expr.at, {0: expr.operand})
     if isinstance(value, Const) and isinstance(value.value, int | float):
         number = value.value
         return [(state, Const(-number if op == "-" else ~int(number) if op == "~" else number))]
@@ -37,20 +34,20 @@ def unary(program: Program, frame: Frame, state: State, op: str, value: Value, e
 
 
 def binary(
-    program: Program, frame: Frame, state: State, op: str, left: Value, right: Value, expr: ir.Binary
+    interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, expr: ir.Binary
 ) -> Results:
     """Give `left op right`: a tensor's method when either side is a tensor, a folded constant, or an unknown."""
-    facts = materialise.of_operand(program, state, left)
+    facts = materialise.of_operand(interp, state, left)
     if facts is not None:
         method = facts.framework.binary[op]
-        return _method(program, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
-    facts = materialise.of_operand(program, state, right)
+        return _method(interp, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
+    facts = materialise.of_operand(interp, state, right)
     if facts is not None and isinstance(left, Sym) and left.kind == "input":
         method = facts.framework.binary[op]  # an input beside a tensor is taken for one
-        return _method(program, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
+        return _method(interp, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
-        return _method(program, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
+        return _method(interp, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
     return [(state, python_binary(state, op, left, right, frame.site(expr.at).place))]
 
 
@@ -101,13 +98,13 @@ def _fold(op: str, left: object, right: object) -> Const | None:
         return None
 
 
-def compare(program: Program, frame: Frame, state: State, expr: ir.Compare, values: tuple[Value, ...]) -> Results:
+def compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare, values: tuple[Value, ...]) -> Results:
     """Give the value of a chain of comparisons."""
     if len(expr.ops) == 1:
-        return _compare_two(program, frame, state, expr.ops[0], values[0], values[1], expr, expr.left, expr.rights[0])
+        return _compare_two(interp, frame, state, expr.ops[0], values[0], values[1], expr, expr.left, expr.rights[0])
     answer: Value = Const(True)
     for op, left, right in zip(expr.ops, values, values[1:], strict=False):
-        one = _python_compare(program, state, op, left, right)
+        one = _python_compare(interp, state, op, left, right)
         if path_condition.truth(state, one) is False:
             return [(state, Const(False))]
         if path_condition.truth(state, one) is None:
@@ -116,7 +113,7 @@ def compare(program: Program, frame: Frame, state: State, expr: ir.Compare, valu
 
 
 def _compare_two(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     op: str,
@@ -127,40 +124,40 @@ def _compare_two(
     right_expr: ir.Expr,
 ) -> Results:
     if op in _COMPARE:
-        facts = materialise.framework_of(program, state, left)
+        facts = materialise.framework_of(interp, state, left)
         if facts is None:
-            facts = materialise.framework_of(program, state, right)
+            facts = materialise.framework_of(interp, state, right)
             left, right, left_expr, right_expr = (
                 (right, left, right_expr, left_expr) if facts is not None else (left, right, left_expr, right_expr)
             )
         if facts is not None:
             method = facts.framework.compare[op]
             exprs: dict[int | str, ir.Expr] = {0: left_expr, 1: right_expr}
-            return _method(program, frame, state, facts, method, (left, right), expr.at, exprs)
+            return _method(interp, frame, state, facts, method, (left, right), expr.at, exprs)
     if op in {"in", "not in"}:
-        own = attributes.special(program, frame, state, right, "__contains__", (left,), expr.at)
+        own = interp.special_method(frame, state, right, "__contains__", (left,), expr.at)
         if own is not None:
             return [(after, one if op == "in" else path_condition.negate(after, one)) for after, one in own]
-    return [(state, _python_compare(program, state, op, left, right))]
+    return [(state, _python_compare(interp, state, op, left, right))]
 
 
-def _python_compare(program: Program, state: State, op: str, left: Value, right: Value) -> Value:
+def _python_compare(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
     if op in {"is not", "not in", "!="}:
         positive = {"is not": "is", "not in": "in", "!=": "=="}[op]
-        return path_condition.negate(state, _python_compare(program, state, positive, left, right))
-    left = _canonical(program, left)
+        return path_condition.negate(state, _python_compare(interp, state, positive, left, right))
+    left = _canonical(interp, left)
     if op in {"is", "=="}:
-        return _equal(state, op, left, _canonical(program, right))
+        return _equal(state, op, left, _canonical(interp, right))
     if op == "in":
-        return _contains(program, state, left, right)
+        return _contains(interp, state, left, right)
     known = None if type(left) is Sym or type(right) is Sym else constant_folding.binary(state, op, left, right)
     return state.symbols.sym(("compare", op, left, right)) if known is None else known
 
 
-def _canonical(program: Program, value: Value) -> Value:
+def _canonical(interp: Interpreter, value: Value) -> Value:
     """Give what a framework offers under several names the first of them."""
     if type(value) is Dotted:
-        facts = program.facts_of(value.name)
+        facts = interp.context.facts_of(value.name)
         return value if facts is None else Dotted(facts.canonical(value.name))
     return value
 
@@ -184,7 +181,7 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
 _Known = Const | Dotted | ClassValue | Closure | Builtin  # equal to each other if they are the same
 
 
-def _contains(program: Program, state: State, left: Value, right: Value) -> Value:
+def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
     inner = state.object(right)
     if isinstance(inner, DictObject) and isinstance(left, Const):
         if left.value in inner.items:
@@ -195,7 +192,7 @@ def _contains(program: Program, state: State, left: Value, right: Value) -> Valu
     if isinstance(inner, ListObject) and inner.exact:
         items = inner.items
     if items is not None and isinstance(left, _Known):
-        if any(left == _canonical(program, item) for item in items):
+        if any(left == _canonical(interp, item) for item in items):
             return Const(True)
         if all(isinstance(item, _Known) for item in items):
             return Const(False)
@@ -209,15 +206,15 @@ def _contains(program: Program, state: State, left: Value, right: Value) -> Valu
     return state.symbols.sym(("in", left, right))
 
 
-def augmented(program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
+def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
     """Give what `old op= value` leaves: the same object when its type writes in place, else a new value."""
-    facts = materialise.framework_of(program, state, old)
+    facts = materialise.framework_of(interp, state, old)
     if facts is not None:
         method = facts.framework.augmented.get(node.op)
         exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}
         if method is not None:
-            return _method(program, frame, state, facts, method, (old, value), node.at, exprs, "augmented")
-        return _method(program, frame, state, facts, facts.framework.binary[node.op], (old, value), node.at, exprs)
+            return _method(interp, frame, state, facts, method, (old, value), node.at, exprs, "augmented")
+        return _method(interp, frame, state, facts, facts.framework.binary[node.op], (old, value), node.at, exprs)
     thing = state.object(old)
     if isinstance(old, Ref) and isinstance(thing, ListObject) and node.op in {"+", "|"}:
         other = state.object(value)
@@ -226,11 +223,11 @@ def augmented(program: Program, frame: Frame, state: State, node: ir.AugAssign, 
         state.put(old, ListObject(thing.items + (items or ()), exact, thing.kind))
         return [(state, old)]
     if state.instance(old) is not None:
-        return _user_augmented(program, frame, state, node, old, value)
-    facts = materialise.framework_of(program, state, value)
+        return _user_augmented(interp, frame, state, node, old, value)
+    facts = materialise.framework_of(interp, state, value)
     if facts is not None and not isinstance(old, Tuple):
         method = facts.framework.reflected[node.op]
-        return _method(program, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
+        return _method(interp, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
     return [(state, python_binary(state, node.op, old, value))]
 
 
@@ -245,17 +242,17 @@ _USER_METHODS = {
 
 
 def _user_augmented(
-    program: Program, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value
+    interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value
 ) -> Results:
     method = _USER_METHODS.get(node.op, "")
-    for after, function in attributes.get(program, frame, state, old, method, node.at) if method else []:
+    for after, function in interp.get_attribute(frame, state, old, method, node.at) if method else []:
         if not isinstance(function, Sym):
-            return calls.call(program, frame, after, function, Arguments((value,)), node.at)
+            return interp.call(frame, after, function, Arguments((value,)), node.at)
     return [(state, old)]
 
 
 def _method(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     facts: Facts,
@@ -266,7 +263,7 @@ def _method(
     spelled: str = "call",
 ) -> Results:
     name = f"{facts.framework.tensor}.{method}"
-    return apply.call_op(program, frame, state, name, Arguments(values, (), exprs), at, spelled)
+    return interp.apply_op(frame, state, name, Arguments(values, (), exprs), at, spelled)
 
 
 def is_number(state: State, value: object) -> bool:

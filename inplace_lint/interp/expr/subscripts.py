@@ -19,26 +19,24 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import calls, module_containers
+from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.checkers import kept_values
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.expr import attributes
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
-from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
-Results = list[tuple[State, Value]]
 
-
-def get(program: Program, frame: Frame, state: State, value: Value, index: Value, expr: ir.Expr) -> Results:
+def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, expr: ir.Expr) -> Results:
     """Give `value[index]`."""
     at = expr.at if isinstance(expr, ir.Subscript) else 0
-    facts = materialise.framework_of(program, state, value)
+    facts = materialise.framework_of(interp, state, value)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: expr.value} if isinstance(expr, ir.Subscript) else {}
         name = f"{facts.framework.tensor}.__getitem__"
-        return apply.call_op(program, frame, state, name, Arguments((value, index), (), exprs), at)
+        return interp.apply_op(frame, state, name, Arguments((value, index), (), exprs), at)
     if isinstance(value, Tuple):
         return [(state, _from_items(state, value, value.items, value.exact, index))]
     if isinstance(value, Const):
@@ -50,7 +48,7 @@ def get(program: Program, frame: Frame, state: State, value: Value, index: Value
         case DictObject() as mapping:
             return [(state, _from_dict(state, value, mapping, index))]
         case Instance() as instance:
-            return _from_instance(program, frame, state, value, instance, index, at)
+            return _from_instance(interp, frame, state, value, instance, index, at)
         case _:
             kept = _kept_under(state, value, index)
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
@@ -157,7 +155,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
 
 
 def _from_instance(
-    program: Program, frame: Frame, state: State, value: Value, instance: Instance, index: Value, at: int
+    interp: Interpreter, frame: Frame, state: State, value: Value, instance: Instance, index: Value, at: int
 ) -> Results:
     if instance.children is not None:
         inner: Object | None = state.object(instance.children)
@@ -166,16 +164,16 @@ def _from_instance(
         if isinstance(inner, DictObject):
             return [(state, _from_dict(state, value, inner, index))]
     results: Results = []
-    for after, method in attributes.get(program, frame, state, value, "__getitem__", at):
+    for after, method in interp.get_attribute(frame, state, value, "__getitem__", at):
         if isinstance(method, Sym | Dotted):
             results.append((after, unknown_item(after, value, index)))
         else:
-            results.extend(calls.call(program, frame, after, method, Arguments((index,)), at))
+            results.extend(interp.call(frame, after, method, Arguments((index,)), at))
     return results
 
 
 def set_(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     receiver: Value,
@@ -187,7 +185,7 @@ def set_(
     again: bool = False,
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` when the item itself was just written by an augmented assignment."""
-    facts = materialise.framework_of(program, state, receiver)
+    facts = materialise.framework_of(interp, state, receiver)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
         if source is not None:
@@ -195,10 +193,10 @@ def set_(
         name = f"{facts.framework.tensor}.__setitem__"
         arguments = Arguments((receiver, index, value), (), exprs)
         spelled = "again" if again else "item"
-        return [after for after, _ in apply.call_op(program, frame, state, name, arguments, target.at, spelled)]
+        return [after for after, _ in interp.apply_op(frame, state, name, arguments, target.at, spelled)]
     thing = state.object(receiver)
     if isinstance(thing, Instance) and thing.children is None:
-        return _set_instance(program, frame, state, receiver, index, value, target.at)
+        return _set_instance(interp, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
         if isinstance(thing, DictObject) and isinstance(index, Const):
             kept_values.keep_again(state, tuple(v for k, v in thing.items.items() if k != index.value), value)
@@ -239,10 +237,10 @@ def _replaced(thing: ListObject, index: Value, value: Value) -> ListObject:
 
 
 def _set_instance(
-    program: Program, frame: Frame, state: State, receiver: Value, index: Value, value: Value, at: int
+    interp: Interpreter, frame: Frame, state: State, receiver: Value, index: Value, value: Value, at: int
 ) -> list[State]:
-    for after, method in attributes.get(program, frame, state, receiver, "__setitem__", at):
+    for after, method in interp.get_attribute(frame, state, receiver, "__setitem__", at):
         if not isinstance(method, Sym | Dotted):
-            return [done for done, _ in calls.call(program, frame, after, method, Arguments((index, value)), at)]
+            return [done for done, _ in interp.call(frame, after, method, Arguments((index, value)), at)]
         return [after]
     return [state]

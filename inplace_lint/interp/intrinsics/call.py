@@ -9,8 +9,8 @@ from inplace_lint.core.event import Touch
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Value
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments, Frame, text_of
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.knowledge.op import Op
 
 if TYPE_CHECKING:
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 else:
     from inplace_lint.core.records import dataclass
 
-Results = list[tuple[State, Value]]
-
 
 @dataclass(slots=True)
 class Act:
     """One call with an act, its arguments by name."""
 
-    program: Program
+    interp: Interpreter
     frame: Frame
     state: State
     form: Op

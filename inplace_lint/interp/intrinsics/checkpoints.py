@@ -15,9 +15,9 @@ from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Save
 from inplace_lint.domain.state import State
-from inplace_lint.interp.call import calls
 from inplace_lint.interp.frame import Arguments, text_of
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
@@ -30,7 +30,7 @@ def _checkpoint(act: Act) -> Results:
         key - 1 if isinstance(key, int) else key: expr for key, expr in arguments.exprs.items() if key != 0
     }
     rest = Arguments(arguments.positional[1:], keywords, exprs, arguments.unknown)
-    state, framework = act.state, act.program.default().framework
+    state, framework = act.state, act.interp.context.default().framework
     kept: list[Save] = []
     for position, value in enumerate(rest.positional):
         for _, tensor in materialise.tensors_in(state, value):
@@ -43,7 +43,7 @@ def _checkpoint(act: Act) -> Results:
     given = {save.storage for save in kept}
     before = state.modes
     state.modes = replace(before, rereads=first)
-    results = calls.call(act.program, act.frame, state, act.positional(0), rest, act.at)
+    results = act.interp.call(act.frame, state, act.positional(0), rest, act.at)
     for after, value in results:
         after.modes = replace(after.modes, rereads=before.rereads)
         _forget(act, after, first, start, given)
@@ -74,8 +74,8 @@ def _again(act: Act, after: State, save: Save, start: int) -> Save:
 
 def _sets_anew(act: Act, write: Touch) -> bool:
     """Say whether a write leaves nothing of what was there, so that it may as well be done twice."""
-    forms = act.program.forms(write.op)
-    return write.op in act.program.default().framework.setters or (bool(forms) and forms[0].history == "cut")
+    forms = act.interp.context.forms(write.op)
+    return write.op in act.interp.context.default().framework.setters or (bool(forms) and forms[0].history == "cut")
 
 
 ACTS: dict[str, Callable[[Act], Results]] = {"checkpoint": _checkpoint}

@@ -17,8 +17,8 @@ from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.control.modes import COMPILED
-from inplace_lint.interp.expr import attributes
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 
 
 def _compile(act: Act) -> Results:
@@ -43,7 +43,7 @@ def _compile_module(act: Act) -> Results:
 def _rewrites(act: Act) -> bool:
     """Say whether writes are turned into values: not by a compiler that only traces, nor by one that is not known."""
     backend = act.value("backend")
-    known = isinstance(backend, Const) and backend.value not in act.program.default().framework.tracers
+    known = isinstance(backend, Const) and backend.value not in act.interp.context.default().framework.tracers
     return known and path_condition.truth(act.state, act.value("disable")) is False
 
 
@@ -53,8 +53,8 @@ def _compiled(act: Act, function: Value) -> Value:
         return replace(function, modes=(mode, *function.modes))
     instance = act.state.instance(function)
     if isinstance(function, Ref) and instance is not None and isinstance(instance.cls, ClassValue):
-        name = act.program.default().framework.calls
-        forward = attributes.lookup(act.program, act.state, instance.cls, name)
+        name = act.interp.context.default().framework.calls
+        forward = act.interp.lookup(act.state, instance.cls, name)
         if isinstance(forward, Closure):
             own = replace(forward, modes=(mode, *forward.modes))
             act.state.set_attribute(function, name, Bound(function, own))

@@ -15,10 +15,9 @@ from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
-from inplace_lint.interp.call import calls
-from inplace_lint.interp.expr import attributes
 from inplace_lint.interp.frame import Arguments, text_of
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
@@ -30,10 +29,10 @@ def _apply(act: Act) -> Results:
     cls = act.positional(0)
     if not isinstance(cls, ClassValue):
         return [(act.state, act.unknown())]
-    forward = attributes.lookup(act.program, act.state, cls, "forward")
+    forward = act.interp.lookup(act.state, cls, "forward")
     if not isinstance(forward, Closure):
         return [(act.state, act.unknown())]
-    framework = act.program.default().framework
+    framework = act.interp.context.default().framework
     context = act.state.new(Instance(Dotted(f"{framework.function.rpartition('.')[0]}.function.{_CONTEXT}"), {}))
     inputs = act.arguments.positional[1:]
     exprs: dict[int | str, ir.Expr] = {
@@ -43,7 +42,7 @@ def _apply(act: Act) -> Results:
     act.state.modes = replace(before, grad=False)
     arguments = Arguments((context, *inputs), (), exprs, act.arguments.unknown)
     results: Results = []
-    for after, value in calls.call(act.program, act.frame, act.state, forward, arguments, act.at):
+    for after, value in act.interp.call(act.frame, act.state, forward, arguments, act.at):
         after.modes = before
         results.append((after, _output(act, after, cls, context, inputs, value)))
     return results
@@ -75,7 +74,7 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
             continue
         changed = replace(tensor, rg=rg, leaf=False, nodes=(node,), why=why, made=made)
         returned = any(ref == other for other, _ in given) and not (isinstance(dirty, Tuple) and ref in dirty.items)
-        if returned and not act.program.default().framework.checks_custom:
+        if returned and not act.interp.context.default().framework.checks_custom:
             _write_returned(act, state, cls, ref, tensor)
             state.put(ref, changed)
         elif returned:
@@ -88,8 +87,8 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
 
 def _write_returned(act: Act, state: State, cls: ClassValue, ref: Ref, tensor: Tensor) -> None:
     """Write an input that is returned as it is, where the framework takes that for a write in place."""
-    framework = act.program.default().framework.name
-    forward = attributes.lookup(act.program, state, cls, "forward")
+    framework = act.interp.context.default().framework.name
+    forward = act.interp.lookup(state, cls, "forward")
     assert isinstance(forward, Closure)
     caller, function = act.frame.site(act.at), forward.function
     names = {param.name for param in function.params}
@@ -110,7 +109,7 @@ def _write_returned(act: Act, state: State, cls: ClassValue, ref: Ref, tensor: T
 
 def _check_dirty(act: Act, state: State, written: Value, results: tuple[Value, ...]) -> None:
     """Report an input that may not be marked as written: a leaf, or one that is not returned."""
-    tensor, framework = state.tensor(written), act.program.default().framework
+    tensor, framework = state.tensor(written), act.interp.context.default().framework
     if tensor is None:
         return
     check = "leaf" if tensor.leaf and tensor.rg and tensor.base is None else "" if written in results else "dirty"
@@ -132,7 +131,7 @@ def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
     known = state.bindings.get(("saved", context.id))
     holder = state.instance(context)
     # What is kept as an attribute of the context is kept all the same, but nobody compares its version later.
-    compared = act.program.default().framework.checks_custom
+    compared = act.interp.context.default().framework.checks_custom
     kept = [(value, compared) for value in (known.items if isinstance(known, Tuple) else ())]
     kept.extend((value, False) for value in (holder.attrs.values() if holder is not None else ()))
     found: list[Save] = []

@@ -21,7 +21,8 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.intrinsics import optimizers
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
 
@@ -33,13 +34,13 @@ def backward(act: Act) -> Results:
 def backward_from(act: Act, value: Value, *, handed: bool = False) -> Results:
     """Run backward from a value, for the gradients of `inputs` alone if these are given."""
     state, retain = act.state, _keeps(act)
-    if materialise.of_operand(act.program, state, value) is not None:
-        materialise.materialise(act.program, state, value)
+    if materialise.of_operand(act.interp, state, value) is not None:
+        materialise.materialise(act.interp, state, value)
     found = [tensor for _, tensor in materialise.tensors_in(state, value)]
     state.attach(("trains",), Const(True))
     asked = materialise.tensors_in(state, act.value("inputs"))
     site = act.frame.site(act.at)
-    framework = act.program.default().framework.name
+    framework = act.interp.context.default().framework.name
     added = tape.backward(state, framework, found, site, retain=retain, inputs=asked, handed=handed)
     optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
     return [(state, NONE)]

@@ -19,11 +19,12 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.interp.call import calls, module_registry
+from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 
 _DEEPEST = 4
 
@@ -62,7 +63,7 @@ def _step(act: Act) -> Results:
     results: Results = [(act.state, NONE)]
     closure = act.value("closure")
     if closure != NONE:
-        results = calls.call(act.program, act.frame, act.state, closure, Arguments(), act.at)
+        results = act.interp.call(act.frame, act.state, closure, Arguments(), act.at)
     for state, _ in results:
         _write_owned(act, state, act.receiver())
     return results
@@ -80,7 +81,7 @@ def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
     if instance is None:
         return
     fused = path_condition.truth(state, instance.attrs.get("<fused>", NONE)) is True
-    counted = act.program.default().framework.counts_steps and not fused
+    counted = act.interp.context.default().framework.counts_steps and not fused
     owned = list(_tensors(state, instance.attrs.get("<owned>", NONE), 0))
     graded = (ref for ref in owned if state.bindings.get(("graded", ref.id)) == Const(True))
     act.write(state, graded, counted=counted)
@@ -117,7 +118,7 @@ def check_kept(act: Act, owned: list[Ref], how: str) -> None:
         if isinstance(kept, Const) and isinstance(kept.value, Place):
             symbol = text_of(act.arguments.exprs.get(0))
             touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
-            framework = act.program.default().framework.name
+            framework = act.interp.context.default().framework.name
             act.state.report(Snapshot(framework, how, touch, kept.value, None, act.state.assumptions))
             return
 

@@ -17,11 +17,12 @@ from inplace_lint.domain.heap import DictObject, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, Sym, Value
 from inplace_lint.interp.call import module_registry
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 
 _FOLLOWED = frozenset({"zero_grad", "step", "load_state_dict"})
 
@@ -65,7 +66,7 @@ def _load_state_dict(act: Act) -> Results:
     if path_condition.truth(state, act.arguments.named("assign") or NONE) is not False:
         return [(state, act.unknown())]
     owned = _all(state, module)
-    counted = act.program.default().framework.counts_loads
+    counted = act.interp.context.default().framework.counts_loads
     if isinstance(given, DictObject):
         _check_own(act, given, owned)
     act.write(state, (ref for _, ref in owned), counted=counted)
@@ -87,12 +88,12 @@ def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]]) -> Non
         for write in state.storages[tensor.storage].writes:
             if write.clock > clock:
                 assumptions = state.assumptions | write.assumptions | write.doubt
-                framework = act.program.default().framework.name
+                framework = act.interp.context.default().framework.name
                 state.report(Snapshot(framework, "state", write.touch, place, read, assumptions))
                 return
 
 
-def of_stranger(program: Program, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
+def of_stranger(interp: Interpreter, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
     """
     Follow the state of a module of which only the calls of its methods are seen, through the steps of an optimizer.
 
@@ -107,12 +108,12 @@ def of_stranger(program: Program, state: State, function: Sym, arguments: Argume
         case ("attr", int(owner), "step") if ("zeroed", owner) in state.bindings:
             state.attach(("stepped",), Const((state.clock, site, opaque_modules.name_of(state, owner))))
         case ("attr", int(owner), "load_state_dict") if arguments.positional:
-            _check_stranger(program, state, owner, arguments.positional[0], site)
+            _check_stranger(interp, state, owner, arguments.positional[0], site)
         case _:
             return
 
 
-def _check_stranger(program: Program, state: State, owner: int, given: Value, site: Site) -> None:
+def _check_stranger(interp: Interpreter, state: State, owner: int, given: Value, site: Site) -> None:
     key = state.symbols.key(given) if isinstance(given, Sym) else None
     if not (isinstance(key, tuple) and key[0] == "result" and isinstance(key[1], Sym)):
         return
@@ -129,7 +130,7 @@ def _check_stranger(program: Program, state: State, owner: int, given: Value, si
         write = Touch("step", stepped.value[1], symbol=stepped.value[2], param=True, dropped=True)
     if write is not None:
         assumed = state.assumptions | {f"`{opaque_modules.name_of(state, owner)}` is a module"}
-        framework = program.default().framework.name
+        framework = interp.context.default().framework.name
         state.report(Snapshot(framework, "state", write, kept.place, Touch("load_state_dict", site), assumed))
 
 

@@ -11,34 +11,38 @@ from collections.abc import Callable
 
 from inplace_lint.core.event import Refused, Touch
 from inplace_lint.core.records import replace
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor, View, Write
+from inplace_lint.domain.heap import Instance, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
-from inplace_lint.interp.call import hooks, instances, library_objects, module_registry, wrappers
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import iteration, path_condition
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Value
+from inplace_lint.interp.call import hooks, library_objects, module_registry, wrappers
+from inplace_lint.interp.call.library_bases import _fill_container, library_base
+from inplace_lint.interp.call.module_containers import run_in_order
+from inplace_lint.interp.call.waiting import settle_below
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.control.modes import MODE, is_recording
 from inplace_lint.interp.frame import Arguments, Frame, text_of
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import checkpoints, compiled, custom, gradients, optimizers, state_dict, transforms
-from inplace_lint.interp.intrinsics.call import Act, Results
-from inplace_lint.interp.transfer import apply, materialise
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.binding import bind, default_values
 from inplace_lint.knowledge.op import Op
 
 
-def run(program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
+def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
     """Give what a call with an act does and returns."""
     if form.act.startswith(MODE):
-        return _mode(program, frame, state, form, arguments, at)
+        return _mode(interp, frame, state, form, arguments, at)
     bound = bind(form.args, arguments)
     values = default_values(form.args, {} if bound is None else bound[0])
-    if program.budget.lazy and not program.budget.shallow and arguments.positional:
-        instances.settle_below(program, frame, state, arguments.positional[0], at)
-    act = Act(program, frame, state, form, arguments, at, values)
+    if interp.fuel.lazy and not interp.fuel.shallow and arguments.positional:
+        settle_below(interp, frame, state, arguments.positional[0], at)
+    act = Act(interp, frame, state, form, arguments, at, values)
     return _ACTS[form.act](act)
 
 
-def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
+def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
     """Give a context that sets a mode; one that is called as a function sets it at once, as a decorator it wraps."""
     name, _, fixed = form.act[len(MODE) :].partition("=")
     first = arguments.positional[0] if arguments.positional else None
@@ -68,7 +72,7 @@ def _mode(program: Program, frame: Frame, state: State, form: Op, arguments: Arg
 
 def _set_requires_grad(act: Act) -> Results:
     """Set whether a leaf requires grad."""
-    ref = materialise.materialise(act.program, act.state, act.positional(0))
+    ref = materialise.materialise(act.interp, act.state, act.positional(0))
     tensor = act.state.tensor(ref) if ref is not None else None
     if ref is not None and tensor is not None:
         side = path_condition.truth(act.state, act.value("requires_grad"))
@@ -89,10 +93,10 @@ def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | No
 
 
 def set_tensor_attribute(
-    program: Program, frame: Frame, state: State, ref: Ref, tensor: Tensor, name: str, value: Value, at: int
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, tensor: Tensor, name: str, value: Value, at: int
 ) -> list[State]:
     """Run `tensor.name = value`."""
-    framework = (program.facts.get(tensor.framework) or program.default()).framework
+    framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
     if name == framework.requires_grad:
         side = path_condition.truth(state, value)
         change_requires_grad(state, ref, tensor, None if side is None else side is not framework.negated)
@@ -128,7 +132,7 @@ def _detach_in_place(act: Act) -> Results:
 
 def _refuse(act: Act, check: str, tensor: Tensor) -> None:
     """Report that the framework refuses the call, where it has words for it."""
-    framework = act.program.default().framework
+    framework = act.interp.context.default().framework
     if check in framework.says:
         symbol = text_of(act.arguments.exprs.get(0))
         touch = Touch(act.form.name, act.frame.site(act.at), "self", symbol)
@@ -194,7 +198,7 @@ def _leaf(act: Act, data: Value, flag: Value, *, param: bool) -> Ref:
         rank=source.rank if source is not None else None,
         contiguous=source.contiguous if source is not None else True,
         param=param,
-        framework=act.program.default().framework.name,
+        framework=act.interp.context.default().framework.name,
         view=None if source is None else View.DETACH,
         made=touch,
     )
@@ -204,95 +208,8 @@ def _leaf(act: Act, data: Value, flag: Value, *, param: bool) -> Ref:
 def _container(act: Act) -> Results:
     """Make a container of modules of whatever is passed: modules, a list of them, or names with them."""
     ref = act.state.new(Instance(Dotted(act.form.name), {"training": Const(True)}))
-    _fill_container(act.program, act.frame, act.state, ref, act.arguments, act.at)
+    _fill_container(act.interp, act.frame, act.state, ref, act.arguments, act.at)
     return [(act.state, ref)]
-
-
-def _fill_container(program: Program, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:
-    values = arguments.positional
-    exact = not arguments.unknown
-    instance = state.instance(ref)
-    assert instance is not None
-    children: ListObject | DictObject = ListObject(values, exact)
-    if len(values) == 1:
-        inner = state.object(values[0])
-        if isinstance(inner, DictObject):
-            children = DictObject(dict(inner.items), inner.exact)
-        elif not isinstance(inner, Instance) or inner.children is not None:
-            items = iteration.turns(program, frame, state, values[0], None, at)
-            children = _paired(items) or ListObject(items.items, items.exact)
-        if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
-            children = ListObject(values, exact)
-    state.put(ref, replace(instance, children=state.new(children)))
-
-
-def _paired(items: iteration.Items) -> DictObject | None:
-    """Give the dict that a list of (name, module) pairs makes."""
-    pairs = [item.items for item in items.items if isinstance(item, Tuple) and len(item.items) == 2]  # noqa: PLR2004
-    if not pairs or len(pairs) != len(items.items):
-        return None
-    return DictObject({pair[0].value: pair[1] for pair in pairs if isinstance(pair[0], Const)}, items.exact)
-
-
-def prepare_container(program: Program, state: State, cls: ClassValue, ref: Ref) -> None:
-    """Give an instance whose class derives from a container an empty one."""
-    if library_base(program, cls, act="container") is not None:
-        instance = state.instance(ref)
-        assert instance is not None
-        state.put(ref, replace(instance, children=state.new(ListObject(()))))
-
-
-def library_base(program: Program, cls: Value, act: str = "") -> str | None:
-    """Give the library module that a class derives from and that has facts of its own."""
-    for entry in program.mro(cls):
-        if isinstance(entry, Dotted):
-            forms = program.forms(entry.name)
-            if forms and (forms[0].act == act if act else forms[0].init is not None):
-                return forms[0].name
-    return None
-
-
-def library_init(
-    program: Program, frame: Frame, state: State, ref: Ref, base: str, arguments: Arguments, at: int
-) -> None:
-    """Run the constructor of a library base on an instance."""
-    forms = program.forms(base)
-    if forms and forms[0].init is not None:
-        instances.fill(program, state, ref, forms[0].name, arguments)
-    elif forms and forms[0].act == "container":
-        _fill_container(program, frame, state, ref, arguments, at)
-
-
-def library_method(program: Program, base: str, name: str) -> Value | None:
-    """Give a method that a library base has: its own, or that of every module."""
-    key = (base, name)
-    if key not in program.library_methods:
-        program.library_methods[key] = _library_method(program, base, name)
-    return program.library_methods[key]
-
-
-def _library_method(program: Program, base: str, name: str) -> Value | None:
-    facts = program.facts_of(base)
-    if facts is None:
-        return None
-    framework = facts.framework
-    if name == "__init__" and facts.canonical(base) not in {framework.module, framework.function}:
-        return Dotted(f"{facts.canonical(base)}.__init__")
-    for owner in (base, facts.canonical(base), framework.module):
-        if facts.forms(f"{owner}.{name}"):
-            return Dotted(f"{owner}.{name}")
-    return None
-
-
-def is_method(program: Program, name: str) -> bool:
-    """Say whether a dotted name is that of a method, so that it binds its receiver."""
-    return bool(program.forms(name)) or name.endswith(".__init__")
-
-
-def takes_class(program: Program, name: str) -> bool:
-    """Say whether a library method is called on the class."""
-    forms = program.forms(name)
-    return bool(forms) and forms[0].act == "apply_custom"
 
 
 def _call_module(act: Act) -> Results:
@@ -302,10 +219,10 @@ def _call_module(act: Act) -> Results:
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
     if instance is not None and receiver is not None:
         if instance.children is not None:
-            return instances.run_in_order(act.program, act.frame, act.state, instance, rest, act.at)
-        base = library_base(act.program, instance.cls)
+            return run_in_order(act.interp, act.frame, act.state, instance, rest, act.at)
+        base = library_base(act.interp, instance.cls)
         if base is not None:
-            return apply.call_op(act.program, act.frame, act.state, base, rest, act.at, instance=receiver)
+            return act.interp.apply_op(act.frame, act.state, base, rest, act.at, instance=receiver)
     return [(act.state, act.unknown())]
 
 

@@ -21,9 +21,9 @@ from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Dotted, Partial, Ref, Tuple, Value
-from inplace_lint.interp.call import calls
 from inplace_lint.interp.frame import Arguments
-from inplace_lint.interp.intrinsics.call import Act, Results
+from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _map(act: Act) -> Results:
     )
     before = state.modes
     state.modes = replace(before, mapped=True)
-    results = calls.call(act.program, act.frame, state, act.positional(0), Arguments(values), act.at)
+    results = act.interp.call(act.frame, state, act.positional(0), Arguments(values), act.at)
     done: Results = []
     for after, value in results:
         after.modes = before
@@ -93,7 +93,7 @@ def _with_gradient(act: Act) -> Results:
     if act.form.args[1].kind == "plain":
         first = given[0] if given else NONE
         given = first.items if isinstance(first, Tuple) else given[:1]
-    back = Dotted(f"{act.program.default().framework.tensor}.backward")
+    back = Dotted(f"{act.interp.context.default().framework.tensor}.backward")
     return [(after, Tuple((value, Partial(back, (value,), ())))) for after, value in _run(act, given)]
 
 
@@ -102,7 +102,7 @@ def _run(act: Act, given: tuple[Value, ...]) -> Results:
     values = tuple(_each(act, value, lambda pair: _leaf(act.state, pair[1])) for value in given)
     before = state.modes
     state.modes = replace(before, grad=True, captured=state.next_id)
-    results = calls.call(act.program, act.frame, state, act.positional(0), Arguments(values), act.at)
+    results = act.interp.call(act.frame, state, act.positional(0), Arguments(values), act.at)
     for after, _ in results:
         after.modes = before
     return results
@@ -116,7 +116,7 @@ def _leaf(state: State, tensor: Tensor) -> Ref:
 def _each(act: Act, value: Value, make: Callable[[tuple[Ref, Tensor]], Ref]) -> Value:
     """Give an argument with each tensor in it replaced."""
     state = act.state
-    materialise.materialise_all(act.program, state, value, _name(act))
+    materialise.materialise_all(act.interp, state, value, _name(act))
     tensor, ref = state.tensor(value), state.ref(value)
     if tensor is not None and ref is not None:
         return make((ref, tensor))
@@ -131,7 +131,7 @@ def _each(act: Act, value: Value, make: Callable[[tuple[Ref, Tensor]], Ref]) -> 
 
 
 def _name(act: Act) -> str:
-    return act.program.default().framework.name
+    return act.interp.context.default().framework.name
 
 
 def refuses(call: Call, fact: WriteFact, tensor: Tensor) -> str:

@@ -8,28 +8,26 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Super, Sym, Tuple, Value
-from inplace_lint.interp.call import calls
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import iteration, path_condition
-from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Items, Results
 from inplace_lint.interp.pylib import constant_folding, methods, type_tests
 from inplace_lint.interp.transfer import materialise
 
-Results = list[tuple[State, Value]]
 _LONGEST = 256
 
 
 class Request:
     """One call of a builtin."""
 
-    __slots__ = ("arguments", "at", "frame", "function", "program", "state")
+    __slots__ = ("arguments", "at", "frame", "function", "interp", "state")
 
     def __init__(
-        self, program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
+        self, interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
     ) -> None:
-        self.program, self.frame, self.state = program, frame, state
+        self.interp, self.frame, self.state = interp, frame, state
         self.function, self.arguments, self.at = function, arguments, at
 
     def argument(self, position: int) -> Value | None:
@@ -42,21 +40,21 @@ class Request:
         key = ("builtin", self.function.name, self.function.receiver, self.arguments.positional)
         return [(self.state, self.state.symbols.sym(key, kind))]
 
-    def items(self, value: Value | None) -> iteration.Items:
+    def items(self, value: Value | None) -> Items:
         """Give the items of an iterable."""
         if value is None:
-            return iteration.Items((), exact=True)
-        return iteration.items_of(self.program, self.frame, self.state, value, None, self.at)
+            return Items((), exact=True)
+        return self.interp.items_of(self.frame, self.state, value, None, self.at)
 
 
-def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
+def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
     """Give what a builtin returns; one that is not modelled changes nothing and returns an unknown."""
     receiver = function.receiver
     if receiver is not None and function.name in _UNBOUND:
         function, arguments = Builtin(function.name), arguments.first(receiver)
-    request = Request(program, frame, state, function, arguments, at)
+    request = Request(interp, frame, state, function, arguments, at)
     if function.receiver is not None:
-        return methods.call(program, frame, state, function, arguments, at)
+        return methods.call(interp, frame, state, function, arguments, at)
     if arguments.positional and not arguments.unknown:
         known = constant_folding.function(state, function.name, arguments.positional, arguments.keywords)
         if known is not None:
@@ -70,7 +68,7 @@ _UNBOUND = frozenset({"object.__setattr__"})  # methods that are told their obje
 
 def _callable(request: Request) -> Results:
     value = request.argument(0)
-    known = None if value is None else type_tests.is_callable(request.program, request.state, value)
+    known = None if value is None else type_tests.is_callable(request.interp, request.state, value)
     return request.unknown() if known is None else [(request.state, Const(known))]
 
 
@@ -89,10 +87,10 @@ def _all_or_any(request: Request) -> Results:
 def _len(request: Request) -> Results:
     value = request.argument(0)
     if value is not None:
-        own = attributes.special(request.program, request.frame, request.state, value, "__len__", (), request.at)
+        own = request.interp.special_method(request.frame, request.state, value, "__len__", (), request.at)
         if own is not None:
             return own
-    if value is None or materialise.framework_of(request.program, request.state, value) is not None:
+    if value is None or materialise.framework_of(request.interp, request.state, value) is not None:
         return request.unknown("number")
     if isinstance(value, Sym) and (length := request.state.bindings.get(("length", value.id))) is not None:
         return [(request.state, length)]
@@ -132,14 +130,14 @@ def _enumerate(request: Request) -> Results:
     return [(request.state, Tuple(pairs, found.exact))]
 
 
-def _turns(request: Request, value: Value | None) -> iteration.Items:
+def _turns(request: Request, value: Value | None) -> Items:
     if value is None:
-        return iteration.Items((), exact=True)
+        return Items((), exact=True)
     found = request.items(value)
     if found.items:
         return found
     expr = request.arguments.exprs.get(0)
-    return iteration.turns(request.program, request.frame, request.state, value, expr, request.at)
+    return request.interp.turns(request.frame, request.state, value, expr, request.at)
 
 
 def _zip(request: Request) -> Results:
@@ -184,11 +182,11 @@ def _dict(request: Request) -> Results:
 
 
 def _isinstance(request: Request) -> Results:
-    return _is_any(request, lambda value, cls: type_tests.is_a(request.program, request.state, value, cls))
+    return _is_any(request, lambda value, cls: type_tests.is_a(request.interp, request.state, value, cls))
 
 
 def _issubclass(request: Request) -> Results:
-    return _is_any(request, lambda value, cls: type_tests.derives(request.program, value, cls))
+    return _is_any(request, lambda value, cls: type_tests.derives(request.interp, value, cls))
 
 
 def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Results:
@@ -209,7 +207,7 @@ def _getattr(request: Request) -> Results:
     default = request.argument(2)
     if default is not None and _waits(request, value, name):
         return request.unknown()
-    results = attributes.get(request.program, request.frame, request.state, value, str(name.value), request.at)
+    results = request.interp.get_attribute(request.frame, request.state, value, str(name.value), request.at)
     instance = request.state.instance(value)
     if default is not None and instance is not None and not instance.opaque:
         return [(after, default if isinstance(found, Sym) else found) for after, found in results]
@@ -221,7 +219,7 @@ def _waits(request: Request, value: Value, name: Const) -> bool:
     instance = request.state.instance(value)
     if instance is None or instance.pending is None or name.value in instance.attrs:
         return False
-    return attributes.lookup(request.program, request.state, instance.cls, str(name.value)) is None
+    return request.interp.lookup(request.state, instance.cls, str(name.value)) is None
 
 
 def _hasattr(request: Request) -> Results:
@@ -232,7 +230,7 @@ def _hasattr(request: Request) -> Results:
     if _waits(request, value, name):
         return request.unknown()
     key = str(name.value)
-    known = key in instance.attrs or attributes.lookup(request.program, request.state, instance.cls, key) is not None
+    known = key in instance.attrs or request.interp.lookup(request.state, instance.cls, key) is not None
     return [(request.state, Const(known))]
 
 
@@ -245,7 +243,7 @@ def _setattr(request: Request) -> Results:
         if thing is not None and isinstance(value, Ref):
             request.state.put(value, replace(thing, opaque=True))
         return [(request.state, NONE)]
-    states = attributes.set_(request.program, request.frame, request.state, value, str(name.value), new, request.at)
+    states = request.interp.set_attribute(request.frame, request.state, value, str(name.value), new, request.at)
     return [(state, NONE) for state in states]
 
 
@@ -270,7 +268,7 @@ def _map(request: Request) -> Results:
             (after, (*done, value))
             for before, done in going
             for after, value in (
-                calls.call(request.program, request.frame, before, function, Arguments(row), request.at)
+                request.interp.call(request.frame, before, function, Arguments(row), request.at)
                 if function is not None
                 else []
             )
@@ -287,10 +285,10 @@ def _bool(request: Request) -> Results:
 def _number(request: Request) -> Results:
     value = request.argument(0)
     if request.function.name == "abs" and value is not None:
-        facts = materialise.framework_of(request.program, request.state, value)
+        facts = materialise.framework_of(request.interp, request.state, value)
         if facts is not None:
             name = Dotted(f"{facts.framework.tensor}.__abs__")
-            return calls.call(request.program, request.frame, request.state, name, request.arguments, request.at)
+            return request.interp.call(request.frame, request.state, name, request.arguments, request.at)
     return request.unknown("number")
 
 
@@ -301,14 +299,14 @@ def _sum(request: Request) -> Results:
     total: Value = start if start is not None else Const(0)
     state = request.state
     for item in found.items:
-        facts = materialise.framework_of(request.program, state, item)
+        facts = materialise.framework_of(request.interp, state, item)
         if facts is None:
             return request.unknown("number" if not isinstance(item, Sym) else "")
-        other = materialise.framework_of(request.program, state, total)
+        other = materialise.framework_of(request.interp, state, total)
         method = "__add__" if other is not None else "__radd__"
         pair = (total, item) if other is not None else (item, total)
         name = Dotted(f"{facts.framework.tensor}.{method}")
-        results = calls.call(request.program, request.frame, state, name, Arguments(pair), request.at)
+        results = request.interp.call(request.frame, state, name, Arguments(pair), request.at)
         state, total = results[0]
     return [(state, total)]
 

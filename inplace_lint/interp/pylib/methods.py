@@ -8,15 +8,13 @@ from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
 from inplace_lint.interp.checkers import kept_values
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import iteration
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 
-Results = list[tuple[State, Value]]
 
-
-def call(program: Program, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
+def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
     """Give what a method of a builtin type returns."""
     receiver = function.receiver
     assert receiver is not None
@@ -25,7 +23,7 @@ def call(program: Program, frame: Frame, state: State, function: Builtin, argume
         return [(state, known)]
     match state.object(receiver), receiver:
         case ListObject() as inner, Ref() as ref:
-            return [(state, _list_method(program, frame, state, ref, inner, function.name, arguments, at))]
+            return [(state, _list_method(interp, frame, state, ref, inner, function.name, arguments, at))]
         case DictObject() as mapping, Ref() as ref:
             place = Place(frame.slice, at)
             return [(state, _dict_method(state, ref, mapping, function.name, arguments, place))]
@@ -37,7 +35,14 @@ def call(program: Program, frame: Frame, state: State, function: Builtin, argume
 
 
 def _list_method(
-    program: Program, frame: Frame, state: State, ref: Ref, inner: ListObject, name: str, arguments: Arguments, at: int
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    ref: Ref,
+    inner: ListObject,
+    name: str,
+    arguments: Arguments,
+    at: int,
 ) -> Value:
     first = arguments.positional[0] if arguments.positional else None
     match name:
@@ -47,7 +52,7 @@ def _list_method(
             items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
             state.put(ref, replace(inner, items=items))
         case "extend" | "update" if first is not None:
-            more = iteration.turns(program, frame, state, first, None, at)
+            more = interp.turns(frame, state, first, None, at)
             for item in more.items:
                 kept_values.keep(state, Place(frame.slice, at), item, lasting=True)
             state.put(ref, replace(inner, items=inner.items + more.items, exact=inner.exact and more.exact))

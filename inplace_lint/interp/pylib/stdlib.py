@@ -8,19 +8,16 @@ from collections.abc import Callable
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Sym, Tuple, Value
-from inplace_lint.interp.call import calls
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.control import iteration
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import builtins, constant_folding
 
-Results = list[tuple[State, Value]]
 
-
-def call(program: Program, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
+def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
     """Give what a function of the standard library returns; None when it is not known here."""
     if name in _AS_BUILTINS:
-        return builtins.call(program, frame, state, Builtin(_AS_BUILTINS[name]), arguments, at)
+        return builtins.call(interp, frame, state, Builtin(_AS_BUILTINS[name]), arguments, at)
     known = (
         None if arguments.unknown else constant_folding.function(state, name, arguments.positional, arguments.keywords)
     )
@@ -31,24 +28,24 @@ def call(program: Program, frame: Frame, state: State, name: str, arguments: Arg
     if name in _PURE:
         return [(state, state.symbols.sym(("stdlib", name, arguments.positional)))]
     handler = _HANDLERS.get(name)
-    return None if handler is None else handler(program, frame, state, arguments, at)
+    return None if handler is None else handler(interp, frame, state, arguments, at)
 
 
 _AS_BUILTINS = {"collections.OrderedDict": "dict", "collections.deque": "list"}
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
 
 
-def _partial(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _partial(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     if not arguments.positional:
         return [(state, NONE)]
     return [(state, Partial(arguments.positional[0], arguments.positional[1:], arguments.keywords))]
 
 
-def _reduce(program: Program, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+def _reduce(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
     if len(arguments.positional) < 2:  # noqa: PLR2004 - reduce takes a function and items
         return [(state, NONE)]
     function, iterable = arguments.positional[:2]
-    items = list(iteration.turns(program, frame, state, iterable, None, at).items)
+    items = list(interp.turns(frame, state, iterable, None, at).items)
     if len(arguments.positional) > 2:  # noqa: PLR2004 - and may take a start
         items.insert(0, arguments.positional[2])
     if not items:
@@ -58,18 +55,18 @@ def _reduce(program: Program, frame: Frame, state: State, arguments: Arguments, 
         going = [
             result
             for before, total in going
-            for result in calls.call(program, frame, before, function, Arguments((total, item)), at)
+            for result in interp.call(frame, before, function, Arguments((total, item)), at)
         ]
     return going
 
 
-def _chain(program: Program, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
-    parts = [iteration.turns(program, frame, state, value, None, at) for value in arguments.positional]
+def _chain(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    parts = [interp.turns(frame, state, value, None, at) for value in arguments.positional]
     items = tuple(item for part in parts for item in part.items)
     return [(state, Tuple(items, all(part.exact for part in parts)))]
 
 
-def _repeat(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _repeat(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value, times = (*arguments.positional, NONE, NONE)[:2]
     count = times.value if isinstance(times, Const) else None
     if type(count) is not int or not 0 <= count <= _MOST_REPEATS:
@@ -77,14 +74,14 @@ def _repeat(_program: Program, _frame: Frame, state: State, arguments: Arguments
     return [(state, Tuple((value,) * count))]
 
 
-def _default_dict(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     factory = arguments.positional[0] if arguments.positional else NONE
     number = isinstance(factory, Builtin) and factory.name in {"int", "float"}
     default: Value | None = Const(0) if number else None
     return [(state, state.new(DictObject({}, exact=False, default=default)))]
 
 
-def _named_tuple(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     """Give the class that `namedtuple("Pair", "left right")` makes: something to call with the fields."""
     given = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("field_names")
     held = state.object(given) if given is not None else None
@@ -96,7 +93,7 @@ def _named_tuple(_program: Program, _frame: Frame, state: State, arguments: Argu
     return [(state, Partial(Dotted(_NEW_TUPLE), (Tuple(items),), ()))]
 
 
-def _new_tuple(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _new_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     fields, *values = arguments.positional
     assert isinstance(fields, Tuple)
     names = tuple(str(field.value) for field in fields.items if isinstance(field, Const))
@@ -105,39 +102,39 @@ def _new_tuple(_program: Program, _frame: Frame, state: State, arguments: Argume
     return [(state, Tuple(items, exact=True, fields=names))]
 
 
-def _import_module(program: Program, frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     name = arguments.positional[0] if arguments.positional else NONE
     if not isinstance(name, Const) or not isinstance(name.value, str) or name.value.startswith("."):
         return [(state, state.symbols.sym(("import", arguments.positional)))]
-    path = program.project.lookup.resolve(frame.module, name.value, 0)
-    known = path is not None and program.project.module(path) is not None
+    path = interp.context.project.lookup.resolve(frame.module, name.value, 0)
+    known = path is not None and interp.context.project.module(path) is not None
     return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
 
 
-def _cast(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _cast(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     """Give the value of a cast for the type checker, which does nothing when it runs."""
     value = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("val")
     return [(state, NONE if value is None else value)]
 
 
-def _find_spec(program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _find_spec(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     """Say that a package is installed if it is a framework or a library with facts; optional others are not."""
     # IMPRECISE: code for optional packages is not followed where a program looks for them like this.
     name = arguments.positional[0] if arguments.positional else NONE
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return [(state, state.symbols.sym(("find_spec", arguments.positional)))]
     top = name.value.partition(".")[0]
-    known = top in program.roots or top in sys.stdlib_module_names
+    known = top in interp.context.roots or top in sys.stdlib_module_names
     return [(state, Dotted(f"importlib.machinery.ModuleSpec.{top}") if known else NONE)]
 
 
-def _copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     thing = state.object(value)
     return [(state, value if thing is None or isinstance(thing, Tensor | Names) else state.new(thing))]
 
 
-def _deep_copy(_program: Program, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
+def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     value = arguments.positional[0] if arguments.positional else NONE
     ref = state.ref(value)
     if isinstance(value, Sym) and ref is None:
@@ -188,7 +185,7 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
 
 _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
-_HANDLERS: dict[str, Callable[[Program, Frame, State, Arguments, int], Results]] = {
+_HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
     "functools.partial": _partial,
     "functools.reduce": _reduce,
     "itertools.chain": _chain,

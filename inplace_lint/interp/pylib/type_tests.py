@@ -23,8 +23,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import enums
-from inplace_lint.interp.context import Program
-from inplace_lint.interp.expr import attributes
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.transfer import materialise
 
 _LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
@@ -54,10 +53,10 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def is_a(program: Program, state: State, value: Value, cls: Value) -> bool | None:
+def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | None:
     """Say whether `isinstance(value, cls)`; None when it cannot be told."""
     name = cls.name.rpartition(".")[2] if isinstance(cls, Dotted | Builtin) else ""
-    facts = materialise.framework_of(program, state, value)
+    facts = materialise.framework_of(interp, state, value)
     if facts is not None:
         return (
             True
@@ -66,29 +65,30 @@ def is_a(program: Program, state: State, value: Value, cls: Value) -> bool | Non
         )
     instance = state.instance(value)
     if instance is not None:
-        mro = program.mro(instance.cls)
-        if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
+        mro = interp.context.mro(instance.cls)
+        if cls in mro or any(_same_library(interp, entry, cls) for entry in mro):
             return True
         return None if instance.opaque or isinstance(cls, Sym) else False
     if isinstance(cls, ClassValue) and isinstance(value, Const):
-        return enums.may_be(program, state, cls, value)
+        return enums.may_be(interp, state, cls, value)
     if isinstance(cls, Sym):
         return None
     if isinstance(value, ClassValue | Dotted | Partial | Builtin):
-        return _is_callable_kind(program, value, name)
+        return _is_callable_kind(interp, value, name)
     return _is_builtin(state, value, name)
 
 
-def derives(program: Program, value: Value, cls: Value) -> bool | None:
+def derives(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     """Say whether `issubclass(value, cls)`; None when it cannot be told."""
     if isinstance(value, Builtin) and isinstance(cls, Builtin):
         mine, other = (getattr(builtins, name, None) for name in (value.name, cls.name))
         return issubclass(mine, other) if isinstance(mine, type) and isinstance(other, type) else None
-    mro = program.mro(value)
-    if cls in mro or any(_same_library(program, entry, cls) for entry in mro):
+    mro = interp.context.mro(value)
+    if cls in mro or any(_same_library(interp, entry, cls) for entry in mro):
         return True
     known = all(
-        isinstance(entry, ClassValue) or (isinstance(entry, Dotted) and program.knows_base(entry)) for entry in mro
+        isinstance(entry, ClassValue) or (isinstance(entry, Dotted) and interp.context.knows_base(entry))
+        for entry in mro
     )
     return False if known and not isinstance(cls, Sym) else None
 
@@ -97,11 +97,11 @@ _OF_ALL = frozenset({"Callable", "Hashable", "object"})
 _FUNCTIONS = frozenset({"FunctionType", "LambdaType", "BuiltinFunctionType", "MethodType"})
 
 
-def _is_callable_kind(program: Program, value: ClassValue | Dotted | Partial | Builtin, name: str) -> bool | None:
+def _is_callable_kind(interp: Interpreter, value: ClassValue | Dotted | Partial | Builtin, name: str) -> bool | None:
     """Say whether a class, a function of a framework or a partial call is of a kind; its metaclass is not known."""
     kind = "partial" if isinstance(value, Partial) else "type"
     if isinstance(value, Dotted):
-        forms = program.forms(value.name)
+        forms = interp.context.forms(value.name)
         if not forms:
             return None
         kind = "type" if forms[0].init is not None or forms[0].act == "container" else "function"
@@ -137,28 +137,28 @@ def _is_builtin(state: State, value: Value, name: str) -> bool | None:
             return None
 
 
-def _same_library(program: Program, entry: Value, cls: Value) -> bool | None:
+def _same_library(interp: Interpreter, entry: Value, cls: Value) -> bool | None:
     if not isinstance(entry, Dotted) or not isinstance(cls, Dotted):
         return False
-    facts = program.facts_of(entry.name)
+    facts = interp.context.facts_of(entry.name)
     if facts is None:
         return entry == cls
     wanted = facts.canonical(cls.name)
     return facts.canonical(entry.name) == wanted or wanted == facts.framework.module
 
 
-def is_callable(program: Program, state: State, value: Value) -> bool | None:
+def is_callable(interp: Interpreter, state: State, value: Value) -> bool | None:
     """Say whether a value can be called; None when it cannot be told."""
     instance = state.instance(value)
     if instance is not None:
-        if program.is_module(instance.cls) is not None or isinstance(instance.cls, Dotted):
+        if interp.context.is_module(instance.cls) is not None or isinstance(instance.cls, Dotted):
             return True
-        return None if instance.opaque else attributes.lookup(program, state, instance.cls, "__call__") is not None
+        return None if instance.opaque else interp.lookup(state, instance.cls, "__call__") is not None
     match value:
         case Closure() | ClassValue() | Bound() | Partial() | Builtin():
             return True
         case Dotted(name):
-            return True if program.forms(name) else None
+            return True if interp.context.forms(name) else None
         case Const() | Tuple() | Ref():
             return False
         case Sym(_, "callable"):

@@ -9,22 +9,22 @@ Mirrors the code that torchgen makes for `VariableType`: collect edges, save inp
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain.heap import Node, Save, Tensor
+from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
 from inplace_lint.interp.checkers import clobbered, kept_values
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
-from inplace_lint.interp.transfer import keywords, lazy_view_history, materialise, results, writes
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import keywords, lazy_view_history, materialise, op_call, recording, results, writes
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.interp.transfer.op_call import Call
+from inplace_lint.interp.transfer.recording import OUTPUT
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.guard import Guard, atoms, holds
@@ -35,13 +35,9 @@ if TYPE_CHECKING:
 else:
     pass
 
-Results = list[tuple[State, Value]]
-Three = bool | None
-OUTPUT = re.compile(r"out\d+")
-
 
 def call_op(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     name: str,
@@ -51,9 +47,9 @@ def call_op(
     instance: Ref | None = None,
 ) -> Results:
     """Give what a call of the op does and returns; without a fact that fits, an unknown value."""
-    facts = program.facts_of(name)
+    facts = interp.context.facts_of(name)
     forms = () if facts is None else facts.forms(name)
-    counters = program.budget.counters
+    counters = interp.fuel.counters
     counters["framework_calls"] += 1
     if facts is None or not forms:
         counters["calls_without_fact:" + name] += 1
@@ -61,16 +57,16 @@ def call_op(
     counters["framework_calls_with_fact"] += 1
     if forms[0].act:
         given = arguments if instance is None else arguments.first(instance)
-        return table.run(program, frame, state, forms[0], given, at)
-    call = _select(program, frame, state, facts, forms, arguments, at, spelled, instance)
+        return table.run(interp, frame, state, forms[0], given, at)
+    call = _select(interp, frame, state, facts, forms, arguments, at, spelled, instance)
     if call is None:
-        keywords.check(program, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
+        keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
         return [(state, state.symbols.sym(("call", name, state.next_id, at, frame.site(at))))]
     return _run(call)
 
 
 def _select(
-    program: Program,
+    interp: Interpreter,
     frame: Frame,
     state: State,
     facts: Facts,
@@ -87,16 +83,16 @@ def _select(
         if bound is None:
             continue
         values, exprs = bound
-        _materialise(program, state, facts, form, values)
+        _materialise(interp, state, facts, form, values)
         binding = Binding(state, form, default_values(form.args, values), frozenset(values), exprs, thing, instance)
         verdict = holds(form.condition, binding)
         if verdict is not False:
             doubt = binding.sentence(form.condition) if verdict is None else frozenset()
-            return Call(program, frame, facts, binding, at, spelled, form.name, doubt=doubt)
+            return Call(interp, frame, facts, binding, at, spelled, form.name, doubt=doubt)
     return None
 
 
-def _materialise(program: Program, state: State, facts: Facts, form: Op, values: dict[str, Value]) -> None:
+def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, values: dict[str, Value]) -> None:
     """Take the unknown arguments in whose place the op expects a tensor for tensors."""
     if not any(_may_hold_unknowns(state, value) for value in values.values()):
         return
@@ -110,7 +106,7 @@ def _materialise(program: Program, state: State, facts: Facts, form: Op, values:
     for name, value in values.items():
         likely = form.grads is None and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
-            materialise.materialise_all(program, state, value, framework)
+            materialise.materialise_all(interp, state, value, framework)
 
 
 def _may_hold_unknowns(state: State, value: Value) -> bool:
@@ -132,17 +128,17 @@ def _run(call: Call) -> Results:
     call.grads = _differentiable(call)
     inputs = [save for fact in call.binding.op.saves if not OUTPUT.fullmatch(fact.of) for save in _saves(call, fact)]
     state = call.state
-    rg = rg_of(call)
+    rg = recording.rg_of(call)
     if rg is not False:
         kept_values.check_gradients(call)
     if state.modes.rereads and rg is not False:
         inputs += _reread(call, inputs)
     if call.binding.op.writes:
         return writes.run(call, inputs)
-    node = record(call, inputs) if rg is not False else None
+    node = recording.record(call, inputs) if rg is not False else None
     value = results.make(call, rg, node)
     if node is not None:
-        save_outputs(call, node, value)
+        recording.save_outputs(call, node, value)
     return [(state, value)]
 
 
@@ -169,13 +165,8 @@ def _become(call: Call, name: str, condition: Guard | None) -> Results:
             binding.instance,
             binding.module,
         )
-        return _run(replace_call(call, inner, form.name, flag))
+        return _run(op_call.replace_call(call, inner, form.name, flag))
     return [(call.state, call.state.symbols.sym(("call", name, call.state.next_id)))]
-
-
-def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) -> Call:
-    """Give the same call as a call of another op."""
-    return Call(call.program, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt)
 
 
 def _flag(binding: Binding, condition: Guard | None) -> Place | None:
@@ -200,14 +191,6 @@ def _differentiable(call: Call) -> list[tuple[Ref, Tensor]]:
     return list(lazy_view_history.catch_up(call, found).items())
 
 
-def rg_of(call: Call) -> Three:
-    """Say whether the result of the call requires grad."""
-    if call.state.modes.grad is False:
-        return False
-    answers = [tensor.rg for _, tensor in call.grads]
-    return True if True in answers else None if None in answers else False
-
-
 def _saves(call: Call, fact: SaveFact) -> list[Save]:
     """Give what the node keeps by one entry: nothing when its guard fails or it keeps a private copy."""
     if fact.copy or call.state.modes.grad is False or call.state.modes.packed or _casts(call):
@@ -219,9 +202,9 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
     expr = call.binding.exprs.get(fact.of)
     kept = call.binding.tensors(fact.of)
     for ref, tensor in kept:
-        if tensor.inference and rg_of(call):
+        if tensor.inference and recording.rg_of(call):
             writes.report(call, fact.of, ref, tensor, "inference_save", assumed)
-    saves = [save_of(call, tensor, fact.of, expr, assumed) for _, tensor in kept]
+    saves = [recording.save_of(call, tensor, fact.of, expr, assumed) for _, tensor in kept]
     return saves if fact.checked else [replace(save, checked=False) for save in saves]
 
 
@@ -230,65 +213,14 @@ def _casts(call: Call) -> bool:
     return call.state.modes.autocast and call.binding.op.name in call.facts.framework.autocast
 
 
-def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str]) -> Save:
-    """Give a save of a tensor as it is now."""
-    version = call.state.storages[tensor.storage].version
-    return Save(tensor.storage, version, call.touch(part, expr, tensor), call.state.clock, assumed, tensor.doubt)
-
-
 def _reread(call: Call, saves: list[Save]) -> list[Save]:
     """Give what a call in a function that backward runs again reads besides its saves, of what was there before."""
     known = {save.storage for save in saves}
     return [
-        replace(save_of(call, tensor, name, call.binding.exprs.get(name), call.doubt), checked=False, again=True)
+        replace(
+            recording.save_of(call, tensor, name, call.binding.exprs.get(name), call.doubt), checked=False, again=True
+        )
         for name in call.binding.given
         for _, tensor in call.binding.tensors(name)
         if tensor.storage <= call.state.modes.rereads and tensor.storage not in known
     ]
-
-
-def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
-    """Put the call on the tape; `without` is a tensor whose old history is dropped."""
-    state = call.state
-    inputs: list[int] = []
-    for ref, tensor in call.grads:
-        if ref != without and tensor.rg is not False:
-            inputs.extend(node for node in nodes_of(state, tensor) if node not in inputs)
-    assumed: frozenset[str] = frozenset()
-    if not any(tensor.rg for _, tensor in call.grads):
-        assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
-    site = call.frame.site(call.at)
-    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves_of(call.grads)))
-
-
-def save_outputs(call: Call, node: int, value: Value) -> None:
-    """Add the results that the op keeps to its node; hooks that pack what is saved keep what they make of it."""
-    state = call.state
-    if state.modes.packed:
-        return
-    outputs = value.items if isinstance(value, Tuple) else (value,)
-    saves = list(state.nodes[node].saves)
-    for fact in call.binding.op.saves:
-        if OUTPUT.fullmatch(fact.of) and not fact.copy:
-            verdict = holds(fact.condition, call.binding)
-            position = int(fact.of[3:] or 0)
-            tensor = state.tensor(outputs[position]) if position < len(outputs) else None
-            if verdict is not False and tensor is not None:
-                assumed = call.doubt | (call.binding.sentence(fact.condition) if verdict is None else frozenset())
-                saves.append(save_of(call, tensor, fact.of, None, assumed))
-    if len(saves) != len(state.nodes[node].saves):
-        state.nodes[node] = replace(state.nodes[node], saves=tuple(saves))
-
-
-def more_like(state: State, known: tuple[Value, ...], count: int) -> tuple[Value, ...]:
-    """Give `count` values when only some like them are known: further tensors share what the last one shares."""
-    values = list(known[:count])
-    while known and len(values) < count:
-        tensor = state.tensor(known[-1])
-        if tensor is None:
-            values.append(known[-1])
-        elif tensor.view is not None:
-            values.append(state.new(tensor))
-        else:
-            values.append(state.new(replace(tensor, storage=state.new_storage())))
-    return tuple(values)

@@ -12,7 +12,8 @@ from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Val
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.transfer import materialise, overlap
+from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer.index import is_basic_index, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Argument, Op
@@ -217,12 +218,12 @@ def _basic(call: Binding, name: str) -> Three:
     value = call.value(name)
     if value is not None and isinstance(call.state.object(value), ListObject):
         return False
-    return None if value is None else materialise.is_basic_index(call.state, value)
+    return None if value is None else is_basic_index(call.state, value)
 
 
 def _whole(call: Binding, name: str) -> Three:
     value = call.value(name)
-    return value is not None and overlap.takes_all(value)
+    return value is not None and takes_all(value)
 
 
 _ATOMS: dict[str, Callable[..., Three]] = {

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 from inplace_lint.core.event import Refused, Touch
 from inplace_lint.domain.state import State
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.knowledge.op import Argument
 
 _ANY = "kwargs"
 
 
 def check(
-    program: Program, frame: Frame, state: State, name: str, taken: Iterable[Argument], arguments: Arguments, at: int
+    interp: Interpreter, frame: Frame, state: State, name: str, taken: Iterable[Argument], arguments: Arguments, at: int
 ) -> None:
     """Report a call with the framework's word for writing in place as a keyword that it does not take."""
-    facts = program.facts_of(name)
+    facts = interp.context.facts_of(name)
     word = facts.framework.words.get("flag", "") if facts is not None else ""
     if facts is None or not word or arguments.named(word) is None:
         return

@@ -7,8 +7,8 @@ from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
 
@@ -16,30 +16,30 @@ NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
 _TRUTHS = frozenset({"gt", "ground_truth", "label", "labels", "target", "targets", "y_true"})
 
 
-def framework_of(program: Program, state: State, value: Value) -> Facts | None:
+def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | None:
     """Give the facts by which operators of this value go; None when it is not a tensor as far as is known."""
     tensor = state.tensor(value)
     if tensor is not None:
-        return program.facts.get(tensor.framework) or program.default()
+        return interp.context.facts.get(tensor.framework) or interp.context.default()
     if isinstance(value, Sym) and value.kind == "tensor":
-        return program.default()
+        return interp.context.default()
     return None
 
 
-def of_operand(program: Program, state: State, value: Value) -> Facts | None:
+def of_operand(interp: Interpreter, state: State, value: Value) -> Facts | None:
     """Give the facts by which an operator goes: what a module gave is a tensor once one is applied to it."""
-    facts = framework_of(program, state, value)
+    facts = framework_of(interp, state, value)
     if (
         facts is None
         and isinstance(value, Sym)
         and value.kind == "input"
         and opaque_modules.ran(state, value) is not None
     ):
-        return program.default()
+        return interp.context.default()
     return facts
 
 
-def materialise(program: Program, state: State, value: Value, framework: str = "") -> Ref | None:
+def materialise(interp: Interpreter, state: State, value: Value, framework: str = "") -> Ref | None:
     """Give the tensor that a value is, taking an unknown for one; None when it certainly is not a tensor."""
     known = state.ref(value)
     if known is not None:
@@ -55,7 +55,7 @@ def materialise(program: Program, state: State, value: Value, framework: str = "
         nodes=_history(state, value, why),
         sure=value.kind in {"tensor", "input"},
         why=why,
-        framework=framework or program.default().framework.name,
+        framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
 
@@ -118,25 +118,11 @@ def tensors_in(state: State, value: Value) -> list[tuple[Ref, Tensor]]:
     return [found for item in items for found in tensors_in(state, item)]
 
 
-def materialise_all(program: Program, state: State, value: Value, framework: str) -> list[tuple[Ref, Tensor]]:
+def materialise_all(interp: Interpreter, state: State, value: Value, framework: str) -> list[tuple[Ref, Tensor]]:
     """List the tensors of an argument, its unknown items taken for tensors."""
     inner = state.object(value)
     items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else None
     for item in (value,) if items is None else items:
         if isinstance(item, Sym):
-            materialise(program, state, item, framework)
+            materialise(interp, state, item, framework)
     return tensors_in(state, value)
-
-
-def is_basic_index(state: State, value: Value) -> bool | None:
-    """Say whether an index is made of ints, slices, None and `...` only, so that it makes a view."""
-    if isinstance(value, Tuple):
-        parts = [is_basic_index(state, item) for item in value.items]
-        return False if False in parts else None if None in parts else True
-    if isinstance(value, Const):
-        return not isinstance(value.value, bool)
-    if isinstance(value, Sym):
-        if state.tensor(value) is not None or value.kind in {"tensor", "sequence"}:
-            return False
-        return True if value.kind == "number" else None
-    return not isinstance(value, Ref)

@@ -10,11 +10,16 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref
-from inplace_lint.interp.context import Program
 from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
+
+if TYPE_CHECKING:
+    pass
+else:
+    pass
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -26,7 +31,7 @@ else:
 class Call:
     """One framework call under way: its binding, where it stands, and what makes it write."""
 
-    program: Program
+    interp: Interpreter
     frame: Frame
     facts: Facts
     binding: Binding
@@ -58,3 +63,8 @@ class Call:
             built=self.frame.built,
             dropped=self.frame.dropped == self.at,
         )
+
+
+def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) -> Call:
+    """Give the same call as a call of another op."""
+    return Call(call.interp, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Tuple, Value
+from inplace_lint.interp.transfer.index import _is_constant, _is_whole
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
@@ -160,22 +161,3 @@ def rank(call: Call, moves: str, source: Tensor) -> int | None:
         elif not isinstance(part, SliceValue) and part != Const(...):
             return None
     return count
-
-
-def takes_all(index: Value) -> bool:
-    """Say whether an index certainly takes everything, and adds no axis: `h[...]`, `h[:, :]`."""
-    if isinstance(index, Tuple):
-        return index.exact and all(_is_whole(part) for part in index.items)
-    return _is_whole(index)
-
-
-def _is_whole(index: Value) -> bool:
-    if isinstance(index, SliceValue):
-        return all(bound == NONE for bound in (index.lower, index.upper, index.step))
-    return isinstance(index, Const) and index.value is ...
-
-
-def _is_constant(value: Value) -> bool:
-    if isinstance(value, SliceValue):
-        return all(isinstance(part, Const) for part in (value.lower, value.upper, value.step))
-    return isinstance(value, Const) or (isinstance(value, Tuple) and all(_is_constant(item) for item in value.items))

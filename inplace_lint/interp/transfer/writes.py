@@ -20,7 +20,7 @@ from inplace_lint.domain.values import NONE, Const, Ref, Value
 from inplace_lint.interp.checkers import alias_query, escaped, kept_values
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.intrinsics import transforms
-from inplace_lint.interp.transfer import apply, lazy_view_history, overlap, results
+from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
@@ -38,7 +38,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     """Run a call that writes; a write that is refused leaves everything as it was."""
     state, binding = call.state, call.binding
     targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
-    for fact, ref, tensor in targets if call.program.watched else ():
+    for fact, ref, tensor in targets if call.interp.context.watched else ():
         alias_query.watch(call, fact.to, ref, tensor)
     for fact, ref, tensor in targets:
         if _stops(call, fact, ref, tensor):
@@ -50,11 +50,11 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     # What the call itself overwrites behind the counter is kept, as running statistics are, but not for its value.
     hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}
     inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
-    rg = apply.rg_of(call)
+    rg = recording.rg_of(call)
     # What the framework checks for being a leaf is what its node becomes the history of; buffers are only changed.
     tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
-    node = apply.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
+    node = recording.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
     for fact, ref, tensor in targets:
         if node is not None:
             _break(call, node, fact, tensor, rg)
@@ -66,7 +66,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
             _new_history(call, ref, rg, node)
     value = results.make(call, rg, node)
     if node is not None:
-        apply.save_outputs(call, node, value)
+        recording.save_outputs(call, node, value)
     return [(state, value)]
 
 
@@ -123,7 +123,7 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
         return "early_view", tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
     if grad and "multi_view" in fact.checks and refuses is not None:
-        rg = apply.rg_of(call)
+        rg = recording.rg_of(call)
         if rg or (rg is None and tensor.sure):
             why = frozenset() if rg else frozenset(t.why for _, t in call.grads if t.rg is None)
             return refuses, why | tensor.doubt
@@ -148,7 +148,7 @@ def _leaf_unless(tensor: Tensor, base: Tensor | None) -> frozenset[str] | None:
 def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
     """Name the check that a tensor fails for what it is, whatever its history."""
     records = call.state.modes.grad is not False
-    if records and fact.to == "out" and "out_grad" in call.facts.framework.says and apply.rg_of(call):
+    if records and fact.to == "out" and "out_grad" in call.facts.framework.says and recording.rg_of(call):
         return "out_grad", frozenset()
     if "operand" in fact.checks and _brings_a_number(call, fact):
         return "operand", frozenset()

@@ -1,0 +1,128 @@
+"""What a class of the program has from a class of a framework: parameters, children, methods."""
+
+from __future__ import annotations
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Items
+from inplace_lint.interp.transfer.binding import Binding, bind, default_values
+from inplace_lint.knowledge.guard import holds
+
+
+def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
+    """Give an instance what the constructor of a library module would."""
+    form = interp.context.forms(name)[0]
+    instance = state.instance(ref)
+    assert instance is not None
+    bound = bind(form.init or (), arguments)
+    values = default_values(form.init or (), {} if bound is None else bound[0])
+    attrs = {**instance.attrs, **values}
+    facts = interp.context.facts_of(name)
+    framework = "" if facts is None else facts.framework.name
+    environment = Binding(state, form, values, frozenset(), {})
+    for part in form.state:
+        if holds(part.condition, environment) is False:
+            attrs[part.name] = Const(None)
+        else:
+            tensor = Tensor(
+                state.new_storage(),
+                rg=part.param,
+                leaf=True,
+                dtype="float",
+                contiguous=True,
+                param=part.param,
+                framework=framework,
+            )
+            attrs[part.name] = state.new(tensor)
+    state.put(ref, replace(instance, attrs=attrs))
+
+
+def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:
+    values = arguments.positional
+    exact = not arguments.unknown
+    instance = state.instance(ref)
+    assert instance is not None
+    children: ListObject | DictObject = ListObject(values, exact)
+    if len(values) == 1:
+        inner = state.object(values[0])
+        if isinstance(inner, DictObject):
+            children = DictObject(dict(inner.items), inner.exact)
+        elif not isinstance(inner, Instance) or inner.children is not None:
+            items = interp.turns(frame, state, values[0], None, at)
+            children = _paired(items) or ListObject(items.items, items.exact)
+        if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
+            children = ListObject(values, exact)
+    state.put(ref, replace(instance, children=state.new(children)))
+
+
+def _paired(items: Items) -> DictObject | None:
+    """Give the dict that a list of (name, module) pairs makes."""
+    pairs = [item.items for item in items.items if isinstance(item, Tuple) and len(item.items) == 2]  # noqa: PLR2004
+    if not pairs or len(pairs) != len(items.items):
+        return None
+    return DictObject({pair[0].value: pair[1] for pair in pairs if isinstance(pair[0], Const)}, items.exact)
+
+
+def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> None:
+    """Give an instance whose class derives from a container an empty one."""
+    if library_base(interp, cls, act="container") is not None:
+        instance = state.instance(ref)
+        assert instance is not None
+        state.put(ref, replace(instance, children=state.new(ListObject(()))))
+
+
+def library_base(interp: Interpreter, cls: Value, act: str = "") -> str | None:
+    """Give the library module that a class derives from and that has facts of its own."""
+    for entry in interp.context.mro(cls):
+        if isinstance(entry, Dotted):
+            forms = interp.context.forms(entry.name)
+            if forms and (forms[0].act == act if act else forms[0].init is not None):
+                return forms[0].name
+    return None
+
+
+def library_init(
+    interp: Interpreter, frame: Frame, state: State, ref: Ref, base: str, arguments: Arguments, at: int
+) -> None:
+    """Run the constructor of a library base on an instance."""
+    forms = interp.context.forms(base)
+    if forms and forms[0].init is not None:
+        fill(interp, state, ref, forms[0].name, arguments)
+    elif forms and forms[0].act == "container":
+        _fill_container(interp, frame, state, ref, arguments, at)
+
+
+def library_method(interp: Interpreter, base: str, name: str) -> Value | None:
+    """Give a method that a library base has: its own, or that of every module."""
+    key = (base, name)
+    if key not in interp.context.library_methods:
+        interp.context.library_methods[key] = _library_method(interp, base, name)
+    return interp.context.library_methods[key]
+
+
+def _library_method(interp: Interpreter, base: str, name: str) -> Value | None:
+    facts = interp.context.facts_of(base)
+    if facts is None:
+        return None
+    framework = facts.framework
+    if name == "__init__" and facts.canonical(base) not in {framework.module, framework.function}:
+        return Dotted(f"{facts.canonical(base)}.__init__")
+    for owner in (base, facts.canonical(base), framework.module):
+        if facts.forms(f"{owner}.{name}"):
+            return Dotted(f"{owner}.{name}")
+    return None
+
+
+def is_method(interp: Interpreter, name: str) -> bool:
+    """Say whether a dotted name is that of a method, so that it binds its receiver."""
+    return bool(interp.context.forms(name)) or name.endswith(".__init__")
+
+
+def takes_class(interp: Interpreter, name: str) -> bool:
+    """Say whether a library method is called on the class."""
+    forms = interp.context.forms(name)
+    return bool(forms) and forms[0].act == "apply_custom"

@@ -1,0 +1,43 @@
+"""Calls of what is not known."""
+
+from __future__ import annotations
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    Const,
+    Ref,
+    Sym,
+    Value,
+)
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import state_dict
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import materialise
+
+
+def unknown_call(
+    interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
+) -> Results:
+    """Give an unknown result; containers passed to the call may have any content from here on."""
+    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+        inner = state.object(value)
+        if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
+            state.put(value, replace(inner, exact=False))
+        elif isinstance(value, Sym) and value.id in state.symbols.marked:
+            state.attach(("passed on", value.id), Const(True))
+        for ref, _ in materialise.tensors_in(state, value) if interp.context.watched else ():
+            state.attach(("escaped", ref.id), Const(True))
+    marked = state.symbols.marked
+    known = isinstance(function, Ref) or (
+        isinstance(function, Sym) and function.id in marked and ("weight", function.id) in state.bindings
+    )
+    state.clock += 1
+    site = frame.site(at)
+    result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
+    materialise.remember_history(state, result, function, arguments, site)
+    if isinstance(function, Sym):
+        state_dict.of_stranger(interp, state, function, arguments, site)
+    return [(state, result)]

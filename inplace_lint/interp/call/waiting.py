@@ -1,0 +1,36 @@
+"""Constructors that wait until something asks for a part of the instance."""
+
+from __future__ import annotations
+
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Ref, Value
+from inplace_lint.interp.call import module_registry
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+
+
+def settled(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[State]:
+    """Run the constructor of an instance if it waits."""
+    instance = state.instance(value)
+    if not isinstance(value, Ref) or instance is None or instance.pending is None:
+        return [state]
+    return interp.settle(frame, state, value, 0)
+
+
+def settle_below(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> None:
+    """Run the constructors that wait in a module and all below it, each on its first path."""
+    waiting = [value]
+    seen: set[Value] = set()
+    while waiting:
+        ref = waiting.pop()
+        instance = state.instance(ref)
+        if instance is None or not isinstance(ref, Ref) or ref in seen:
+            continue
+        seen.add(ref)
+        if instance.pending is not None:
+            for after in interp.settle(frame, state, ref, at)[:1]:
+                if after is not state:
+                    state.become(after)
+            instance = state.instance(ref)
+        if instance is not None:
+            waiting.extend(child for _, child in module_registry.direct(state, instance))

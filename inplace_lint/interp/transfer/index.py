@@ -1,0 +1,39 @@
+"""What an index takes of a tensor."""
+
+from __future__ import annotations
+
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Tuple, Value
+
+
+def takes_all(index: Value) -> bool:
+    """Say whether an index certainly takes everything, and adds no axis: `h[...]`, `h[:, :]`."""
+    if isinstance(index, Tuple):
+        return index.exact and all(_is_whole(part) for part in index.items)
+    return _is_whole(index)
+
+
+def _is_whole(index: Value) -> bool:
+    if isinstance(index, SliceValue):
+        return all(bound == NONE for bound in (index.lower, index.upper, index.step))
+    return isinstance(index, Const) and index.value is ...
+
+
+def _is_constant(value: Value) -> bool:
+    if isinstance(value, SliceValue):
+        return all(isinstance(part, Const) for part in (value.lower, value.upper, value.step))
+    return isinstance(value, Const) or (isinstance(value, Tuple) and all(_is_constant(item) for item in value.items))
+
+
+def is_basic_index(state: State, value: Value) -> bool | None:
+    """Say whether an index is made of ints, slices, None and `...` only, so that it makes a view."""
+    if isinstance(value, Tuple):
+        parts = [is_basic_index(state, item) for item in value.items]
+        return False if False in parts else None if None in parts else True
+    if isinstance(value, Const):
+        return not isinstance(value.value, bool)
+    if isinstance(value, Sym):
+        if state.tensor(value) is not None or value.kind in {"tensor", "sequence"}:
+            return False
+        return True if value.kind == "number" else None
+    return not isinstance(value, Ref)

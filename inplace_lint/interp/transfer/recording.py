@@ -1,0 +1,92 @@
+"""Puts a call on the tape: the node, its edges, what it saves of operands and results."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain.heap import Node, Save, Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.tape import leaves_of, nodes_of
+from inplace_lint.domain.values import Ref, Tuple, Value
+from inplace_lint.interp.transfer.op_call import Call
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.guard import holds
+
+if TYPE_CHECKING:
+    pass
+else:
+    pass
+
+if TYPE_CHECKING:
+    pass
+else:
+    pass
+
+
+Three = bool | None
+
+
+OUTPUT = re.compile(r"out\d+")
+
+
+def rg_of(call: Call) -> Three:
+    """Say whether the result of the call requires grad."""
+    if call.state.modes.grad is False:
+        return False
+    answers = [tensor.rg for _, tensor in call.grads]
+    return True if True in answers else None if None in answers else False
+
+
+def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str]) -> Save:
+    """Give a save of a tensor as it is now."""
+    version = call.state.storages[tensor.storage].version
+    return Save(tensor.storage, version, call.touch(part, expr, tensor), call.state.clock, assumed, tensor.doubt)
+
+
+def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
+    """Put the call on the tape; `without` is a tensor whose old history is dropped."""
+    state = call.state
+    inputs: list[int] = []
+    for ref, tensor in call.grads:
+        if ref != without and tensor.rg is not False:
+            inputs.extend(node for node in nodes_of(state, tensor) if node not in inputs)
+    assumed: frozenset[str] = frozenset()
+    if not any(tensor.rg for _, tensor in call.grads):
+        assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
+    site = call.frame.site(call.at)
+    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves_of(call.grads)))
+
+
+def save_outputs(call: Call, node: int, value: Value) -> None:
+    """Add the results that the op keeps to its node; hooks that pack what is saved keep what they make of it."""
+    state = call.state
+    if state.modes.packed:
+        return
+    outputs = value.items if isinstance(value, Tuple) else (value,)
+    saves = list(state.nodes[node].saves)
+    for fact in call.binding.op.saves:
+        if OUTPUT.fullmatch(fact.of) and not fact.copy:
+            verdict = holds(fact.condition, call.binding)
+            position = int(fact.of[3:] or 0)
+            tensor = state.tensor(outputs[position]) if position < len(outputs) else None
+            if verdict is not False and tensor is not None:
+                assumed = call.doubt | (call.binding.sentence(fact.condition) if verdict is None else frozenset())
+                saves.append(save_of(call, tensor, fact.of, None, assumed))
+    if len(saves) != len(state.nodes[node].saves):
+        state.nodes[node] = replace(state.nodes[node], saves=tuple(saves))
+
+
+def more_like(state: State, known: tuple[Value, ...], count: int) -> tuple[Value, ...]:
+    """Give `count` values when only some like them are known: further tensors share what the last one shares."""
+    values = list(known[:count])
+    while known and len(values) < count:
+        tensor = state.tensor(known[-1])
+        if tensor is None:
+            values.append(known[-1])
+        elif tensor.view is not None:
+            values.append(state.new(tensor))
+        else:
+            values.append(state.new(replace(tensor, storage=state.new_storage())))
+    return tuple(values)
