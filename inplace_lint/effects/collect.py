@@ -181,60 +181,19 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def may_write(body: Sequence[ir.Stmt]) -> bool:
-    """Return whether something in lowered statements may write tensors: what counts by a number does not."""
-    waiting: list[object] = list(body)
-    while waiting:
-        node = waiting.pop()
-        if _is_evidence(node):
-            return True
-        if isinstance(node, tuple):
-            waiting.extend(field for field in node if isinstance(field, tuple))
-    return False
-
-
-def _is_evidence(node: object) -> bool:
-    match node:
-        case ir.AugAssign(_, _, target, value):
-            return not (isinstance(target, ir.Name) and isinstance(value, ir.Const))
-        case ir.Attr(_, _, name):
-            return name == "data" or write_evidence.is_writing(name)
-        case ir.Keyword(_, name, value):
-            return name in write_evidence.WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
-        case ir.Assign(_, targets):
-            return any(isinstance(target, ir.Subscript) and not _is_key(target.key) for target in targets)
-        case _:
-            return False
-
-
-def _is_key(key: ir.Expr) -> bool:
-    return isinstance(key, ir.Format) or (isinstance(key, ir.Const) and isinstance(key.value, str))
-
-
 def gather_ir(body: Sequence[ir.Stmt]) -> Words:
-    """Return the names in lowered statements."""
+    """Return the names in lowered statements; where nothing says what a name stands for, all of them may be kept."""
     binds, _ = scope_of(tuple(body))
     words = Words(tuple(sorted(binds)))
-    waiting: list[object] = list(body)
-    while waiting:
-        node = waiting.pop()
+    for node in write_evidence.parts(body):
         match node:
             case ir.Name(_, name):
                 words.reads.add(name)
             case ir.Attr(_, _, name):
                 words.attributes.add(name)
-                words.writes = words.writes or name == "data" or write_evidence.is_writing(name)
-            case ir.AugAssign():
-                words.writes = True
-            case ir.Keyword(_, name, _) if name in write_evidence.WRITING_KEYWORDS:
-                words.writes = True
-            case ir.Assign(_, targets) if any(isinstance(target, ir.Subscript) for target in targets):
-                words.writes = True
             case _:
                 pass
-        if isinstance(node, tuple):
-            waiting.extend(field for field in node if isinstance(field, tuple))
-    words.calls = set(words.reads) | words.attributes
-    words.writes_shared = words.makes = words.writes
+    words.calls = words.reads | words.attributes
     words.kept, words.kept_attributes = words.reads, words.attributes
+    words.writes = words.writes_shared = words.makes = write_evidence.lowered_may_write(body, counts=True)
     return words

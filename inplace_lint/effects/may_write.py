@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
+from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition, Outline
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -193,18 +194,6 @@ def _called_methods(item: Definition) -> frozenset[str]:
     constructors = [method for method in item.methods if method.name in _CONSTRUCTORS]
     kept = item.kept_attributes.union(*(method.kept_attributes for method in constructors))
     return frozenset(reachable(found | (named.keys() & kept), named))
-
-
-def reachable(starts: Iterable[str], uses: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return the names that uses lead to from the starts, these included; names without an entry are left out."""
-    found: set[str] = set()
-    waiting = [name for name in starts if name in uses]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(used for used in uses[name] if used in uses)
-    return found
 
 
 def close(known: Summaries, new: Mapping[Target, Effects]) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from inplace_lint.effects.may_write import FileEffects, reachable, set_up_methods
+from inplace_lint.effects.may_write import FileEffects, set_up_methods
+from inplace_lint.effects.reachability import heights, reachable
 from inplace_lint.effects.summary import Definition, Outline
 
 _CALLERS = 1  # of functions that write nothing themselves and use the same definitions
 _CALLS_TO_WRITE = 2
 _DEEPEST = 2
-_Uses = Mapping[str, AbstractSet[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def schedule(file: FileEffects) -> Schedule:
     classes = {name for name, item in named.items() if item.kind == "class" and file.summary(name).calls is not None}
     near = classes | {name for name, item in named.items() if _is_near(file, item, classes)}
     reaching = {name for name, item in named.items() if writes(item)} | near | set_up
-    height = _heights(reaching, uses)
+    height = heights(reaching, uses)
     order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
     shared = {name: frozenset(used & reaching) for name, used in uses.items()}
     return Schedule(tuple(named[name] for name in order), _runs_script(file, set_up), shared, frozenset(set_up))
@@ -103,22 +103,6 @@ def _runs_script(file: FileEffects, set_up: set[str]) -> bool:
 def writes(item: Definition) -> bool:
     """Return whether something in a definition, methods included, may write in place."""
     return item.writes or any(method.writes for method in item.methods)
-
-
-def _heights(reaching: AbstractSet[str], uses: _Uses) -> dict[str, int]:
-    """Return for each name the length of the longest chain of uses below it; a cycle counts once."""
-    heights: dict[str, int] = {}
-
-    def height(name: str, active: frozenset[str]) -> int:
-        if name in heights:
-            return heights[name]
-        below = [height(used, active | {name}) for used in uses[name] if used in reaching and used not in active]
-        heights[name] = 1 + max(below, default=0)
-        return heights[name]
-
-    for name in sorted(reaching):
-        height(name, frozenset())
-    return heights
 
 
 def key(item: Definition) -> str:
@@ -181,8 +165,8 @@ def order_of_methods(item: Definition) -> list[Definition]:
         name: {other for other in method.attributes if other in by_name and other != name}
         for name, method in by_name.items()
     }
-    heights = _heights(set(by_name), uses)
-    return sorted(item.methods, key=lambda method: (-heights[method.member], method.slice.first))
+    height = heights(by_name.keys(), uses)
+    return sorted(item.methods, key=lambda method: (-height[method.member], method.slice.first))
 
 
 def runs_unrecorded(outline: Outline, name: str, stops: Callable[[str], bool], depth: int = 0) -> bool:

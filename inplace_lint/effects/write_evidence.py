@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inplace_lint.effects.local_types import NO_TENSORS, USED_AS_CONTAINER, Kinds, kind_of
 from inplace_lint.effects.locality import is_fresh
+from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.effects.collect import Words
 
-WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
+_WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
 _WRITING_CALLS = frozenset(
     {
         "backward",
@@ -114,7 +115,7 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
     if last == "apply" and holder.rpartition(".")[2][:1].isupper():
         words.write()
     for keyword in node.keywords:
-        if keyword.arg in WRITING_KEYWORDS and not _is_constant(keyword.value, (False, None)):
+        if keyword.arg in _WRITING_KEYWORDS and not _is_constant(keyword.value, (False, None)):
             words.write()
             words.makes = words.makes or keyword.arg != "out"
     if last not in _TAKE_FLAGS and any(_is_constant(argument, (True,)) for argument in node.args):
@@ -176,3 +177,40 @@ def spelled(node: ast.AST) -> str:
             return spelled(func)
         case _:
             return ""
+
+
+def lowered_may_write(body: Sequence[ir.Stmt], *, counts: bool = False) -> bool:
+    """
+    Return whether something in lowered statements may write a tensor.
+
+    A variable that grows by a constant is hardly ever one: with `counts` it is evidence, too.
+    """
+    return any(_is_evidence(node, counts=counts) for node in parts(body))
+
+
+def _is_evidence(node: object, *, counts: bool) -> bool:
+    match node:
+        case ir.AugAssign(_, _, target, value):
+            return counts or not (isinstance(target, ir.Name) and isinstance(value, ir.Const))
+        case ir.Attr(_, _, name):
+            return name == "data" or is_writing(name)
+        case ir.Keyword(_, name, value):
+            return name in _WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
+        case ir.Assign(_, targets):
+            return any(isinstance(target, ir.Subscript) and not _is_key(target.key) for target in targets)
+        case _:
+            return False
+
+
+def _is_key(key: ir.Expr) -> bool:
+    return isinstance(key, ir.Format) or (isinstance(key, ir.Const) and isinstance(key.value, str))
+
+
+def parts(body: Sequence[ir.Stmt]) -> Iterator[object]:
+    """Return all nodes of lowered statements."""
+    waiting: list[object] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            yield node
+            waiting.extend(field for field in node if isinstance(field, tuple))

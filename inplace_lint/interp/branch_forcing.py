@@ -15,8 +15,8 @@ from typing import TypeGuard
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Sym, Value
 from inplace_lint.effects import schedule
-from inplace_lint.effects.collect import may_write
 from inplace_lint.effects.summary import Definition
+from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
@@ -90,7 +90,7 @@ def chosen(
 
 
 def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Const | None]) -> dict[str, Const | None]:
-    """Return the part of a choice of constructor arguments that the program leaves open: it passes something unknown."""
+    """Return the part of a choice of constructor arguments for which the program itself passes something unknown."""
     passed = dict(given.keywords)
     for param, value in zip(function.params[1:], given.positional, strict=False):
         passed[param.name] = value
@@ -105,7 +105,7 @@ def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards
                 for block, side in ((then, True), (orelse, False)):
                     if id(block) in interp.context.ran:
                         yield from _untaken(interp, block)
-                    elif may_write(block):
+                    elif lowered_may_write(block):
                         yield from _ways(block, ((test, side),))
             case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
                 yield from _untaken(interp, inner)
@@ -119,10 +119,10 @@ def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
     for node in body:
         if isinstance(node, ir.If):
             for block, side in ((node.body, True), (node.orelse, False)):
-                if may_write(block):
+                if lowered_may_write(block):
                     yield from _ways(block, (*guards, (node.test, side)))
         else:
-            plain = plain or may_write((node,))
+            plain = plain or lowered_may_write((node,))
     if plain:
         yield guards
 

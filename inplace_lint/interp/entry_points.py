@@ -170,7 +170,7 @@ def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
 
 
 def _is_sequence(state: State, value: Value) -> bool:
-    """Return whether a function returned a sequence of modules that it made itself, for its callers to run."""
+    """Return whether a function returned a sequence of modules, made by itself for its callers to run."""
     instance = state.instance(value)
     if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
         return False
@@ -194,7 +194,7 @@ def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = No
         return []
     unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
     if choice is None and None in interp.context.constructed.get(id(cls), ()) and not unseen:
-        # Constructed on objects that live on the paths of another entry point, which ran it: there is nothing to run it on.
+        # Constructed on objects that live on the paths of another entry point, which ran it: nothing to run it on here.
         return []
     choice = _open(interp, state, cls, choice)
     if choice is not None and not choice.made and not choice.own:
@@ -242,7 +242,7 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
 
 
 def _open(interp: Interpreter, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
-    """Return the part of a choice that the program leaves open: where it constructs the class, what is unknown there."""
+    """Return the part of a choice that the program leaves open: what is unknown where it constructs the class."""
     known = interp.context.constructed.get(id(cls), ())
     if choice is None or not known:
         return choice

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.config.settings import is_there, marked_root
 from inplace_lint.core.errors import UnreadableError
+from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
 from inplace_lint.workspace.import_resolver import Lookup
 
@@ -271,21 +272,16 @@ def _leading_names(text: str) -> set[str]:
 
     It only chooses among many callers, so that no file has to be parsed for it.
     """
-    found: set[str] = set()
-    words: dict[str, set[str]] = {}
     starts = [*_DEFINITION.finditer(text)]
+    users: dict[str, set[str]] = {match[1]: set() for match in starts}
+    writing: set[str] = set()
     for match, following in itertools.zip_longest(starts, starts[1:]):
-        end = len(text) if following is None else following.start()
-        block = text[match.end() : end]
-        words.setdefault(match[1], set()).update(_WORD.findall(block))
+        block = text[match.end() : len(text) if following is None else following.start()]
+        for word in users.keys() & _WORD.findall(block):
+            users[word].add(match[1])
         if _HINT.search(block):
-            found.add(match[1])
-    grew = True
-    while grew:
-        more = {name for name in words if name not in found and words[name] & found}
-        found |= more
-        grew = bool(more)
-    return found
+            writing.add(match[1])
+    return reachable(writing, users)
 
 
 def _folder(path: str) -> str:

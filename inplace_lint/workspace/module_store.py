@@ -115,7 +115,7 @@ class Module:
         return known
 
     def _fills_by(self, callee: str, name: str) -> bool:
-        """Return whether a call may put something into what a name is bound to: a method of it, or a function over it."""
+        """Return whether a call may fill what a name is bound to: a method of it, or a function that reads the name."""
         if callee.startswith(f"{name}."):
             return True
         return any(item.kind == "function" and name in item.reads for item in self.by_name.get(callee, ()))
