@@ -1,4 +1,10 @@
-"""The names in a piece of syntax, and whether something in it may write in place."""
+"""
+Collect the names in a piece of syntax, and the evidence that something in it writes in place.
+
+    def f(x, parts):
+        parts += x           # `parts` may be a tensor: evidence of a write
+        return g(x).add_(1)  # reads `g` and `x`, calls `g` and `g.add_`, which writes
+"""
 
 from __future__ import annotations
 
@@ -48,7 +54,7 @@ class Words:
         self.writes = self.writes_shared = True
 
     def write_to(self, target: ast.AST) -> None:
-        """Note evidence of a write to a target or its items: of an attribute of `self`, what it is decides."""
+        """Note evidence of a write to a target or its items; for an attribute of `self`, its kind decides later."""
         match target:
             case ast.Attribute(ast.Name("self"), name):
                 self.filled_members[name] = frozenset({"container", "containers"})
@@ -58,7 +64,7 @@ class Words:
                 self.write()
 
     def add(self, other: Words) -> None:
-        """Take in what another piece has, but for what it binds."""
+        """Add what another piece of syntax has, except for the names that it binds."""
         self.reads |= other.reads
         self.calls |= other.calls
         self.attributes |= other.attributes
@@ -77,7 +83,7 @@ _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Clas
 
 
 def gather(root: ast.AST, words: Words) -> None:
-    """Add the names below a node of `ast`."""
+    """Add the names below a node of `ast`, and the evidence of writes."""
     walk = _Walk(root, words)
     walk.run([root])
     at_once = words.writes_shared
@@ -85,14 +91,14 @@ def gather(root: ast.AST, words: Words) -> None:
     before = walk.count()
     for function in walk.nested:
         walk.run(_children(function))
-    # What a function inside of another one does, it does whenever it is called.
+    # A function inside of another one writes whenever it is called, which may be at any time.
     words.makes = words.makes or words.writes_shared or walk.count() > before
     words.writes_shared = words.writes_shared or at_once
     walk.conclude()
 
 
 class _Walk:
-    """One walk over a piece of syntax; functions inside of functions wait in `nested` for a walk of their own."""
+    """One walk over a piece of syntax. Functions inside of functions are put into `nested`, for a walk of their own."""
 
     def __init__(self, root: ast.AST, words: Words) -> None:
         self.root = root
@@ -104,7 +110,7 @@ class _Walk:
         self.later = False
 
     def run(self, waiting: list[ast.AST]) -> None:
-        """Add all that stands below the nodes."""
+        """Add the names and the evidence below the nodes."""
         self.later = bool(self.nested)
         special = write_evidence.KINDS
         while waiting:
@@ -142,12 +148,12 @@ class _Walk:
             self.words.write()
 
     def count(self) -> int:
-        """Count what may turn out to be a write."""
+        """Return how many names there are of which it is not decided yet whether they are written."""
         kinds, words = self.kinds, self.words
         return len(kinds.filled) + len(kinds.grown) + len(kinds.written) + len(words.helpers) + len(words.flagged)
 
     def conclude(self) -> None:
-        """Decide what is a write of the names that may hold tensors."""
+        """Decide which of the names that may hold tensors are written."""
         kinds, words = self.kinds, self.words
         words.binds = tuple(self.binds)
         words.runs_made = not words.calls.isdisjoint(kinds.stores)
@@ -155,7 +161,7 @@ class _Walk:
         words.fills |= {name for name in filled if name not in kinds.stores and name not in kinds.parameters}
         written = (filled - words.fills) | kinds.grown_tensors() | kinds.written
         words.writes = words.writes or bool(written)
-        # What only the function itself holds is no business of those that call it.
+        # A write to what only the function itself holds makes no difference to its callers.
         own = (kinds.may_be_fresh(name) and not self.nested and is_own(self.root, name) for name in written)
         if not all(own):
             words.write()
@@ -182,7 +188,7 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 
 def gather_ir(body: Sequence[ir.Stmt]) -> Words:
-    """Return the names in lowered statements; where nothing says what a name stands for, all of them may be kept."""
+    """Return the names in lowered statements. All of them count as kept, since calls are not told apart here."""
     binds, _ = scope_of(tuple(body))
     words = Words(tuple(sorted(binds)))
     for node in write_evidence.parts(body):

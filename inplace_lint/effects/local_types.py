@@ -1,4 +1,8 @@
-"""What variables are bound to, as far as the text of one function tells: numbers and containers are no tensors."""
+"""
+The kinds of values that variables are bound to, as far as the text of one function tells.
+
+    n, parts, out = 0, [], {}       # a number and two containers: `n += 1` writes no tensor
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ class Kinds:
     containers: set[str] = field(default_factory=set)
 
     def assign(self, target: ast.AST, value: ast.AST) -> None:
-        """Note what a target is bound to."""
+        """Add what a target is bound to."""
         if isinstance(target, ast.Name):
             self.known.setdefault(target.id, []).append(kind_of(value))
         elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -47,7 +51,7 @@ class Kinds:
                 self.assign(inner, part)
 
     def declare(self, parameter: ast.arg) -> None:
-        """Note a parameter, of the kind that its annotation says."""
+        """Add a parameter, of the kind that its annotation names."""
         self.parameters.add(parameter.arg)
         kind = _kind_named(parameter.annotation)
         if kind:
@@ -71,7 +75,7 @@ class Kinds:
         return "fresh" in self.known.get(name, ())
 
     def grown_tensors(self) -> set[str]:
-        """List the variables of which an augmented assignment may write a tensor: no count, no text and no list."""
+        """Return the variables that may be tensors and are written by an augmented assignment."""
         return {
             name
             for name, kind, added in ((name, self.of(name), added) for name, added in self.grown)

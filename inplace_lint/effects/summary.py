@@ -1,7 +1,7 @@
 """
-The outline of a file: its top-level items, what each binds, reads and calls, and whether it may write in place.
+The outline of a file: its top-level items, with the names that each binds, reads and calls, and its evidence of writes.
 
-It costs one `ast.parse` and one walk. The rest of the analysis asks it which slices are worth parsing with LibCST.
+It costs one `ast.parse` and one walk. All other analyses ask it which parts of the file are worth lowering.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ class Definition(NamedTuple):
 
     @property
     def member(self) -> str:
-        """The name by which a class holds a method: that of the property and its part for one that sets or deletes."""
+        """The name of a method within its class; for a part of a property, with that part: `size.setter`."""
         parts = (decorator.rpartition(".")[2] for decorator in self.decorators)
         return next((f"{self.name}.{part}" for part in parts if part in PROPERTY_PARTS), self.name)
 
 
 class Outline(NamedTuple):
     """
-    What is known of a file without LibCST.
+    What is known of a file before anything of it is lowered.
 
-    `mentions` are those of the asked-for packages whose names stand in the file. `imports` are all import statements
+    `mentions` are those of the given packages whose names occur in the file. `imports` are all import statements
     outside functions.
     """
 
@@ -96,7 +96,7 @@ def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
 
 
 class _Names:
-    """What the names of a module stand for, where that decides whether something is a write."""
+    """The names of a module, as far as what they mean decides whether something is a write."""
 
     def __init__(
         self, tree: ast.Module, imports: Sequence[ir.ImportName | ir.ImportFrom], frameworks: Sequence[str]
@@ -124,8 +124,8 @@ class _Names:
         """
         Return whether something in a piece of the module may write in place.
 
-        A helper that stands in this file or in another of the project is looked at itself, what initialises parameters
-        does so before anything is saved, and the items of a registry are no tensors.
+        A helper that is defined in this file or in another of the project has a summary of its own, what initialises
+        parameters does so before anything is saved, and the items of a registry are no tensors.
         """
         return words.writes or self._touches(words)
 
@@ -134,7 +134,7 @@ class _Names:
         return words.writes_shared or self._touches(words)
 
     def make(self, words: Words) -> bool:
-        """Return whether something in a piece of the module may make what writes."""
+        """Return whether something in a piece of the module may make something that writes."""
         return words.makes or bool(words.flagged - self._own - self._harmless)
 
     def _touches(self, words: Words) -> bool:
@@ -144,9 +144,9 @@ class _Names:
 
 def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
     """
-    Return the outline of a file that only LibCST could read: one item, which is the whole file.
+    Return the outline of a file that only LibCST can read: one item, which is the whole file.
 
-    Its functions and classes are then run as the module's own statements define them.
+    Its functions and classes are then run as the statements of the module define them.
     """
     words = gather_ir(code.body)
     item = _of_words(words, "statement", "", code.slice)
@@ -160,7 +160,7 @@ def digest(source: str) -> str:
 
 
 def mentions(source: str, roots: Sequence[str]) -> tuple[str, ...]:
-    """Name the packages whose names stand in the source."""
+    """Return the packages whose names occur in the source."""
     return tuple(root for root in roots if root in source)
 
 
@@ -169,7 +169,7 @@ def _parse(path: str, source: str) -> ast.Module:
     gc.disable()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python has to say about a file's syntax is no output of ours
+            warnings.simplefilter("ignore")  # Python's warnings about the syntax of a file are no output of the tool
             return ast.parse(source, path)
     except (RecursionError, MemoryError, ValueError) as error:
         msg = f"cannot be parsed: {str(error) or type(error).__name__}"
@@ -186,7 +186,7 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | None = None) -> Definition:
-    """Outline an item, or a method of the class `owner`."""
+    """Return the outline of an item, or of a method of the class `owner`."""
     words = Words()
     kind, name = "statement", ""
     bases: tuple[str, ...] = ()
@@ -220,7 +220,7 @@ def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | 
 
 
 def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
-    """Outline an item by the words in it alone."""
+    """Return the outline of an item as far as the names in it tell."""
     return Definition(
         kind=kind,
         name=name,
@@ -241,9 +241,9 @@ def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
 
 def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tuple[Definition, ...]:
     """
-    List the methods that can be slices of their own: those that share no line with anything else.
+    Return the methods that can be slices of their own: those that share no line with anything else.
 
-    The words of all that stands in the class are added to `words`.
+    The names of everything in the class are added to `words`.
     """
     spans = [(_first_line(inner), inner.end_lineno or inner.lineno) for inner in node.body]
     header = node.lineno
@@ -264,7 +264,7 @@ def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tupl
 
 
 def _merged(items: list[Definition]) -> Iterator[Definition]:
-    """Make one statement of items that share a line."""
+    """Return the items, with those that share a line joined to one statement."""
     waiting: Definition | None = None
     for item in items:
         if waiting is not None and item.slice.first <= waiting.slice.last:

@@ -1,4 +1,9 @@
-"""What in the syntax of Python may write tensors in place, or makes what does."""
+"""
+What in the syntax of Python may write a tensor in place, or makes something that does.
+
+    x += y; x[0] = y; x.add_(y)     # evidence, unless `x` is known to be no tensor
+    nn.ReLU(inplace=True)           # evidence, and makes something that writes whenever it is run
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,7 @@ _WRITING_CALLS = frozenset(
         "inference_mode",
     }
 )
-# What fills a whole module matters to a gradient only where one is asked for, which is evidence itself.
+# Filling all of a module matters only where a gradient is computed, and that is evidence by itself.
 _LOADING = frozenset({"load_state_dict", "set_state_dict"})
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
@@ -52,7 +57,7 @@ KINDS = frozenset(
 
 
 def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> None:
-    """Note what a node of one of the `KINDS` binds, and what it may write."""
+    """Add what a node of one of the `KINDS` binds, and what it may write."""
     match node:
         case ast.AugAssign():
             _augmented(node, words, kinds)
@@ -77,7 +82,9 @@ def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> N
 
 def _augmented(node: ast.AugAssign, words: Words, kinds: Kinds) -> None:
     if isinstance(node.target, ast.Name):
-        kinds.stores[node.target.id] = kinds.stores.get(node.target.id, 0) - 1  # not one of its own
+        kinds.stores[node.target.id] = (
+            kinds.stores.get(node.target.id, 0) - 1
+        )  # an augmented assignment is no binding of its own
         kinds.grown.append((node.target.id, kind_of(node.value)))
     elif kind_of(node.value) not in NO_TENSORS:
         words.write_to(node.target)
@@ -97,7 +104,7 @@ def _subscript(node: ast.Subscript, words: Words, kinds: Kinds) -> None:
 
 
 def is_text(key: ast.AST) -> bool:
-    """Return whether an index is a string: what it indexes is no tensor."""
+    """Return whether an index is a string: what has such items is no tensor."""
     if isinstance(key, ast.BinOp) and isinstance(key.op, ast.Add | ast.Mod):
         return is_text(key.left) or is_text(key.right)
     return isinstance(key, ast.JoinedStr) or (isinstance(key, ast.Constant) and isinstance(key.value, str))
@@ -145,7 +152,7 @@ def _is_constant(node: ast.AST, values: tuple[bool | None, ...]) -> bool:
 
 
 def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
-    """List the names in a call of what it runs: what is called, and what `apply` is given to run on each module."""
+    """Return the names in a call that it runs: what is called, and what `apply` is passed to run on each module."""
     yield call.func
     if spelled(call.func).endswith("apply"):
         for argument in call.args:
@@ -155,19 +162,19 @@ def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
 
 
 def _frees(call: ast.Call) -> bool:
-    """Return whether a variable is told that it needs no gradient, which one with a history refuses."""
+    """Return whether a call says that a variable needs no gradient, which a variable with a history refuses."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     named = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
     return named and len(values) == 1 and isinstance(values[0], ast.Constant) and values[0].value is False
 
 
 def is_writing(name: str) -> bool:
-    """Return whether a call of this last name may write in place."""
+    """Return whether a method or function of this name may write in place."""
     return name in _WRITING_CALLS or (name.endswith("_") and not name.startswith("__") and name not in _NOT_WRITES)
 
 
 def spelled(node: ast.AST) -> str:
-    """Spell a dotted expression; of a call's result or an item only what follows it."""
+    """Return a dotted expression as text; of the result of a call, or of an item, only what follows it."""
     match node:
         case ast.Name(name):
             return name
@@ -183,7 +190,7 @@ def lowered_may_write(body: Sequence[ir.Stmt], *, counts: bool = False) -> bool:
     """
     Return whether something in lowered statements may write a tensor.
 
-    A variable that grows by a constant is hardly ever one: with `counts` it is evidence, too.
+    A variable that grows by a constant is hardly ever a tensor; only with `counts` is that evidence, too.
     """
     return any(_is_evidence(node, counts=counts) for node in parts(body))
 

@@ -1,9 +1,9 @@
 """
-Arguments that make a program take the branches which no root took.
+Arguments that take a run into branches which no entry point took.
 
-A root runs on the defaults of a constructor or function: `def __init__(self, mode="bilinear")` leaves out whatever
-stands under `if self.mode == "deconv"`. Where that may write, the conditions around it say what the arguments would
-have to be. What the file itself passes is its own choice, and nothing is put in its place.
+An entry point runs on the defaults of a constructor or function: `def __init__(self, mode="bilinear")` leaves out the
+block of `if self.mode == "deconv"`. Where that block may write, the conditions around it say what the arguments have to
+be. Arguments that the file itself passes are not replaced.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Choice:
 
 
 def untaken(interp: Interpreter, item: Definition) -> Iterator[Choice]:
-    """Give, for each branch of a function or class that may write and that no path took, arguments that lead there."""
+    """Return, for each branch that may write and that no path took, arguments that lead there."""
     methods = {method.name: method for method in item.methods}
     constructor = _function(interp, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
     kept = {} if constructor is None else _attributes(constructor)
@@ -98,7 +98,7 @@ def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Cons
 
 
 def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
-    """Return the conditions of the branches that may write and were not taken, inside of what ran."""
+    """Return the conditions of the branches that may write and were not taken, within the blocks that ran."""
     for node in body:
         match node:
             case ir.If(_, test, then, orelse):
@@ -114,7 +114,7 @@ def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards
 
 
 def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
-    """Return the conditions of each writing piece of a branch that was not taken."""
+    """Return the conditions of each piece of an untaken branch that may write."""
     plain = False
     for node in body:
         if isinstance(node, ir.If):
@@ -128,7 +128,7 @@ def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
 
 
 def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
-    """Return what a constructor sets the attributes of the instance to, where it says that once."""
+    """Return the values to which a constructor sets attributes of the instance, of those that it sets once."""
     found: dict[str, list[ir.Expr]] = {}
     for node in _statements(constructor.body):
         if isinstance(node, ir.Assign):
@@ -152,7 +152,7 @@ def _statements(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
 
 
 class _Wishes:
-    """What arguments would have to be for conditions to hold; a parameter that was settled stays so."""
+    """What arguments have to be for conditions to hold; a parameter that has a value keeps it."""
 
     def __init__(
         self, constructor: ir.Function | None, function: ir.Function, attributes: Mapping[str, ir.Expr]
@@ -165,7 +165,7 @@ class _Wishes:
         self._under_way: set[str] = set()
 
     def want(self, test: ir.Expr, side: bool, *, in_constructor: bool) -> None:
-        """Ask for a side of a condition, as far as parameters decide it."""
+        """Set the parameters so that a condition comes out this way, as far as they decide it."""
         match test:
             case ir.Unary(_, "not", operand):
                 self.want(operand, not side, in_constructor=in_constructor)
@@ -184,7 +184,7 @@ class _Wishes:
                 pass
 
     def _settle(self, expr: ir.Expr, wish: object, *, in_constructor: bool) -> None:
-        """Return the parameter that an expression stands for a value: a side of truth, a constant, or an open one."""
+        """Set the parameter that an expression means: to a side of truth, a constant, or an open value."""
         match expr:
             case ir.Attr(_, owner, name) if name in self._attributes and self._constructor is not None:
                 method = self._constructor if in_constructor else self._function
@@ -198,7 +198,7 @@ class _Wishes:
                 pass
 
     def _settle_attribute(self, constructor: ir.Function, name: str, wish: object) -> None:
-        """Return the parameter that an attribute was set to a value; what it hangs on itself for decides nothing."""
+        """Set the parameter that an attribute was set to; an attribute that depends on itself decides nothing."""
         kept = self._attributes[name]
         if isinstance(kept, ir.Name):
             self._give(constructor, self.made, kept.id, wish)
@@ -238,7 +238,7 @@ def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
 
 
 def _meeting(op: str, right: ir.Expr, side: bool) -> object:
-    """Return what is on the left of a comparison with a constant for it to come out this way."""
+    """Return what the left side of a comparison with a constant has to be for this result."""
     if op == "in":
         items = right.items if isinstance(right, ir.Sequence) else ()
         return Const(items[0].value) if side and items and isinstance(items[0], ir.Const) else None

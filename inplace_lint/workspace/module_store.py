@@ -1,4 +1,4 @@
-"""The files that programs are made of, and what has been read of each; a file is read when it is asked for."""
+"""The files of a project that were read so far, with the outline and the lowered code of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Stopwatch:
 
 @dataclass(slots=True)
 class Tally:
-    """An estimate of the bytes that is taken by what was read so far."""
+    """An estimate of the bytes that everything that was read so far takes."""
 
     size: int = 0
 
@@ -36,9 +36,10 @@ class Tally:
 @dataclass(slots=True)
 class Module:
     """
-    One source file: its outline and the code lowered from it so far.
+    One source file: its outline, and the code lowered from it so far.
 
-    `lowering` is the time that this took, `kept` what all files that share it take.
+    `lowering` is the time that this took, `kept` the memory; both are shared by all files of a project. `owners` has
+    the only class of the file with a method of a name; empty if there are several.
     """
 
     path: str
@@ -99,7 +100,7 @@ class Module:
         return next((node for node in body if isinstance(node, FunctionDef) and node.name == name), None)
 
     def fills(self, name: str) -> list[Definition]:
-        """List the top-level items that put something into the object that a name is bound to, as registries do."""
+        """Return the top-level items that put something into the object that a name is bound to, as registries do."""
         known = self._fills.get(name)
         if known is None:
             known = self._fills[name] = [
@@ -121,7 +122,7 @@ class Module:
         return any(item.kind == "function" and name in item.reads for item in self.by_name.get(callee, ()))
 
     def items(self, name: str) -> Sequence[Definition]:
-        """List the top-level items that bind a name, in source order."""
+        """Return the top-level items that bind a name, in source order."""
         return self.by_name.get(name, ())
 
 
@@ -137,9 +138,10 @@ def _only_sets(item: Definition) -> bool:
 @dataclass(slots=True)
 class Project:
     """
-    The files in reach of the programs that one process analyzes.
+    The files in reach of the file under analysis, kept for all files that one process analyzes.
 
-    `read` gives the text of a path, or None where there is no such file or it is no text.
+    `read` returns the text of a path, or None where there is no such file or it is no text. `summaries` and `followed`
+    are the results of `workspace.call_graph` so far.
     """
 
     lookup: Lookup
@@ -153,7 +155,7 @@ class Project:
     _bound: dict[str, Bound | None] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
-        """Take a file that was read already."""
+        """Add a file that was read already."""
         self._keep(module.path, module)
 
     def module(self, path: str) -> Module | None:
@@ -175,7 +177,7 @@ class Project:
         return self.kept.size
 
     def lighten(self) -> None:
-        """Drop what was read; between two programs only, since a program keeps to what it has read."""
+        """Drop what was read. Only between two files under analysis, since an analysis relies on what it has read."""
         self.modules.clear()
         self.summaries.clear()
         self.followed.clear()
@@ -185,7 +187,8 @@ class Project:
         """
         Return whether a module may have a variable: by a statement of its own, or through `import *`.
 
-        Texts tell, so that packages that import all of hundreds of modules do not have each of them read for a name.
+        The text decides, so that for packages that import all of hundreds of modules not each of these is parsed for a
+        name.
         """
         if path not in self._shared:
             self._shared[path] = self._bound_through_stars(path)
@@ -193,7 +196,7 @@ class Project:
         return names is None or name in names
 
     def _bound_through_stars(self, path: str) -> frozenset[str] | None:
-        """List what a module and all that it imports all of may bind; None where these are not known."""
+        """Return what a module and all modules behind its `import *` may bind; None where these are not known."""
         names, seen = set[str](), {path}
         waiting = [path]
         while waiting:
@@ -227,7 +230,7 @@ class Project:
 
 
 def _bound(node: ImportName | ImportFrom) -> Iterator[tuple[str, str]]:
-    """List the names that an import binds, each with what it stands for there."""
+    """Return the names that an import binds, each with what it means there."""
     if isinstance(node, ImportFrom):
         yield from ((alias or name, name) for name, alias in node.names if name != "*")
     else:
