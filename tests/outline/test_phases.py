@@ -221,3 +221,23 @@ def test_many_functions_inside_of_each_other_are_walked_once() -> None:
     source = "\n".join([*lines, f"{'    ' * depth}x.add_(1)"])
     item = outline("p", source, ["torch"]).items[0]
     assert item.makes
+
+
+def test_the_order_in_which_files_are_looked_at_makes_no_difference() -> None:
+    texts = {
+        "a.py": "import torch\nfrom b import middle\ndef first(x): middle(x)\ndef last(x): x.add_(1)\n",
+        "b.py": "import torch\nimport a\nfrom c import *\ndef middle(x): a.last(x)\ndef other(x): fill(x)\n",
+        "c.py": "import torch\nfrom b import *\nfill = middle\n",
+    }
+    found = []
+    for order in (["a.py", "b.py", "c.py"], ["c.py", "b.py", "a.py"]):
+        project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), texts.get)
+        for path in order:
+            module = project.module(path)
+            assert module is not None
+            file_effects(project, module)
+        found.append({target: summary.calls for target, summary in project.summaries.items()})
+    assert found[0] == found[1]
+    assert found[0]["a.py", "last"] == 0
+    assert found[0]["a.py", "first"] == 2
+    assert found[0]["b.py", "other"] == 3
