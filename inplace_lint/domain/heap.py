@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.span import Place
-from inplace_lint.domain.values import ClassValue, Dotted, Partial, Ref, Value
+from inplace_lint.domain.values import ClassValue, Dotted, NodeId, Partial, Ref, RefId, StorageId, Value
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -61,10 +61,10 @@ class Tensor:
     Shapes: `rank` only; unknown stays None.
     """
 
-    storage: int
+    storage: StorageId
     rg: Three
     leaf: Three
-    nodes: tuple[int, ...] = ()
+    nodes: tuple[NodeId, ...] = ()
     base: Ref | None = None
     view: View | None = None
     dtype: str = "unknown"
@@ -111,7 +111,7 @@ class Write:
     clock: int
     assumptions: frozenset[str]
     doubt: frozenset[str] = frozenset()
-    names: frozenset[tuple[int, str]] = frozenset()
+    names: frozenset[tuple[RefId, str]] = frozenset()
     tensor: Ref | None = None
     unseen: bool = False
 
@@ -125,7 +125,7 @@ class Save:
     kept, but read once more by a function that backward runs again.
     """
 
-    storage: int
+    storage: StorageId
     version: int
     touch: Touch
     clock: int
@@ -156,11 +156,11 @@ class Node:
 
     op: str
     site: Site | None
-    inputs: tuple[int, ...]
+    inputs: tuple[NodeId, ...]
     saves: tuple[Save, ...]
     assumptions: frozenset[str]
     passes: str = ""
-    leaves: tuple[int, ...] = ()
+    leaves: tuple[RefId, ...] = ()
     broken: Broken | None = None
 
 

@@ -9,21 +9,19 @@ changed nothing of before, reported nothing and assumed nothing has twins.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING, Any
 
 from inplace_lint.domain.heap import Instance, ListObject, Names, Object, Storage, Tensor
 from inplace_lint.domain.id_renaming import Renumbering, links_of, timeless
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Sym, Value
+from inplace_lint.domain.traits import Owner, Trait
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, RefId, StorageId, Sym
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
     from inplace_lint.core.records import dataclass
-
-_OF_FRAMES = frozenset({"comprehension", "fetched", "length", "turn"})
-_MADE_WHEN_ASKED = frozenset({"class", "method", "module", "ran", "unbound"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +42,9 @@ class Twin:
     start: int
     size: int
     value: Ref
-    objects: tuple[tuple[int, Object], ...]
-    storages: tuple[tuple[int, Storage], ...]
-    bindings: tuple[tuple[tuple[Hashable, ...], Value], ...]
+    objects: tuple[tuple[RefId, Object], ...]
+    storages: tuple[tuple[StorageId, Storage], ...]
+    traits: tuple[tuple[Trait[Any, Any], Any, Any], ...]
 
 
 def mark(state: State) -> Mark:
@@ -64,17 +62,19 @@ def made_since(state: State, moment: Mark, value: Ref) -> Twin | None:
     if not untouched or (state.events, state.assumptions, state.modes) != moment.before:
         return None
     objects = _reached(state, value, moment)
-    bindings = None if objects is None else _attached(state, moment, objects)
-    if objects is None or bindings is None:
+    if objects is None:
         return None
     numbers = {thing.storage for thing in objects.values() if isinstance(thing, Tensor) and thing.storage > start}
+    traits = _traits(state, moment, objects, numbers)
+    if traits is None:
+        return None
     storages = tuple((number, state.storages[number]) for number in sorted(numbers))
-    return Twin(start, state.next_id - start, value, tuple(objects.items()), storages, bindings)
+    return Twin(start, state.next_id - start, value, tuple(objects.items()), storages, traits)
 
 
-def _reached(state: State, value: Ref, moment: Mark) -> dict[int, Object] | None:
+def _reached(state: State, value: Ref, moment: Mark) -> dict[RefId, Object] | None:
     """Give the new objects that one leads to; None when they hold on to variables, history or unknowns of a moment."""
-    found: dict[int, Object] = {}
+    found: dict[RefId, Object] = {}
     waiting: list[Ref | Sym] = [value]
     while waiting:
         part = waiting.pop()
@@ -112,23 +112,23 @@ def _links(thing: Object) -> list[Ref | Sym]:
     return found
 
 
-def _attached(
-    state: State, moment: Mark, objects: dict[int, Object]
-) -> tuple[tuple[tuple[Hashable, ...], Value], ...] | None:
-    """Give what was attached to the objects; None when something was attached to anything else that lasts."""
-    found: list[tuple[tuple[Hashable, ...], Value]] = []
+def _traits(
+    state: State, moment: Mark, objects: Container[int], storages: Container[int]
+) -> tuple[tuple[Trait[Any, Any], Any, Any], ...] | None:
+    """Return the traits of what was made; None when a trait of anything else that lasts was set."""
+    found: list[tuple[Trait[Any, Any], Any, Any]] = []
     cell = state.attached
     while cell is not moment.attached:
         assert isinstance(cell, tuple)
-        key, cell = cell
-        if not isinstance(key, tuple) or key[0] in _MADE_WHEN_ASKED or key[0] in _OF_FRAMES:
+        (trait, key), cell = cell
+        if not trait.is_copied:
             continue
-        if key[0] == "tensor":  # an unknown that was used as a tensor: what leads to it was looked at
-            continue
-        if len(key) < 2 or not isinstance(key[1], int) or key[1] <= moment.start:  # noqa: PLR2004 - a kind and an id
+        owner = key[0] if type(key) is tuple else key
+        made_from = moment.symbols if trait.owner is Owner.SYMBOL else moment.start + 1
+        if trait.owner is Owner.WHOLE or owner < made_from:
             return None
-        if key[1] in objects:
-            found.append((key, state.bindings[key]))
+        if owner in (storages if trait.owner is Owner.STORAGE else objects) and trait.owner is not Owner.SYMBOL:
+            found.append((trait, key, state.traits[trait, key]))
     return tuple(reversed(found))
 
 
@@ -137,10 +137,10 @@ def make(state: State, twin: Twin) -> Ref:
     renumbering = Renumbering(twin.start, state.next_id - twin.start)
     for number, thing in twin.objects:
         state.put(Ref(renumbering.number(number)), renumbering.thing(thing))
-    for number, storage in twin.storages:
-        state.put_storage(renumbering.number(number), renumbering.thing(storage))
-    for key, value in twin.bindings:
-        assert isinstance(key[1], int)
-        state.attach((key[0], renumbering.number(key[1]), *key[2:]), renumbering.thing(value))
+    for place, storage in twin.storages:
+        state.put_storage(renumbering.number(place), renumbering.thing(storage))
+    for trait, key, value in twin.traits:
+        moved = (renumbering.number(key[0]), *key[1:]) if type(key) is tuple else renumbering.number(key)
+        state.set_trait(trait, moved, renumbering.thing(value))
     state.advance(twin.size)
     return Ref(renumbering.number(twin.value.id))

@@ -5,39 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, Value
+from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, SymId, Value
 
-# Symbols whose keys say all that they depend on: the same at every moment. All others stand for one moment.
-_TIMELESS = frozenset(
-    {
-        "attr",
-        "binary",
-        "compare",
-        "global",
-        "in",
-        "isinstance",
-        "isnone",
-        "item",
-        "math",
-        "not",
-        "param",
-        "shape",
-        "stdlib",
-        "unary",
-        "untrue",
-    }
-)
-_BY_NUMBER = frozenset({"not", "isnone", "attr"})
 _WITHOUT_IDS: frozenset[type] = frozenset(
     {Const, Dotted, ModuleValue, Imported, ClassValue, Sym, Place, Site, Touch, str, bool, int, frozenset, type(None)}
 )
+
+
+Id = TypeVar("Id", bound=int)
 
 
 class Renumbering:
@@ -46,9 +28,9 @@ class Renumbering:
     def __init__(self, start: int, shift: int) -> None:
         self.start, self.shift = start, shift
 
-    def number(self, number: int) -> int:
-        """Give the id that stands for an id."""
-        return number + self.shift if number > self.start else number
+    def number(self, number: Id) -> Id:
+        """Return the id that stands for an id."""
+        return number + self.shift if number > self.start else number  # type: ignore[return-value]
 
     def thing(self, thing: Any) -> Any:  # noqa: ANN401 - walks every kind of object
         """Give an object with everything in it translated."""
@@ -75,7 +57,7 @@ class Renumbering:
         for name, value in thing.attrs.items():
             kind = type(value)
             if kind is Ref:
-                attrs[name] = Ref(self.number(value.id))  # type: ignore[union-attr]
+                attrs[name] = Ref(self.number(value.id))  # type: ignore[union-attr, arg-type]
             else:
                 attrs[name] = value if kind in _WITHOUT_IDS else self.thing(value)
         children = None if thing.children is None else Ref(self.number(thing.children.id))
@@ -104,16 +86,16 @@ def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind 
     return found
 
 
-def timeless(state: State, number: int, known: int) -> bool:
+def timeless(state: State, number: SymId, known: int) -> bool:
     """Say whether a symbol means the same whenever it is made: it was there before, or is made of such ones only."""
     if number < known:
         return True
     key = state.symbols.keys[number]
-    if not isinstance(key, tuple) or key[0] not in _TIMELESS:
+    if not isinstance(key, tuple) or not key[0].timeless:
         return False
     parts = key[1:]
-    if key[0] in _BY_NUMBER and isinstance(key[1], int):
-        parts = (Sym(key[1]), *key[2:])
+    if key[0].by_number and isinstance(key[1], int):
+        parts = (Sym(SymId(key[1])), *key[2:])
     return all(_timeless_part(state, part, known) for part in parts)
 
 

@@ -7,14 +7,15 @@ All changes go through the functions of this class, so that it can be told wheth
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
-from inplace_lint.domain.values import Const, Ref, Sym, Value
+from inplace_lint.domain.traits import TENSOR, Key, Kind, Trait
+from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Value
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -31,15 +32,15 @@ class Symbols:
     path knows more (weights, items, the call that gave them): only for these are the bindings of a path asked.
     """
 
-    ids: dict[Hashable, int] = field(default_factory=dict)
+    ids: dict[Hashable, SymId] = field(default_factory=dict)
     keys: list[Hashable] = field(default_factory=list)
-    marked: set[int] = field(default_factory=set)
+    marked: set[SymId] = field(default_factory=set)
 
     def sym(self, key: Hashable, kind: str = "") -> Sym:
         """Give the unknown value with this key."""
         number = self.ids.get(key)
         if number is None:
-            number = self.ids[key] = len(self.keys)
+            number = self.ids[key] = SymId(len(self.keys))
             self.keys.append(key)
         return Sym(number, kind)
 
@@ -84,7 +85,6 @@ class State:
     __slots__ = (
         "assumptions",
         "attached",
-        "bindings",
         "clock",
         "events",
         "facts",
@@ -99,16 +99,17 @@ class State:
         "storages",
         "symbols",
         "trail",
+        "traits",
         "twins",
     )
 
     def __init__(self, symbols: Symbols) -> None:
-        self.heap: dict[int, Object] = {}
-        self.storages: dict[int, Storage] = {}
-        self.nodes: dict[int, Node] = {}
-        self.freed: dict[int, int] = {}
+        self.heap: dict[RefId, Object] = {}
+        self.storages: dict[StorageId, Storage] = {}
+        self.nodes: dict[NodeId, Node] = {}
+        self.freed: dict[NodeId, int] = {}
         self.facts: dict[Hashable, Const] = {}
-        self.bindings: dict[Hashable, Value] = {}
+        self.traits: dict[tuple[Trait[Any, Any], Hashable], Any] = {}
         self.twins: dict[Hashable, object] = {}
         self.lowest = 0
         self.attached: object = None
@@ -157,20 +158,20 @@ class State:
         self.next_id += 1
         return self.next_id
 
-    def _changed(self, key: Hashable) -> None:
+    def _changed(self, number: int | None = None) -> None:
         self.trail = self.lasting = object()
-        if type(key) is int and key < self.lowest:
-            self.lowest = key
+        if number is not None and number < self.lowest:
+            self.lowest = number
 
     def new(self, thing: Object) -> Ref:
         """Put a new object on the heap."""
-        ref = Ref(self._fresh())
+        ref = Ref(RefId(self._fresh()))
         self.put(ref, thing)
         return ref
 
     def new_frame(self, names: Names) -> Ref:
         """Put the variables of a call on the heap, which last as long as it."""
-        ref = Ref(self._fresh())
+        ref = Ref(RefId(self._fresh()))
         self.heap[ref.id] = names
         self.trail = object()
         return ref
@@ -188,9 +189,9 @@ class State:
         """Give the tensor behind a value, or None if it is not one."""
         kind = type(value)
         if kind is Ref:
-            thing = self.heap.get(value.id)  # type: ignore[union-attr]
+            thing = self.heap.get(value.id)  # type: ignore[union-attr, arg-type]
         elif kind is Sym:
-            known = self.bindings.get(("tensor", value.id))  # type: ignore[union-attr]
+            known = self.traits.get((TENSOR, value.id))  # type: ignore[union-attr]
             thing = None if type(known) is not Ref else self.heap.get(known.id)
         else:
             return None
@@ -199,8 +200,7 @@ class State:
     def ref(self, value: Value) -> Ref | None:
         """Give the identity of the object that a value is, also of an unknown that turned out to be a tensor."""
         if type(value) is Sym:
-            known = self.bindings.get(("tensor", value.id))
-            return known if type(known) is Ref else None
+            return self.trait(TENSOR, value.id)
         return value if type(value) is Ref else None
 
     # -- names -------------------------------------------------------------------------------------------------------
@@ -229,11 +229,26 @@ class State:
         attrs = {**thing.attrs, name: value}
         self.put(ref, Instance(thing.cls, attrs, thing.opaque, thing.children, thing.made, thing.pending))
 
-    def attach(self, key: Hashable, value: Value) -> None:
-        """Remember a value that belongs to this path as a whole: a module's name space, the tensor that a symbol is."""
-        self.bindings[key] = value
-        self.attached = (key, self.attached)
-        self._changed(key)
+    def trait(self, trait: Trait[Key, Kind], key: Key) -> Kind | None:
+        """Return what is remembered under a key; None where nothing is."""
+        return self.traits.get((trait, key))
+
+    def has_trait(self, trait: Trait[Key, Kind], key: Key) -> bool:
+        """Say whether anything is remembered under a key."""
+        return (trait, key) in self.traits
+
+    def all_traits(self, trait: Trait[Key, Kind]) -> Iterator[tuple[Key, Kind]]:
+        """Yield the keys and values of a trait, in the order in which the keys were first set."""
+        for (kind, key), value in self.traits.items():
+            if kind is trait:
+                yield key, value  # type: ignore[misc]
+
+    def set_trait(self, trait: Trait[Key, Kind], key: Key, value: Kind) -> None:
+        """Remember something of an object, of an unknown, or of this path as a whole."""
+        cell = (trait, key)
+        self.traits[cell] = value
+        self.attached = (cell, self.attached)
+        self._changed()
 
     def truth(self, sym: Hashable) -> bool | None:
         """Give the side that a condition took before on this path."""
@@ -257,7 +272,7 @@ class State:
             return
         if event not in self.events:
             self.events = (*self.events, event)
-            self._changed(len(self.events))
+            self._changed()
 
     def _is_handled(self, event: Event) -> bool:
         match event:
@@ -268,14 +283,14 @@ class State:
 
     # -- storages and tape -------------------------------------------------------------------------------------------
 
-    def new_storage(self) -> int:
+    def new_storage(self) -> StorageId:
         """Make memory that nobody has written yet."""
-        number = self._fresh()
+        number = StorageId(self._fresh())
         self.storages[number] = Storage()
         self._changed(number)
         return number
 
-    def write(self, storage: int, write: Write) -> None:
+    def write(self, storage: StorageId, write: Write) -> None:
         """Record a write; the version goes up by one if it counts."""
         self.clock += 1
         known = self.storages[storage]
@@ -283,14 +298,14 @@ class State:
         self.storages[storage] = Storage(version, (*known.writes, replace(write, version=version, clock=self.clock)))
         self._changed(storage)
 
-    def record(self, node: Node) -> int:
+    def record(self, node: Node) -> NodeId:
         """Append an operation to the tape."""
-        number = self._fresh()
+        number = NodeId(self._fresh())
         self.nodes[number] = node
         self._changed(number)
         return number
 
-    def put_storage(self, number: int, storage: Storage) -> None:
+    def put_storage(self, number: StorageId, storage: Storage) -> None:
         """Put memory under a number."""
         self.storages[number] = storage
         self._changed(number)
@@ -300,18 +315,18 @@ class State:
         self.next_id += size
         self.clock += 1
 
-    def free(self, node: int) -> None:
+    def free(self, node: NodeId) -> None:
         """Mark a node whose saved tensors were used up by a backward."""
         self.freed[node] = 1
         self._changed(node)
 
     def tensor_of(self, sym: Sym, make: Tensor) -> Ref:
         """Give the tensor that an unknown value turned out to be; always the same on one path."""
-        known = self.bindings.get(("tensor", sym.id))
-        if isinstance(known, Ref):
+        known = self.trait(TENSOR, sym.id)
+        if known is not None:
             return known
         ref = self.new(make)
-        self.attach(("tensor", sym.id), ref)
+        self.set_trait(TENSOR, sym.id, ref)
         return ref
 
     def instance(self, value: Value) -> Instance | None:
@@ -320,7 +335,7 @@ class State:
         return thing if type(thing) is Instance else None
 
 
-_TABLES = ("heap", "storages", "nodes", "freed", "facts", "bindings", "twins")
+_TABLES = ("heap", "storages", "nodes", "freed", "facts", "traits", "twins")
 _VALUES = tuple(name for name in State.__slots__ if name not in _TABLES)
 
 

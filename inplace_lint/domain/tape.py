@@ -15,14 +15,15 @@ from collections.abc import Iterable
 
 from inplace_lint.core.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref
+from inplace_lint.domain.values import NodeId, Ref, RefId
 
 _NO_HISTORY = {View.DETACH, View.DATA, View.UNTRACKED, View.NO_GRAD, View.INFERENCE}
 
 
-def nodes_of(state: State, tensor: Tensor) -> tuple[int, ...]:
+def nodes_of(state: State, tensor: Tensor) -> tuple[NodeId, ...]:
     """
     List the nodes through which a gradient of this tensor flows.
 
@@ -37,15 +38,15 @@ def nodes_of(state: State, tensor: Tensor) -> tuple[int, ...]:
     return tensor.nodes + tuple(node for node in base.nodes if node not in tensor.nodes)
 
 
-def reachable(state: State, starts: Iterable[int]) -> dict[int, frozenset[str]]:
+def reachable(state: State, starts: Iterable[NodeId]) -> dict[NodeId, frozenset[str]]:
     """
     Give the nodes that a backward from `starts` runs, each with what must be assumed for a gradient to get there.
 
     Nodes used up by an earlier backward are left out. A node that can be reached without assumptions has none.
     """
-    found: dict[int, frozenset[str]] = {}
+    found: dict[NodeId, frozenset[str]] = {}
     waiting = [(node, frozenset[str]()) for node in starts if node not in state.freed]
-    doubtful: list[tuple[int, frozenset[str]]] = []
+    doubtful: list[tuple[NodeId, frozenset[str]]] = []
     while waiting or doubtful:
         if not waiting:
             waiting, doubtful = doubtful, []
@@ -60,7 +61,7 @@ def reachable(state: State, starts: Iterable[int]) -> dict[int, frozenset[str]]:
     return found
 
 
-def leaves_of(given: Iterable[tuple[Ref, Tensor]]) -> tuple[int, ...]:
+def leaves_of(given: Iterable[tuple[Ref, Tensor]]) -> tuple[RefId, ...]:
     """Give those of some tensors that backward gives a gradient to; that of a view of a leaf is the leaf's."""
     return tuple(
         ref.id if tensor.leaf or tensor.base is None else tensor.base.id
@@ -69,16 +70,18 @@ def leaves_of(given: Iterable[tuple[Ref, Tensor]]) -> tuple[int, ...]:
     )
 
 
-def on_the_way(state: State, starts: Iterable[int], inputs: Iterable[tuple[Ref, Tensor]]) -> frozenset[int] | None:
+def on_the_way(
+    state: State, starts: Iterable[NodeId], inputs: Iterable[tuple[Ref, Tensor]]
+) -> frozenset[NodeId] | None:
     """Give the nodes that a backward from `starts` runs for the gradients of `inputs` alone; None if nobody knows."""
-    leaves: set[int] = set()
-    ends: set[int] = set()
+    leaves: set[RefId] = set()
+    ends: set[NodeId] = set()
     for ref, tensor in inputs:
         if not tensor.rg or not (tensor.nodes or tensor.leaf):
             return None
         ends.update(nodes_of(state, tensor))
         leaves.add(ref.id)
-    found: set[int] = set()
+    found: set[NodeId] = set()
     for number in sorted(reachable(state, starts)):
         node = state.nodes[number]
         if node.passes or not leaves.isdisjoint(node.leaves) or any(i in found or i in ends for i in node.inputs):
@@ -95,15 +98,15 @@ def backward(
     retain: bool,
     inputs: Iterable[tuple[Ref, Tensor]] = (),
     handed: bool = False,
-) -> frozenset[int]:
+) -> frozenset[RefId]:
     """
     Run backward from these tensors: report every stale save, and use the nodes up unless they are retained.
 
     `inputs` are those whose gradients were asked for; without any, it is all leaves. Give the leaves that had a
     gradient before, to which this one was added; none where gradients are `handed` over and not kept in the leaves.
     """
-    added: set[int] = set()
-    fresh: set[int] = set()
+    added: set[RefId] = set()
+    fresh: set[RefId] = set()
     tensors = list(tensors)
     for tensor in tensors:
         if tensor.rg and tensor.nodes:
@@ -128,14 +131,14 @@ def backward(
     return frozenset(added)
 
 
-def _had_gradient(state: State, leaf: int, fresh: set[int]) -> bool:
+def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
     """Give a leaf its gradient in a backward that gave one to `fresh`, and say whether it had one from before."""
     if leaf in fresh:
         return False
     fresh.add(leaf)
-    if state.bindings.get(("graded", leaf)) == Const(True):
+    if state.trait(traits.HAS_GRADIENT, leaf):
         return True
-    state.attach(("graded", leaf), Const(True))
+    state.set_trait(traits.HAS_GRADIENT, leaf, True)
     return False
 
 

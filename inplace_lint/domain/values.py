@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NewType
 
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.ir.nodes import Function
@@ -26,6 +26,10 @@ else:
     from inplace_lint.core.records import dataclass
 
 Three = bool | None
+RefId = NewType("RefId", int)
+SymId = NewType("SymId", int)
+StorageId = NewType("StorageId", int)
+NodeId = NewType("NodeId", int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Const:
 class Ref(NamedTuple):
     """The identity of an object on the heap."""
 
-    id: int
+    id: RefId
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class Sym:
     `kind` is what it certainly is: "tensor", "number", "str", "sequence", "callable", or "" for anything.
     """
 
-    id: int
+    id: SymId
     kind: str = field(default="", compare=False)
 
 

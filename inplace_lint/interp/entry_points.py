@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
-from inplace_lint.domain import tape
+from inplace_lint.domain import origins, tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
@@ -179,7 +179,8 @@ def _is_sequence(state: State, value: Value) -> bool:
 
 def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
     """Call a module on an unknown input."""
-    return interp.call(frame, state, module, Arguments((state.symbols.sym(("param", module, "input"), "input"),)), 0)
+    given = state.symbols.sym((origins.PARAMETER, module, "input"), "input")
+    return interp.call(frame, state, module, Arguments((given,)), 0)
 
 
 def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
@@ -314,9 +315,8 @@ def _constructed(
     """
     Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
 
-    With a choice: on that, and nothing if it fails, since such arguments are refused.
-
-    A class that only leads to others that write gets one path: these are constructed on their own as well.
+    With a choice: on that, and nothing if it fails, since such arguments are refused. A class that only leads to
+    others that write gets one path: these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()

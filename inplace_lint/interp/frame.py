@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Closure, Ref, Value
+from inplace_lint.domain.values import Closure, Ref, RefId, Value
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
     from inplace_lint.core.records import dataclass
 
-Variable = tuple[int, str]
+Variable = tuple[RefId, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref
@@ -9,9 +10,9 @@ from inplace_lint.domain.values import Ref
 
 def module_env(state: State, path: str) -> Ref:
     """Give the name space of a module on this path."""
-    known = state.bindings.get(("module", path))
-    if isinstance(known, Ref):
+    known = state.trait(traits.MODULE_SCOPE, path)
+    if known is not None:
         return known
     env = state.new(Names({}, {}))
-    state.attach(("module", path), env)
+    state.set_trait(traits.MODULE_SCOPE, path, env)
     return env

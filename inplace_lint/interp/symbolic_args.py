@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -18,6 +19,7 @@ from inplace_lint.domain.values import (
     ModuleValue,
     Partial,
     Ref,
+    StorageId,
     Sym,
     Tuple,
     Value,
@@ -101,7 +103,7 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
     if depth > _DEEPEST:
         raise _NotPortable
     match value:
-        case Sym(number) if ("tensor", number) in state.bindings:
+        case Sym(number) if state.has_trait(traits.TENSOR, number):
             raise _NotPortable
         case Const() | Sym() | Dotted() | ModuleValue() | ClassValue() | Closure(env=None):
             return value
@@ -129,7 +131,7 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
             waiting = None if pending is None else _frozen(state, pending, depth + 1)
             return _Made(cls, opaque, parts, inner, waiting, made)
         case Tensor(nodes=(), base=None, grad=None) as tensor if tensor.leaf:
-            return _Leaf(replace(tensor, storage=0, made=None))
+            return _Leaf(replace(tensor, storage=StorageId(0), made=None))
         case _:
             raise _NotPortable
 
@@ -236,7 +238,7 @@ def _input(
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
-    return state.symbols.sym(("param", function.qualname, param.name), kind)
+    return state.symbols.sym((origins.PARAMETER, function.qualname, param.name), kind)
 
 
 def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:

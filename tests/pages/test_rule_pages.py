@@ -19,7 +19,7 @@ HEADINGS = (
     "Use instead",
     "When it is fine",
     "Fix safety",
-    "Known limits",
+    "RuleInfo limits",
 )
 OPTIONAL = ("Paddle", "Versions")  # between what is fine and what a fix may do
 HARM = re.compile(

@@ -10,6 +10,7 @@ Calls: evaluates the arguments and runs whatever is called.
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -227,6 +228,6 @@ def _without_a_path(
 
 def _result(outcome: Outcome, function: ir.Function, env: Ref) -> Value:
     if function.is_generator:
-        yielded = outcome.state.bindings.get(("yielded", env.id))
+        yielded = outcome.state.trait(traits.YIELDED, env.id)
         return yielded if yielded is not None else Tuple(())
     return returned(outcome)

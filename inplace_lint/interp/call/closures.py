@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -30,8 +31,8 @@ _PLAIN = frozenset({"number", "sequence", "str"})
 
 def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
     """Give a method of a top-level class, lowering its slice when it is first asked for on this path."""
-    key = ("method", cls.slice, name)
-    known = state.bindings.get(key)
+    key = (cls.slice, name)
+    known = state.trait(traits.METHOD, key)
     if known is not None:
         return known
     node = interp.context.module(slice_.path).function_node(slice_, name.partition(".")[0])
@@ -43,7 +44,7 @@ def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_
         if after is not state:
             state.become(after)
         made = value
-        state.attach(key, value)
+        state.set_trait(traits.METHOD, key, value)
     return made
 
 
@@ -109,12 +110,12 @@ def _complete(
             missing = defaults.get(param.name)
             if missing is None and not arguments.unknown:
                 return False
-            unknown = state.symbols.sym(("argument", param.name, state.next_id))
+            unknown = state.symbols.sym((origins.ARGUMENT, param.name, state.next_id))
             values[param.name] = missing if missing is not None else unknown
     return True
 
 
-Passed = dict[str, frozenset[tuple[int, str]]]
+Passed = dict[str, frozenset[Variable]]
 
 
 def bind_arguments(

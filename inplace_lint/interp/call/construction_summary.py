@@ -23,6 +23,7 @@ from inplace_lint.domain.values import (
     ModuleValue,
     Partial,
     Ref,
+    RefId,
     Sym,
     Value,
 )
@@ -95,7 +96,7 @@ def _form(state: State, value: Value) -> Hashable:
             raise _Unlike
 
 
-def _form_of_object(state: State, number: int) -> Hashable:
+def _form_of_object(state: State, number: RefId) -> Hashable:
     """Tell lists and dicts of constants by what is in them, all else by its identity and content."""
     thing = state.heap[number]
     if isinstance(thing, ListObject) and thing.exact and all(isinstance(item, Const) for item in thing.items):

@@ -6,6 +6,7 @@ IMPRECISE: a member with a constant value is that constant itself, so that membe
 
 from __future__ import annotations
 
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Partial, Ref, Tuple, Value
@@ -25,11 +26,11 @@ def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value:
     """Give what an attribute in the body of a class is when it is read from the class."""
     if not isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue) or not is_enum(interp, cls):
         return value
-    key = ("member", cls.slice, cls.name, value)  # one value, one member, under however many names
-    known = state.bindings.get(key)
+    key = (cls.slice, cls.name, value)  # one value, one member, under however many names
+    known = state.trait(traits.MEMBER, key)
     if known is None:
         known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), value), "name": Const(name)}))
-        state.attach(key, known)
+        state.set_trait(traits.MEMBER, key, known)
     return known
 
 
@@ -41,7 +42,7 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
     instance = None if value is None else state.instance(value)
     if value is not None and ((instance is not None and instance.cls is cls) or _has(interp, state, cls, value)):
         return value
-    return state.symbols.sym(("member", cls.slice, cls.name, value))
+    return state.symbols.sym((origins.MEMBER, cls.slice, cls.name, value))
 
 
 def may_be(interp: Interpreter, state: State, cls: ClassValue, value: Const) -> bool | None:

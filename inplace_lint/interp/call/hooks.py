@@ -15,10 +15,11 @@ from collections.abc import Callable
 
 from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Node, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
-from inplace_lint.domain.values import NONE, Const, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Ref, RefId, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics.call import Act
@@ -27,27 +28,26 @@ from inplace_lint.interp.outcome import Results
 Live = Callable[[Interpreter, Frame, State, Ref, Arguments, int], Results]
 
 _FUNCTION = "BackwardHookFunction"
-_BEFORE, _AFTER = "hooks before", "hooks after"
+_BEFORE, _AFTER = traits.HOOKS_BEFORE, traits.HOOKS_AFTER
+Hooks = traits.Trait[RefId, tuple[Value, ...]]
 
 
 def _register(act: Act) -> Results:
     """Remember that a module has such a hook."""
     receiver = act.receiver()
     if receiver is not None:
-        act.state.attach(("hooked", receiver.id), Const(True))
+        act.state.set_trait(traits.HOOKED, receiver.id, True)
     return [(act.state, act.unknown())]
 
 
-def _forward(when: str) -> Callable[[Act], Results]:
+def _forward(when: Hooks) -> Callable[[Act], Results]:
     def act_forward(act: Act) -> Results:
         """Remember a function that runs before or after each call of a module."""
         receiver = act.receiver()
         given = len(act.arguments.positional) + len(act.arguments.keywords)
         if receiver is not None and given == 2:  # noqa: PLR2004 - the module and the hook; options change how it is called
             function = act.arguments.named("hook") or act.positional(1)
-            known = act.state.bindings.get((when, receiver.id))
-            before = known.items if isinstance(known, Tuple) else ()
-            act.state.attach((when, receiver.id), Tuple((*before, function)))
+            act.state.set_trait(when, receiver.id, (*_hooks(act.state, when, receiver), function))
         return [(act.state, act.unknown())]
 
     return act_forward
@@ -81,12 +81,11 @@ def around(
 
 def has_forward(state: State, ref: Ref) -> bool:
     """Say whether a module has hooks of the forward."""
-    return (_BEFORE, ref.id) in state.bindings or (_AFTER, ref.id) in state.bindings
+    return state.has_trait(_BEFORE, ref.id) or state.has_trait(_AFTER, ref.id)
 
 
-def _hooks(state: State, when: str, ref: Ref) -> tuple[Value, ...]:
-    known = state.bindings.get((when, ref.id))
-    return known.items if isinstance(known, Tuple) else ()
+def _hooks(state: State, when: Hooks, ref: Ref) -> tuple[Value, ...]:
+    return state.trait(when, ref.id) or ()
 
 
 def _replaced(given: Arguments, changed: Value) -> Arguments:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
@@ -70,7 +71,7 @@ def leaves(state: State, value: Value, *, param: bool) -> list[tuple[str, Ref]]:
 
 
 def _is_buffer(state: State, module: Ref, name: str) -> bool:
-    return ("buffer", module.id, name) in state.bindings
+    return state.has_trait(traits.BUFFER, (module.id, name))
 
 
 def _listing(param: bool, named: bool) -> Callable[[Act], Results]:
@@ -139,7 +140,7 @@ def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
             else:
                 act.state.set_attribute(receiver, key, value)
             if kind == "buffer":
-                act.state.attach(("buffer", receiver.id, key), Const(True))
+                act.state.set_trait(traits.BUFFER, (receiver.id, key), True)
         return [(act.state, NONE)]
 
     return act_register
@@ -241,7 +242,7 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
         value = arguments.named(field)
         if value is None and position < len(arguments.positional):
             value = arguments.positional[position]
-        values.append(value if value is not None else state.symbols.sym(("field", field, state.next_id)))
+        values.append(value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id)))
     return [(state, Tuple(tuple(values), exact=True, fields=fields))]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
-    Const,
     Ref,
     Sym,
     Value,
@@ -27,16 +27,16 @@ def unknown_call(
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
         elif isinstance(value, Sym) and value.id in state.symbols.marked:
-            state.attach(("passed on", value.id), Const(True))
+            state.set_trait(traits.PASSED_ON, value.id, True)
         for ref, _ in materialise.tensors_in(state, value) if interp.context.watched else ():
-            state.attach(("escaped", ref.id), Const(True))
+            state.set_trait(traits.ESCAPED, ref.id, True)
     marked = state.symbols.marked
     known = isinstance(function, Ref) or (
-        isinstance(function, Sym) and function.id in marked and ("weight", function.id) in state.bindings
+        isinstance(function, Sym) and function.id in marked and state.has_trait(traits.WEIGHT, function.id)
     )
     state.clock += 1
     site = frame.site(at)
-    result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
+    result = state.symbols.sym((origins.RESULT, function, site, state.clock), "input" if known else "")
     materialise.remember_history(state, result, function, arguments, site)
     if isinstance(function, Sym):
         state_dict.of_stranger(interp, state, function, arguments, site)

@@ -16,8 +16,22 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
-from inplace_lint.domain.values import Bound, Closure, Const, Dotted, Partial, Ref, Super, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    Bound,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    RefId,
+    StorageId,
+    Super,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.holders import Holding
 from inplace_lint.ir import nodes as ir
@@ -61,7 +75,7 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
         owner=owner,
         item=isinstance(expr, ir.Subscript) and not owner,
         names=frozenset(names),
-        others=bool(rest) or ("escaped", ref.id) in state.bindings or _has_attributes(state, ref),
+        others=bool(rest) or state.has_trait(traits.ESCAPED, ref.id) or _has_attributes(state, ref),
         foreign=tensor.storage <= frame.env.id or _is_unknown(state, tensor),
         bases=frozenset(over) & names,
         base=not names.issuperset(over) or (view and own is not None and tensor.base in own),
@@ -80,7 +94,7 @@ def _is_all(tensor: Tensor) -> bool:
     return tensor.part is not None and all(move in {"all", "axes"} for move, _, _ in tensor.part)
 
 
-def _owner(state: State, frame: Frame, expr: ir.Expr | None, storage: int) -> str:
+def _owner(state: State, frame: Frame, expr: ir.Expr | None, storage: StorageId) -> str:
     """Spell the shortest variable or attribute within an expression that is a tensor on this memory."""
     chain: list[ir.Expr] = []
     while expr is not None:
@@ -125,23 +139,19 @@ def _is_bound(state: State, frame: Frame, expr: ir.Expr | None, owner: str) -> b
 
 def _has_attributes(state: State, ref: Ref) -> bool:
     """Say whether something was set on the tensor object itself, which a new one would be without."""
-    return any(isinstance(key, tuple) and key[:2] == ("attribute", ref.id) for key in state.bindings)
+    return any(number == ref.id for (number, _), _ in state.all_traits(traits.ATTRIBUTE))
 
 
 def _is_unknown(state: State, tensor: Tensor) -> bool:
     """Say whether the memory is that of a value of which nobody knows where it came from."""
-    for key, value in state.bindings.items():
-        if isinstance(key, tuple) and key[0] == "tensor":
-            known = state.tensor(value)
-            if known is not None and known.storage == tensor.storage:
-                return True
-    return False
+    unknowns = (state.tensor(ref) for _, ref in state.all_traits(traits.TENSOR))
+    return any(known is not None and known.storage == tensor.storage for known in unknowns)
 
 
 def _held(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
     """Give the paths from variables to tensors on the memory of one; a local variable is its name alone."""
     found: dict[str, list[Ref]] = {}
-    seen: set[int] = set()
+    seen: set[RefId] = set()
     waiting = list(_roots(state, frame))
     while waiting:
         path, value = waiting.pop()
@@ -170,10 +180,8 @@ def _roots(state: State, frame: Frame) -> Iterator[tuple[str, Value]]:
     for number, thing in heap.items():
         if isinstance(thing, Names) and number != frame.env.id and (number < frame.env.id or number in captured):
             yield from ((f"{number}.{name}", value) for name, value in thing.values.items())
-    for key, value in state.bindings.items():
-        kind = key[0] if isinstance(key, tuple) and key else None
-        if kind == "yielded":
-            yield f"{key}.", value
+    for number, value in state.all_traits(traits.YIELDED):
+        yield f"{number}.", value
 
 
 def _is_apart(state: State, one: Ref, other: Ref) -> bool:
@@ -183,7 +191,7 @@ def _is_apart(state: State, one: Ref, other: Ref) -> bool:
     What a call gives at once lies side by side on the heap.
     """
     first, last = sorted((one.id, other.id))
-    views = [state.tensor(Ref(number)) for number in range(first, last + 1)] if first != last else []
+    views = [state.tensor(Ref(RefId(number))) for number in range(first, last + 1)] if first != last else []
     made = {(view.base, view.made) if view is not None and view.view is View.MULTI else None for view in views}
     return len(made) == 1 and None not in made
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Clobbered
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor, View, Write
-from inplace_lint.domain.values import Ref
+from inplace_lint.domain.values import Ref, RefId
 from inplace_lint.interp.checkers import escaped, kept_values
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.ir import nodes as ir
@@ -91,16 +92,21 @@ def turns(state: State, env: Ref, target: ir.Expr) -> None:
         value = scope.values.get(name.id) if isinstance(name, ir.Name) and isinstance(scope, Names) else None
         ref = None if value is None else state.ref(value)
         if isinstance(name, ir.Name) and ref is not None and state.tensor(ref) is not None:
-            state.attach(("turn", env.id, name.id, ref), ref)
+            state.set_trait(traits.BOUND_BY_LOOP, (env.id, name.id, ref), True)
 
 
-def _surprises(state: State, write: Write, env: int, name: str) -> bool:
+def _is_turn(state: State, env: RefId, name: str, write: Write) -> bool:
+    ref = write.tensor
+    return ref is not None and state.trait(traits.BOUND_BY_LOOP, (env, name, ref)) is not None
+
+
+def _surprises(state: State, write: Write, env: RefId, name: str) -> bool:
     """Say whether somebody who reads `name` would not expect this write."""
     hidden = write.touch.flag is not None and not write.touch.dropped
     through = {
         variable
         for owner, variable in write.names
-        if owner == env and (hidden or ("turn", env, variable, write.tensor) not in state.bindings)
+        if owner == env and (hidden or not _is_turn(state, env, variable, write))
     }
     if not through:
         return False

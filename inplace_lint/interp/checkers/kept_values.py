@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Snapshot, Touch
 from inplace_lint.core.span import Place
-from inplace_lint.domain import tape
+from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, Tuple, Value
+from inplace_lint.domain.values import Ref, RefId, Tuple, Value
 from inplace_lint.interp.checkers import self_average
 from inplace_lint.ir import nodes as ir
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _CUT = frozenset({View.DETACH, View.DATA})
 _FETCHES = frozenset({"pop", "popleft", "popitem", "get"})
 _DEEPEST = 3
+KeptTrait = traits.Trait[RefId, traits.Kept]
 
 
 def keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
@@ -45,14 +46,13 @@ def keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int 
     ref = state.ref(value)
     if tensor is not None and ref is not None:
         if not tensor.param:
-            state.attach(("kept", ref.id), Const((state.clock, place)))
+            state.set_trait(traits.KEPT, ref.id, traits.Kept(state.clock, place))
             if lasting:
-                state.attach(("lasting", ref.id), Const(place))
+                state.set_trait(traits.KEPT_FOR_LATER, ref.id, place)
         if lasting and tensor.view in _CUT and not tensor.param:
-            known = state.bindings.get(("kept in", tensor.storage))
-            before = known.items if isinstance(known, Tuple) else ()
+            before = state.trait(traits.KEPT_ALIASES, tensor.storage) or ()
             if ref not in before:
-                state.attach(("kept in", tensor.storage), Tuple((*before, ref)))
+                state.set_trait(traits.KEPT_ALIASES, tensor.storage, (*before, ref))
         return
     for item in _items(state, value):
         keep(state, place, item, lasting=lasting, depth=depth + 1)
@@ -78,16 +78,14 @@ def keep_again(state: State, held: tuple[Value, ...], value: Value) -> None:
 
 
 def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...]) -> None:
-    known = state.bindings.get(("kept", before.id))
-    if not isinstance(known, Const):
+    kept = state.trait(traits.KEPT, before.id)
+    if kept is None:
         return
-    assert isinstance(known.value, tuple)
-    clock, place = known.value
     for write in writes:
         written = None if write.tensor is None else state.tensor(write.tensor)
-        if write.clock > clock and written is not None and (not written.part or written.part == tensor.part):
+        if write.clock > kept.clock and written is not None and (not written.part or written.part == tensor.part):
             assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
-            state.report(Snapshot(tensor.framework, "again", write.touch, place, None, assumptions))
+            state.report(Snapshot(tensor.framework, "again", write.touch, kept.place, None, assumptions))
             return
 
 
@@ -118,13 +116,13 @@ def repeated(state: State, items: tuple[Value, ...], place: Place | None) -> Non
     """Remember that a list holds the same objects again and again, and where it was made."""
     for item in items:
         if state.tensor(item) is not None and isinstance(item, Ref):
-            state.attach(("repeated", item.id), Const(place))
+            state.set_trait(traits.REPEATED, item.id, place)
 
 
 def fetched(state: State, frame: Frame, name: str, value: Value, source: ir.Expr | None) -> None:
     """Remember whether a variable is bound to what came out of a container."""
-    if isinstance(value, Ref) and ("kept", value.id) in state.bindings:
-        state.attach(("fetched", frame.env.id, name), Const(source is None or _fetches(source)))
+    if isinstance(value, Ref) and state.trait(traits.KEPT, value.id) is not None:
+        state.set_trait(traits.FETCHED, (frame.env.id, name), source is None or _fetches(source))
 
 
 def _fetches(expr: ir.Expr) -> bool:
@@ -149,9 +147,8 @@ def check_read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
         _check_kept(call, part, expr, value)
 
 
-def _was_fetched(state: State, env: int, name: str) -> bool:
-    known = state.bindings.get(("fetched", env, name))
-    return isinstance(known, Const) and known.value is True
+def _was_fetched(state: State, env: RefId, name: str) -> bool:
+    return state.trait(traits.FETCHED, (env, name)) is True
 
 
 def check_compared(call: Call) -> None:
@@ -161,11 +158,11 @@ def check_compared(call: Call) -> None:
     for part, expr in call.binding.exprs.items():
         value = call.binding.value(part)
         if value is not None and _fetches(expr):
-            _check_kept(call, part, expr, value, ("state of",))
+            _check_kept(call, part, expr, value, (traits.STATE_OF,))
 
 
 def _check_kept(
-    call: Call, part: str, expr: ir.Expr, value: Value, hows: tuple[str, ...] = ("kept", "state of")
+    call: Call, part: str, expr: ir.Expr, value: Value, hows: tuple[KeptTrait, ...] = (traits.KEPT, traits.STATE_OF)
 ) -> None:
     state = call.state
     ref, tensor = state.ref(value), state.tensor(value)
@@ -173,20 +170,20 @@ def _check_kept(
         return
     writes = state.storages[tensor.storage].writes
     for how in hows if writes else ():
-        known = state.bindings.get((how, ref.id))
-        if not isinstance(known, Const):
+        kept = state.trait(how, ref.id)
+        if kept is None:
             continue
-        assert isinstance(known.value, tuple)
-        clock, place = known.value
         for write in writes:
             # An item of a state is a view of its own, so that a write to the module is one of another tensor.
-            if write.clock > clock and (
-                write.tensor != ref if how == "state of" else write.tensor == ref and _through_a_variable(state, write)
+            if write.clock > kept.clock and (
+                write.tensor != ref
+                if how is traits.STATE_OF
+                else write.tensor == ref and _through_a_variable(state, write)
             ):
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 read = call.touch(part, expr, tensor)
-                said = "state" if how == "state of" else "container"
-                state.report(Snapshot(call.facts.framework.name, said, write.touch, place, read, assumptions))
+                said = "state" if how is traits.STATE_OF else "container"
+                state.report(Snapshot(call.facts.framework.name, said, write.touch, kept.place, read, assumptions))
                 return
 
 
@@ -206,10 +203,8 @@ def check_write(call: Call, part: str, ref: Ref, tensor: Tensor, *, cut: bool) -
     if closure is not None and default is not None and not cut:
         param = next(param for param in closure.function.params if param.name == default)
         _report(call, "default", touch, Place(closure.function.slice, param.at), tensor)
-    elif isinstance(expr, ir.Subscript) and ("repeated", ref.id) in call.state.bindings:
-        made = call.state.bindings[("repeated", ref.id)]
-        place = made.value if isinstance(made, Const) and isinstance(made.value, Place) else None
-        _report(call, "repeated", touch, place, tensor)
+    elif isinstance(expr, ir.Subscript) and call.state.has_trait(traits.REPEATED, ref.id):
+        _report(call, "repeated", touch, call.state.trait(traits.REPEATED, ref.id), tensor)
     elif (tensor.param or tensor.view in _CUT) and self_average.with_itself(call, part, expr, tensor):
         _report(call, "average", touch, None, tensor)
     elif tensor.view in _CUT:
@@ -235,26 +230,23 @@ def _is_older(call: Call, name: str, tensor: Tensor) -> bool:
 
 def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
     """Report the write of a tensor of which a detached alias was put away."""
-    known = call.state.bindings.get(("kept in", tensor.storage))
-    for alias in known.items if isinstance(known, Tuple) else ():
+    for alias in call.state.trait(traits.KEPT_ALIASES, tensor.storage) or ():
         other = call.state.tensor(alias)
-        kept = call.state.bindings.get(("kept", alias.id)) if isinstance(alias, Ref) else None
-        if alias != ref and other is not None and other.base in {ref, tensor.base} and isinstance(kept, Const):
-            assert isinstance(kept.value, tuple)
-            _report(call, "detached", touch, kept.value[1], tensor)
+        kept = call.state.trait(traits.KEPT, alias.id)
+        if alias != ref and other is not None and other.base in {ref, tensor.base} and kept is not None:
+            _report(call, "detached", touch, kept.place, tensor)
             return
 
 
 def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
     """Report the average of a kept alias with the very memory that it is an alias of."""
-    kept = call.state.bindings.get(("kept", ref.id))
-    if not isinstance(kept, Const):
+    kept = call.state.trait(traits.KEPT, ref.id)
+    if kept is None:
         return
-    assert isinstance(kept.value, tuple)
     for name in call.binding.given:
         for other, source in call.binding.tensors(name):
             if other != ref and source.storage == tensor.storage and (source.view in _CUT or source.param):
-                _report(call, "average", touch, kept.value[1], tensor)
+                _report(call, "average", touch, kept.place, tensor)
                 return
 
 

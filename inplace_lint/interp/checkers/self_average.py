@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor, View
 from inplace_lint.domain.values import Ref
 from inplace_lint.ir import nodes as ir
@@ -56,7 +57,7 @@ def _is_turn(call: Call, name: str) -> bool:
     """Say whether a variable is what a loop has bound it to in this turn."""
     scope = call.state.heap[call.frame.env.id]
     value = scope.values.get(name) if isinstance(scope, Names) else None
-    return isinstance(value, Ref) and ("turn", call.frame.env.id, name, value) in call.state.bindings
+    return isinstance(value, Ref) and call.state.has_trait(traits.BOUND_BY_LOOP, (call.frame.env.id, name, value))
 
 
 def _root(expr: ir.Expr | None) -> ir.Expr | None:

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, Closure, Const, Partial, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, Closure, Partial, Value
 from inplace_lint.interp.call import closures
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -42,23 +43,21 @@ def _run_generator(
     entering = closures.enter(interp, frame, state, closure, Arguments(value.args, value.keywords), at)
     if entering is None:
         return None
-    key = ("left", entering.env.id)
+    key = entering.env.id
 
     def once(live: State, yielded: Value) -> list[State]:
-        if key in live.bindings:
+        if live.has_trait(traits.LEFT_BODY, key):
             return [live]
         left = inside(live, yielded)
         for outcome in left:
-            outcome.state.attach(key, Tuple((Const(outcome.flow), outcome.value)))
+            outcome.state.set_trait(traits.LEFT_BODY, key, (outcome.flow, outcome.value))
         return [outcome.state for outcome in left]
 
     outcomes: Outcomes = []
     for outcome in interp.execute(replace(entering, inside=once), state, closure.function.body):
-        known = outcome.state.bindings.get(key)
-        if isinstance(known, Tuple):
-            flow, result = known.items
-            assert isinstance(flow, Const)
-            outcomes.append(Outcome(outcome.state, str(flow.value), result))
+        left = outcome.state.trait(traits.LEFT_BODY, key)
+        if left is not None:
+            outcomes.append(Outcome(outcome.state, *left))
         else:
             outcomes.extend(inside(outcome.state, NONE))
     return outcomes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
 from inplace_lint.interp.checkers import clobbered
 from inplace_lint.interp.control import path_condition
@@ -22,7 +23,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         going = [after]
         prefers = interp.fuel.prefers
         for turn, item in enumerate(items.items, 1):
-            if UNKNOWN_TURNS < turn == len(items.items) and ("trains",) in going[0].bindings:
+            if UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None):
                 # The last turn of a training goes another way than those before: what they kept meets what it writes.
                 interp.fuel.prefers = not prefers
             going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.control import path_condition
@@ -21,7 +22,9 @@ _BARE = {"compile": COMPILED}  # what a call with options gives is a mode, and s
 def enter_stack(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> bool:
     """Enter a mode by `stack.enter_context(mode)`, until the `with` of the stack ends; False for another call."""
     key = state.symbols.key(function) if isinstance(function, Sym) else None
-    if not (isinstance(key, tuple) and key[0] == "attr" and key[-1] == "enter_context" and arguments.positional):
+    if not (
+        isinstance(key, tuple) and key[0] is origins.ATTRIBUTE and key[-1] == "enter_context" and arguments.positional
+    ):
         return False
     mode = mode_of(interp, state, arguments.positional[0])
     if mode is not None:
@@ -38,11 +41,8 @@ def mode_of(interp: Interpreter, state: State, value: Value) -> tuple[str, Value
             return name, Const(fixed != "False")
         if forms and forms[0].act in _BARE:
             return _BARE[forms[0].act], Const(True)
-    known = state.bindings.get(("mode", value.id)) if isinstance(value, Ref) else None
-    if isinstance(known, Const) and isinstance(known.value, str):
-        setting = state.bindings.get(("mode setting", value.id)) if isinstance(value, Ref) else None
-        return known.value, setting if setting is not None else Const(True)
-    return None
+    switch = state.trait(traits.SWITCH, value.id) if isinstance(value, Ref) else None
+    return None if switch is None else (switch.mode, switch.setting or Const(True))
 
 
 def entered(state: State, mode: tuple[str, Value]) -> Modes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Refused, Touch
 from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Value
@@ -75,7 +76,7 @@ def bind(interp: Interpreter, frame: Frame, state: State, name: str, value: Valu
 
 def _is_inner(state: State, frame: Frame) -> bool:
     """Say whether the frame is that of a comprehension: its targets are its own."""
-    return state.bindings.get(("comprehension", frame.env.id)) is not None
+    return state.has_trait(traits.COMPREHENSION, frame.env.id)
 
 
 def _unpack(

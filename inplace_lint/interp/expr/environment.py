@@ -5,9 +5,10 @@ from __future__ import annotations
 import builtins
 import posixpath
 
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.call import decorators
 from inplace_lint.interp.frame import Frame
@@ -48,22 +49,22 @@ def module_variable(interp: Interpreter, state: State, path: str, name: str) -> 
         return Const("__main__" if path == interp.context.path else posixpath.basename(path).removesuffix(".py"))
     if builtin is not None:
         return builtin
-    return state.symbols.sym(("global", path, name))
+    return state.symbols.sym((origins.GLOBAL, path, name))
 
 
 def find(interp: Interpreter, state: State, path: str, name: str) -> Value | None:
     """Give a variable that the statements of a module bind; None if they do not."""
     env = module_env(state, path)
     found = _bound(state, env, name)
-    unbound = ("unbound", path, name)  # asking again would run the same statements again
-    if found is None and (path, name) not in interp.context.running and unbound not in state.bindings:
-        interp.context.running.add((path, name))
+    asked = (path, name)  # asking again would run the same statements again
+    if found is None and asked not in interp.context.running and not state.has_trait(traits.UNBOUND, asked):
+        interp.context.running.add(asked)
         try:
             found = _run_items(interp, state, path, env, name)
         finally:
-            interp.context.running.discard((path, name))
+            interp.context.running.discard(asked)
         if found is None:
-            state.attach(unbound, NONE)
+            state.set_trait(traits.UNBOUND, asked, True)
     return imported(interp, state, found) if type(found) is Imported else found
 
 
@@ -122,7 +123,7 @@ def imported(interp: Interpreter, state: State, value: Imported) -> Value:
     inner = interp.context.project.lookup.submodule(value.path, value.name)
     if inner is not None and interp.context.project.module(inner) is not None:
         return ModuleValue(inner)
-    return state.symbols.sym(("global", value.path, value.name))
+    return state.symbols.sym((origins.GLOBAL, value.path, value.name))
 
 
 def bind_import(interp: Interpreter, frame: Frame, state: State, node: ImportName) -> None:
@@ -154,13 +155,12 @@ def _run_once(interp: Interpreter, state: State, path: str, env: Ref, item: Defi
 
     Items may bind a name and delete it again, and fill what others fill: run at each read, they take exponential time.
     """
-    key = ("ran", item.slice)
-    if key in state.bindings or item.slice in interp.context.under_way:
+    if state.has_trait(traits.HAS_RUN, item.slice) or item.slice in interp.context.under_way:
         return
     if interp.fuel.at_imports < 0:
         interp.fuel.drop("imports")
         return
-    state.attach(key, NONE)
+    state.set_trait(traits.HAS_RUN, item.slice, True)
     _run_item(interp, state, path, env, item)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from inplace_lint.core.span import Place
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
@@ -203,7 +204,7 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
 
 def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Comprehension) -> Results:
     env = state.new(Names({}, {}, frame.env))
-    state.attach(("comprehension", env.id), env)
+    state.set_trait(traits.COMPREHENSION, env.id, True)
     inner = Frame(
         env, frame.module, frame.slice, frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack
     )
@@ -295,18 +296,18 @@ def _yield(interp: Interpreter, frame: Frame, state: State, expr: ir.Yield) -> R
             results.extend((done, NONE) for done in frame.inside(after, value))
             continue
         _collect_yield(after, frame.env, value)
-        results.append((after, after.symbols.sym(("sent", frame.env.id, expr.at))))
+        results.append((after, after.symbols.sym((origins.SENT, frame.env.id, expr.at))))
     return results
 
 
 def _collect_yield(state: State, env: Ref, value: Value) -> None:
     """Add to what the generator, which runs eagerly, has yielded so far."""
-    known = state.bindings.get(("yielded", env.id))
+    known = state.trait(traits.YIELDED, env.id)
     inner = state.object(known) if known is not None else None
-    if isinstance(known, Ref) and isinstance(inner, ListObject):
+    if known is not None and isinstance(inner, ListObject):
         state.put(known, ListObject((*inner.items, value), inner.exact))
     else:
-        state.attach(("yielded", env.id), state.new(ListObject((value,))))
+        state.set_trait(traits.YIELDED, env.id, state.new(ListObject((value,))))
 
 
 def _filled(template: str, values: tuple[Value, ...]) -> str | None:
@@ -327,16 +328,20 @@ def _format(interp: Interpreter, frame: Frame, state: State, expr: ir.Format) ->
         if text is not None:
             results.append((after, Const(text)))
         elif all(isinstance(value, Const) for value in values) and len(values) <= 1:
-            results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), values), "str")))
+            results.append((after, after.symbols.sym((origins.FORMAT, Place(frame.slice, expr.at), values), "str")))
         else:
-            results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), after.next_id), "str")))
+            results.append(
+                (after, after.symbols.sym((origins.FORMAT, Place(frame.slice, expr.at), after.next_id), "str"))
+            )
     return results
 
 
 def _unknown(_interp: Interpreter, frame: Frame, state: State, expr: ir.Unknown) -> Results:
     for name in expr.writes:
-        state.bind(frame.env, name, state.symbols.sym(("unknown", Place(frame.slice, expr.at), name, state.next_id)))
-    return [(state, state.symbols.sym(("unknown", Place(frame.slice, expr.at), state.next_id)))]
+        state.bind(
+            frame.env, name, state.symbols.sym((origins.UNKNOWN, Place(frame.slice, expr.at), name, state.next_id))
+        )
+    return [(state, state.symbols.sym((origins.UNKNOWN, Place(frame.slice, expr.at), state.next_id)))]
 
 
 _EVALUATORS: dict[type, Callable[[Interpreter, Frame, State, Any], Results]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -58,16 +59,14 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     """Give what the program put into an unknown mapping under a name, until unknown code got hold of the mapping."""
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
         return None
-    if value.id not in state.symbols.marked or ("passed on", value.id) in state.bindings:
+    if value.id not in state.symbols.marked or state.has_trait(traits.PASSED_ON, value.id):
         return None
     return dict(kept_in(state, value)).get(index)
 
 
 def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
     """List what the program put into an unknown mapping: names and values."""
-    pairs = state.bindings.get(("put under", value.id))
-    items = pairs.items if isinstance(pairs, Tuple) else ()
-    return tuple((pair.items[0], pair.items[1]) for pair in items if isinstance(pair, Tuple))
+    return state.trait(traits.ITEMS, value.id) or ()
 
 
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
@@ -75,7 +74,7 @@ def unknown_item(state: State, value: Value, index: Value) -> Sym:
     kind = kind_of_item(state, value)
     if kind == "number" and isinstance(index, SliceValue):
         kind = "sequence"
-    return state.symbols.sym(("item", value, index), kind)
+    return state.symbols.sym((origins.ITEM, value, index), kind)
 
 
 def kind_of_item(state: State, value: Value) -> str:
@@ -94,9 +93,9 @@ def _is_shape(state: State, value: Value) -> bool:
         case _:
             return False
     match key:
-        case ("shape", *_):
+        case (origins.SHAPE, *_):
             return True
-        case ("item", Builtin() | Sym() as whole, SliceValue()):
+        case (origins.ITEM, Builtin() | Sym() as whole, SliceValue()):
             return _is_shape(state, whole)
         case _:
             return False
@@ -128,7 +127,7 @@ def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Valu
     if items and all(_is_alternative(state, item) for item in items):
         return items[0]
     kind = "number" if items and all(_is_number(item) for item in items) else ""
-    return state.symbols.sym(("item", value, index), kind)
+    return state.symbols.sym((origins.ITEM, value, index), kind)
 
 
 def _is_number(value: Value) -> bool:
@@ -151,7 +150,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
         return next(iter(distinct))
     if distinct and not isinstance(index, Const) and all(_is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
-    return state.symbols.sym(("item", value, index))
+    return state.symbols.sym((origins.ITEM, value, index))
 
 
 def _from_instance(
@@ -205,7 +204,7 @@ def set_(
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
         pairs = {**dict(kept_in(state, receiver)), index: value}
         state.symbols.marked.add(receiver.id)
-        state.attach(("put under", receiver.id), Tuple(tuple(Tuple(pair) for pair in pairs.items())))
+        state.set_trait(traits.ITEMS, receiver.id, tuple(pairs.items()))
     return [state]
 
 

@@ -15,6 +15,7 @@ from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Save
 from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NodeId, StorageId
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import Act
 from inplace_lint.interp.outcome import Results
@@ -54,9 +55,9 @@ def _checkpoint(act: Act) -> Results:
     return results
 
 
-def _forget(act: Act, after: State, first: int, start: int, given: set[int]) -> None:
+def _forget(act: Act, after: State, first: int, start: int, given: set[StorageId]) -> None:
     """Drop what the nodes of the function keep, but for what was there before, or what saves are computed from."""
-    nodes = [(number, after.nodes.get(number)) for number in range(first + 1, after.next_id + 1)]
+    nodes = [(NodeId(number), after.nodes.get(NodeId(number))) for number in range(first + 1, after.next_id + 1)]
     inner = [(number, node) for number, node in nodes if node is not None and node.saves]
     made = [number for number, node in inner if any(save.storage > first for save in node.saves)]
     for number, node in inner:

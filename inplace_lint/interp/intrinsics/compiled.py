@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Value
 from inplace_lint.interp.control import path_condition
@@ -28,7 +29,7 @@ def _compile(act: Act) -> Results:
         return [(state, function if function != NONE else act.unknown("callable"))]
     if function == NONE:
         ref = state.new(Instance(Dotted(act.form.name), {}))
-        state.attach(("mode", ref.id), Const(COMPILED))
+        state.set_trait(traits.SWITCH, ref.id, traits.Switch(COMPILED))
         return [(state, ref)]
     return [(state, _compiled(act, function))]
 

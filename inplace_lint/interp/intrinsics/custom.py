@@ -11,6 +11,7 @@ from collections.abc import Callable
 from inplace_lint.core.event import Refused, Site, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
@@ -62,9 +63,9 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
     assumed = frozenset() if rg else frozenset({why})
     node = state.record(Node(cls.name, site, edges, saves, assumed, leaves=leaves_of(given)))
     made = Touch(cls.name, site, "out0")
-    dirty = state.bindings.get(("dirty", context.id))
+    dirty = state.trait(traits.DIRTY, context.id)
     results = value.items if isinstance(value, Tuple) else (value,)
-    for written in dirty.items if isinstance(dirty, Tuple) else ():
+    for written in dirty or ():
         _check_dirty(act, state, written, results)
         _record_writes(state, written)
     for result in results:
@@ -73,7 +74,7 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
         if tensor is None or ref is None:
             continue
         changed = replace(tensor, rg=rg, leaf=False, nodes=(node,), why=why, made=made)
-        returned = any(ref == other for other, _ in given) and not (isinstance(dirty, Tuple) and ref in dirty.items)
+        returned = any(ref == other for other, _ in given) and ref not in (dirty or ())
         if returned and not act.interp.context.default().framework.checks_custom:
             _write_returned(act, state, cls, ref, tensor)
             state.put(ref, changed)
@@ -128,11 +129,10 @@ def _record_writes(state: State, value: Value) -> None:
 
 
 def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
-    known = state.bindings.get(("saved", context.id))
     holder = state.instance(context)
     # What is kept as an attribute of the context is kept all the same, but nobody compares its version later.
     compared = act.interp.context.default().framework.checks_custom
-    kept = [(value, compared) for value in (known.items if isinstance(known, Tuple) else ())]
+    kept = [(value, compared) for value in state.trait(traits.SAVED, context.id) or ()]
     kept.extend((value, False) for value in (holder.attrs.values() if holder is not None else ()))
     found: list[Save] = []
     for value, checked in kept:
@@ -150,7 +150,7 @@ def _save_for_backward(act: Act) -> Results:
     receiver = act.receiver()
     if receiver is not None:
         items = tuple(value for value in act.arguments.positional[1:] if _is_tensor(act.state, value))
-        act.state.attach(("saved", receiver.id), Tuple(items))
+        act.state.set_trait(traits.SAVED, receiver.id, items)
     return [(act.state, NONE)]
 
 
@@ -163,7 +163,7 @@ def _mark_dirty(act: Act) -> Results:
     """Remember which inputs the forward says that it wrote."""
     receiver = act.receiver()
     if receiver is not None:
-        act.state.attach(("dirty", receiver.id), Tuple(act.arguments.positional[1:]))
+        act.state.set_trait(traits.DIRTY, receiver.id, act.arguments.positional[1:])
     return [(act.state, NONE)]
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_lint.domain import tape
+from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Node, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Ref, Three, Tuple, Value
+from inplace_lint.domain.values import NONE, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.interp.intrinsics.call import Act
@@ -37,7 +37,7 @@ def backward_from(act: Act, value: Value, *, handed: bool = False) -> Results:
     if materialise.of_operand(act.interp, state, value) is not None:
         materialise.materialise(act.interp, state, value)
     found = [tensor for _, tensor in materialise.tensors_in(state, value)]
-    state.attach(("trains",), Const(True))
+    state.set_trait(traits.TRAINS, None, True)
     asked = materialise.tensors_in(state, act.value("inputs"))
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name
@@ -64,7 +64,7 @@ def grad(act: Act) -> Results:
         node for _, tensor in materialise.tensors_in(state, act.positional(0)) for node in tape.nodes_of(state, tensor)
     ]
     why = "a gradient made with `create_graph` requires grad"
-    nodes: tuple[int, ...] = ()
+    nodes: tuple[NodeId, ...] = ()
     if creates:
         # The gradient of a gradient runs the nodes again that lie on the way, and needs what they kept.
         way = tape.on_the_way(state, sources, wanted)
@@ -85,7 +85,7 @@ def _stays(node: Node) -> bool:
     return bool(node.saves or node.passes)
 
 
-def _is_curved(state: State, again: Sequence[int]) -> Three:
+def _is_curved(state: State, again: Sequence[NodeId]) -> Three:
     """Say whether the gradient through these nodes hangs on something that requires grad: that of `x * 2` does not."""
     kept = {save.storage for number in again for save in state.nodes[number].saves}
     if not kept and not any(state.nodes[number].passes for number in again):

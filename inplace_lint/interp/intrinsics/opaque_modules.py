@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_lint.core.event import Site, Touch
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Node, Save, Tensor
+from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
 
 _DEEPEST = 4
-_NAMES = ("attr", "param", "global")
 
 
 def of_listing(state: State, value: Value, listed: Iterator[Ref]) -> None:
@@ -26,7 +27,7 @@ def of_listing(state: State, value: Value, listed: Iterator[Ref]) -> None:
     if isinstance(value, Sym | Ref):
         held = tuple(ref for ref in listed)
         if held:
-            state.attach(("lists", value), Tuple(held))
+            state.set_trait(traits.LISTED, value, held)
 
 
 def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
@@ -36,8 +37,7 @@ def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
         if owner is not None:
             yield _weight(state, owner)
     if isinstance(given, Sym | Ref):
-        listed = state.bindings.get(("lists", given))
-        for owner in _parts(state, listed.items) if isinstance(listed, Tuple) else ():
+        for owner in _parts(state, state.trait(traits.LISTED, given) or ()):
             yield _weight(state, owner)
     inner = state.object(given)
     parts: tuple[Value, ...] = ()
@@ -51,7 +51,7 @@ def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
         yield from weights(state, part, depth + 1)
 
 
-def _parts(state: State, modules: tuple[Value, ...]) -> Iterator[int]:
+def _parts(state: State, modules: tuple[Ref, ...]) -> Iterator[SymId]:
     """List the strangers that are attributes of modules."""
     for module in modules:
         instance = state.instance(module)
@@ -60,36 +60,40 @@ def _parts(state: State, modules: tuple[Value, ...]) -> Iterator[int]:
                 yield part.id
 
 
-def _owner(state: State, value: Sym, depth: int = 0) -> int | None:
+def _owner(state: State, value: Sym, depth: int = 0) -> SymId | None:
     """Give the stranger whose `parameters()` a value is, or was made from."""
     key = state.symbols.key(value)
     match key:
-        case ("result", Sym() as function, *_):
+        case (origins.RESULT, Sym() as function, *_):
             asked = state.symbols.key(function)
-            return asked[1] if isinstance(asked, tuple) and asked[0] == "attr" and asked[2] == "parameters" else None
-        case (str(), Sym() as inner, *_) if depth < _DEEPEST:
+            return (
+                asked[1]
+                if isinstance(asked, tuple) and asked[0] is origins.ATTRIBUTE and asked[2] == "parameters"
+                else None
+            )
+        case (Origin(), Sym() as inner, *_) if depth < _DEEPEST:
             return _owner(state, inner, depth + 1)
         case _:
             return None
 
 
-def _weight(state: State, owner: int) -> Ref:
-    known = state.bindings.get(("weight", owner))
-    if isinstance(known, Ref):
+def _weight(state: State, owner: SymId) -> Ref:
+    known = state.trait(traits.WEIGHT, owner)
+    if known is not None:
         return known
     ref = state.new(Tensor(state.new_storage(), rg=True, leaf=True, param=True, part=None))
-    state.attach(("weight", owner), ref)
+    state.set_trait(traits.WEIGHT, owner, ref)
     state.symbols.marked.add(owner)
     return ref
 
 
-def run(state: State, function: Value, site: Site, nodes: tuple[int, ...]) -> int | None:
+def run(state: State, function: Value, site: Site, nodes: tuple[NodeId, ...]) -> NodeId | None:
     """Put a call of a stranger on the tape, if an optimizer owns its weights; None for any other call."""
     if not isinstance(function, Sym) or function.id not in state.symbols.marked:
         return None
-    weight = state.bindings.get(("weight", function.id))
+    weight = state.trait(traits.WEIGHT, function.id)
     tensor = state.tensor(weight) if weight is not None else None
-    if tensor is None or not isinstance(weight, Ref):
+    if tensor is None or weight is None:
         return None
     name = name_of(state, function.id)
     version = state.storages[tensor.storage].version
@@ -99,30 +103,30 @@ def run(state: State, function: Value, site: Site, nodes: tuple[int, ...]) -> in
     return state.record(Node(name, site, nodes, (save,), assumed, leaves=(weight.id,)))
 
 
-def name_of(state: State, owner: int) -> str:
+def name_of(state: State, owner: SymId) -> str:
     """Name a stranger as the program does; by what is run when it is called if it has no name."""
     match state.symbols.keys[owner]:
-        case (str(kind), _, str(name)) if kind in _NAMES:
+        case (origins.ATTRIBUTE | origins.PARAMETER | origins.GLOBAL, _, str(name)):
             return name
-        case ("result", Dotted(name), *_):
+        case (origins.RESULT, Dotted(name), *_):
             return name.rpartition(".")[2]
         case _:
             return "forward"
 
 
-def ran(state: State, value: Sym) -> int | None:
+def ran(state: State, value: Sym) -> NodeId | None:
     """Give the node of the call of a stranger that a value is the result of, or a part of one."""
     inner = value.id
     marked = state.symbols.marked
     for _ in range(_DEEPEST if marked else 0):
-        known = state.bindings.get(("ran", inner)) if inner in marked else None
-        if isinstance(known, Const) and isinstance(known.value, int):
-            return known.value
+        known = state.trait(traits.CALLED_ON_TAPE, inner) if inner in marked else None
+        if known is not None:
+            return known
         match state.symbols.keys[inner]:
-            case ("item" | "row" | "attr", Sym(outer, _), *_):
+            case (origins.ITEM | origins.ROW | origins.ATTRIBUTE, Sym(outer, _), *_):
                 inner = outer
-            case ("attr", int(outer), _):
-                inner = outer
+            case (origins.ATTRIBUTE, int(outer), _):
+                inner = SymId(outer)
             case _:
                 return None
     return None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from inplace_lint.core.event import Snapshot, Touch
 from inplace_lint.core.records import replace
-from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
@@ -83,7 +83,7 @@ def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
     fused = path_condition.truth(state, instance.attrs.get("<fused>", NONE)) is True
     counted = act.interp.context.default().framework.counts_steps and not fused
     owned = list(_tensors(state, instance.attrs.get("<owned>", NONE), 0))
-    graded = (ref for ref in owned if state.bindings.get(("graded", ref.id)) == Const(True))
+    graded = (ref for ref in owned if state.trait(traits.HAS_GRADIENT, ref.id))
     act.write(state, graded, counted=counted)
 
 
@@ -114,20 +114,21 @@ def check_kept(act: Act, owned: list[Ref], how: str) -> None:
     """Report gradients that were put away, and are now written where they lie."""
     for ref in owned:
         tensor = act.state.tensor(ref)
-        kept = act.state.bindings.get(("lasting", tensor.grad.id)) if tensor is not None and tensor.grad else None
-        if isinstance(kept, Const) and isinstance(kept.value, Place):
+        grad = None if tensor is None else tensor.grad
+        kept = None if grad is None else act.state.trait(traits.KEPT_FOR_LATER, grad.id)
+        if kept is not None:
             symbol = text_of(act.arguments.exprs.get(0))
             touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
             framework = act.interp.context.default().framework.name
-            act.state.report(Snapshot(framework, how, touch, kept.value, None, act.state.assumptions))
+            act.state.report(Snapshot(framework, how, touch, kept, None, act.state.assumptions))
             return
 
 
 def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:
     """Take gradients away; where they are dropped, the next one is another tensor."""
     for ref in refs:
-        if ("graded", ref.id) in state.bindings:
-            state.attach(("graded", ref.id), Const(False))
+        if state.has_trait(traits.HAS_GRADIENT, ref.id):
+            state.set_trait(traits.HAS_GRADIENT, ref.id, False)
         tensor = state.tensor(ref)
         if drops and tensor is not None and tensor.grad is not None:
             state.put(ref, replace(tensor, grad=None))

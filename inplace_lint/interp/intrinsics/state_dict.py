@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inplace_lint.core.event import Site, Snapshot, Touch
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Tensor, View
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Ref, Sym, Value
+from inplace_lint.domain.values import NONE, Ref, Sym, SymId, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
@@ -38,7 +39,7 @@ def _state_dict(act: Act) -> Results:
         tensor = state.tensor(ref)
         assert tensor is not None
         items[name] = alias = state.new(_alias(tensor, ref))
-        state.attach(("state of", alias.id), Const((state.clock, place)))
+        state.set_trait(traits.STATE_OF, alias.id, traits.Kept(state.clock, place))
     return [(state, state.new(DictObject(items, exact=bool(items))))]
 
 
@@ -79,17 +80,15 @@ def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]]) -> Non
     read = Touch(act.form.name, act.frame.site(act.at))
     for name, ref in owned:
         kept, tensor = given.items.get(name), state.tensor(ref)
-        known = state.bindings.get(("state of", kept.id)) if isinstance(kept, Ref) else None
+        read_at = state.trait(traits.STATE_OF, kept.id) if isinstance(kept, Ref) else None
         alias = None if kept is None else state.tensor(kept)
-        if alias is None or tensor is None or alias.storage != tensor.storage or not isinstance(known, Const):
+        if alias is None or tensor is None or alias.storage != tensor.storage or read_at is None:
             continue
-        assert isinstance(known.value, tuple)
-        clock, place = known.value
         for write in state.storages[tensor.storage].writes:
-            if write.clock > clock:
+            if write.clock > read_at.clock:
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 framework = act.interp.context.default().framework.name
-                state.report(Snapshot(framework, "state", write.touch, place, read, assumptions))
+                state.report(Snapshot(framework, "state", write.touch, read_at.place, read, assumptions))
                 return
 
 
@@ -100,34 +99,35 @@ def of_stranger(interp: Interpreter, state: State, function: Sym, arguments: Arg
     An object whose `zero_grad` and `step` are called is one; until then a step says nothing of parameters.
     """
     key = state.symbols.key(function)
-    if not isinstance(key, tuple) or key[0] != "attr" or key[2] not in _FOLLOWED:
+    if not isinstance(key, tuple) or key[0] is not origins.ATTRIBUTE or key[2] not in _FOLLOWED:
         return
     match key:
-        case ("attr", int(owner), "zero_grad"):
-            state.attach(("zeroed", owner), Const(True))
-        case ("attr", int(owner), "step") if ("zeroed", owner) in state.bindings:
-            state.attach(("stepped",), Const((state.clock, site, opaque_modules.name_of(state, owner))))
-        case ("attr", int(owner), "load_state_dict") if arguments.positional:
-            _check_stranger(interp, state, owner, arguments.positional[0], site)
+        case (origins.ATTRIBUTE, int(owner), "zero_grad"):
+            state.set_trait(traits.ZEROED, SymId(owner), True)
+        case (origins.ATTRIBUTE, int(owner), "step") if state.has_trait(traits.ZEROED, SymId(owner)):
+            name = opaque_modules.name_of(state, SymId(owner))
+            state.set_trait(traits.STEPPED, None, traits.Step(state.clock, site, name))
+        case (origins.ATTRIBUTE, int(owner), "load_state_dict") if arguments.positional:
+            _check_stranger(interp, state, SymId(owner), arguments.positional[0], site)
         case _:
             return
 
 
-def _check_stranger(interp: Interpreter, state: State, owner: int, given: Value, site: Site) -> None:
+def _check_stranger(interp: Interpreter, state: State, owner: SymId, given: Value, site: Site) -> None:
     key = state.symbols.key(given) if isinstance(given, Sym) else None
-    if not (isinstance(key, tuple) and key[0] == "result" and isinstance(key[1], Sym)):
+    if not (isinstance(key, tuple) and key[0] is origins.RESULT and isinstance(key[1], Sym)):
         return
     _, function, kept, clock = key
-    if state.symbols.key(function) != ("attr", owner, "state_dict"):
+    if state.symbols.key(function) != (origins.ATTRIBUTE, owner, "state_dict"):
         return
-    stepped = state.bindings.get(("stepped",))
-    weight = state.bindings.get(("weight", owner))
+    stepped = state.trait(traits.STEPPED, None)
+    weight = state.trait(traits.WEIGHT, owner)
     tensor = state.tensor(weight) if weight is not None else None
     write: Touch | None = None
     if tensor is not None:
         write = next((entry.touch for entry in state.storages[tensor.storage].writes if entry.clock > clock), None)
-    elif isinstance(stepped, Const) and isinstance(stepped.value, tuple) and stepped.value[0] > clock:
-        write = Touch("step", stepped.value[1], symbol=stepped.value[2], param=True, dropped=True)
+    elif stepped is not None and stepped.clock > clock:
+        write = Touch("step", stepped.site, symbol=stepped.name, param=True, dropped=True)
     if write is not None:
         assumed = state.assumptions | {f"`{opaque_modules.name_of(state, owner)}` is a module"}
         framework = interp.context.default().framework.name

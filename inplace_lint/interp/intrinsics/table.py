@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from inplace_lint.core.event import Refused, Touch
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Value
@@ -61,8 +62,7 @@ def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: 
         key = "enabled" if "enabled" in values else form.args[0].name
         setting = values.get(key, setting)
     ref = state.new(Instance(Dotted(form.name), {}))
-    state.attach(("mode", ref.id), Const(name))
-    state.attach(("mode setting", ref.id), setting)
+    state.set_trait(traits.SWITCH, ref.id, traits.Switch(name, setting))
     if form.args and not form.args[0].optional:
         side = path_condition.truth(state, setting)
         if side is not None:
@@ -114,7 +114,7 @@ def set_tensor_attribute(
         storage = source.storage if source is not None else state.new_storage()
         state.put(ref, replace(tensor, storage=storage))
     else:
-        state.attach(("attribute", ref.id, name), value)
+        state.set_trait(traits.ATTRIBUTE, (ref.id, name), value)
     return [state]
 
 
@@ -165,7 +165,7 @@ def _script(act: Act) -> Results:
     if path_condition.truth(act.state, act.arguments.named("full_graph") or NONE) is not True:
         return [(act.state, act.unknown("callable"))]
     ref = act.state.new(Instance(Dotted(act.form.name), {}))
-    act.state.attach(("mode", ref.id), Const("script"))
+    act.state.set_trait(traits.SWITCH, ref.id, traits.Switch("script"))
     return [(act.state, ref)]
 
 

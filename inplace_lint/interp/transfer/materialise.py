@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
-from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NodeId, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -63,7 +64,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 def _is_truth(state: State, value: Sym) -> bool:
     """Say whether a value is an argument that is called what a loss compares with: nobody trains that."""
     key = state.symbols.key(value)
-    return isinstance(key, tuple) and key[0] == "param" and key[-1] in _TRUTHS
+    return isinstance(key, tuple) and key[0] is origins.PARAMETER and key[-1] in _TRUTHS
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
@@ -74,21 +75,20 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
         return
     ran = opaque_modules.run(state, function, site, tuple(dict.fromkeys(nodes)))
     if ran is not None:
-        state.attach(("ran", result.id), Const(ran))
+        state.set_trait(traits.CALLED_ON_TAPE, result.id, ran)
         state.symbols.marked.add(result.id)
     elif nodes:
-        state.attach(("history", result.id), Tuple(tuple(Const(node) for node in dict.fromkeys(nodes))))
+        state.set_trait(traits.HISTORY, result.id, tuple(dict.fromkeys(nodes)))
 
 
-def _history(state: State, value: Sym, why: str) -> tuple[int, ...]:
+def _history(state: State, value: Sym, why: str) -> tuple[NodeId, ...]:
     """Put an unknown call on the tape, if the value is the result of one that was passed tensors with a history."""
     ran = opaque_modules.ran(state, value)
     if ran is not None:
         return (ran,)
-    known = state.bindings.get(("history", value.id))
-    if not isinstance(known, Tuple):
+    inputs = state.trait(traits.HISTORY, value.id)
+    if inputs is None:
         return ()
-    inputs = tuple(item.value for item in known.items if isinstance(item, Const) and isinstance(item.value, int))
     passes = "an unknown call passes the gradient on"
     return (state.record(Node("", None, inputs, (), frozenset({why}), passes)),)
 
@@ -97,11 +97,11 @@ def describe(state: State, value: Sym) -> str:
     """Name an unknown value in a sentence."""
     key = state.symbols.key(value)
     match key:
-        case ("param", _, str(name)):
+        case (origins.PARAMETER, _, str(name)):
             return f"`{name}`"
-        case ("attr", _, str(name)):
+        case (origins.ATTRIBUTE, _, str(name)):
             return f"`{name}`"
-        case ("global", _, str(name)):
+        case (origins.GLOBAL, _, str(name)):
             return f"`{name}`"
         case _:
             return "the tensor"

@@ -9,7 +9,7 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
-from inplace_lint.domain.values import Ref, Tuple, Value
+from inplace_lint.domain.values import NodeId, Ref, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
@@ -45,10 +45,10 @@ def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed
     return Save(tensor.storage, version, call.touch(part, expr, tensor), call.state.clock, assumed, tensor.doubt)
 
 
-def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
+def record(call: Call, saves: list[Save], without: Ref | None = None) -> NodeId:
     """Put the call on the tape; `without` is a tensor whose old history is dropped."""
     state = call.state
-    inputs: list[int] = []
+    inputs: list[NodeId] = []
     for ref, tensor in call.grads:
         if ref != without and tensor.rg is not False:
             inputs.extend(node for node in nodes_of(state, tensor) if node not in inputs)
@@ -59,7 +59,7 @@ def record(call: Call, saves: list[Save], without: Ref | None = None) -> int:
     return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves_of(call.grads)))
 
 
-def save_outputs(call: Call, node: int, value: Value) -> None:
+def save_outputs(call: Call, node: NodeId, value: Value) -> None:
     """Add the results that the op keeps to its node; hooks that pack what is saved keep what they make of it."""
     state = call.state
     if state.modes.packed:

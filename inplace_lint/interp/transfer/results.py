@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject, Tensor, View
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import overlap
 from inplace_lint.knowledge.guard import holds
@@ -27,7 +28,7 @@ _DTYPES = {
 }
 
 
-def make(call: Call, rg: Three, node: int | None) -> Value:
+def make(call: Call, rg: Three, node: NodeId | None) -> Value:
     """Give the result of a call whose node, if it has one, is on the tape."""
     facts = call.binding.op.returns
     if not facts:
@@ -51,7 +52,7 @@ def _undecided(facts: tuple[ReturnFact, ...], chosen: ReturnFact) -> ReturnFact:
     return ReturnFact("maybe", of=source, dtype=chosen.dtype)
 
 
-def _one(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     match fact.kind:
         case "fresh":
             return _fresh(call, fact, rg, node)
@@ -77,7 +78,7 @@ def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
     return call.binding.value(name) or NONE
 
 
-def _fresh(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     state = call.state
     model = call.grads[0][1] if call.grads else _first_tensor(call)
     dtype = _asked_dtype(call) or _given_dtype(call, fact, model)
@@ -207,7 +208,7 @@ def _why(call: Call) -> str:
     return next((tensor.why for _, tensor in call.grads if tensor.rg is None and tensor.why), "an input requires grad")
 
 
-def _view(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     """Give a record that shares the storage of an argument, or may share it."""
     state = call.state
     name = fact.of or call.binding.op.args[0].name
@@ -284,7 +285,7 @@ def short(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _list(call: Call, fact: ReturnFact, rg: Three, node: int | None) -> Value:
+def _list(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     """Give a tuple of alike results; of unknown length when no fact or argument says how many."""
     length = fact.length
     if isinstance(length, str):
@@ -310,9 +311,9 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
     tensor = _first_tensor(call)
     version = state.storages[tensor.storage].version if tensor is not None and fact.value != "shape" else 0
     if any(isinstance(argument, Ref) for argument in arguments[1:]) or not arguments:
-        return state.symbols.sym(("value", call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
+        return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
     if fact.value == "shape":
-        return state.symbols.sym(("shape", arguments), "sequence")
+        return state.symbols.sym((origins.SHAPE, arguments), "sequence")
     if fact.value == "int":
-        return state.symbols.sym(("shape", call.name, arguments, version), "number")
-    return state.symbols.sym(("value", call.name, arguments, version), _KINDS.get(fact.value, ""))
+        return state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")
+    return state.symbols.sym((origins.VALUE, call.name, arguments, version), _KINDS.get(fact.value, ""))

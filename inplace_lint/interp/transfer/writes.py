@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Accepted, Ignored, Refused
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
-from inplace_lint.domain.values import NONE, Const, Ref, Value
+from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Value
 from inplace_lint.interp.checkers import alias_query, escaped, kept_values
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.intrinsics import transforms
@@ -82,7 +83,7 @@ def _stops(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
     return True
 
 
-def _break(call: Call, node: int, fact: WriteFact, tensor: Tensor, rg: Three) -> None:
+def _break(call: Call, node: NodeId, fact: WriteFact, tensor: Tensor, rg: Three) -> None:
     """Note of a node that no backward gets through it, if the framework lets the write pass and has no way back."""
     check = "no_derivative" if call.binding.op.history == "broken" else ""
     had_history = tensor.rg or (tensor.rg is None and rg is None)
@@ -223,11 +224,10 @@ def _brings_fractions(call: Call, fact: WriteFact) -> bool:
 
 def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
     """Report what the framework refuses: once a tensor and check, since the first would end the program."""
-    key = ("refused", ref.id, check)
-    if key in call.state.bindings:
+    if call.state.has_trait(traits.REFUSED, (ref.id, check)):
         return
     if not call.state.modes.expects:
-        call.state.attach(key, ref)
+        call.state.set_trait(traits.REFUSED, (ref.id, check), True)
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None
     assumptions = assumed | call.doubt | call.state.assumptions
@@ -260,7 +260,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     call.state.write(tensor.storage, write)
 
 
-def _new_history(call: Call, ref: Ref, rg: Three, node: int | None) -> None:
+def _new_history(call: Call, ref: Ref, rg: Three, node: NodeId | None) -> None:
     """Give the written tensor its new node, and its base one too where the framework rebases."""
     state = call.state
     tensor = state.tensor(ref)

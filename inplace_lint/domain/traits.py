@@ -1,0 +1,146 @@
+"""
+Traits: what a path remembers of objects, beside what the heap and the tape say of them.
+
+    state.set_trait(traits.KEPT, ref.id, Kept(state.clock, place))   # this tensor was put into a container
+    state.trait(traits.KEPT, ref.id)                                 # None where nothing is remembered
+
+Each trait is declared here, with the type of its keys and values, how long it counts, and what becomes of it where the
+construction of an object is copied (`heap_templates`). A key is an id, or a tuple that starts with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from enum import Enum
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from inplace_lint.core.event import Site
+from inplace_lint.core.span import Place, Slice
+from inplace_lint.domain.values import NodeId, Ref, RefId, StorageId, SymId, Value
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
+
+Key = TypeVar("Key", bound=Hashable)
+Kind = TypeVar("Kind")
+
+
+class Lifetime(Enum):
+    """
+    How long a trait counts.
+
+    ROOT: made when it is first asked for, the same on every path of a root. CALL: it is about the frame of a call, or
+    an unknown that a call made. PATH: until the end of the path.
+    """
+
+    ROOT = "root"
+    CALL = "call"
+    PATH = "path"
+
+
+class Owner(Enum):
+    """
+    What the key of a trait identifies, which says what a copied construction does with it.
+
+    The trait of an object or storage that the construction made is copied with it, under its new id; that of an unknown
+    that it made is nobody else's. One of anything older, or of the path as a whole, is a change that no copy repeats.
+    """
+
+    OBJECT = "object"
+    STORAGE = "storage"
+    SYMBOL = "symbol"
+    WHOLE = "whole"
+
+
+class Trait(Generic[Key, Kind]):
+    """The declaration of a trait. `derived`: it follows from what a copy has anyway, so that copies ignore it."""
+
+    __slots__ = ("derived", "lifetime", "name", "owner")
+
+    def __init__(self, name: str, owner: Owner, lifetime: Lifetime = Lifetime.PATH, *, derived: bool = False) -> None:
+        self.name, self.owner, self.lifetime, self.derived = name, owner, lifetime, derived
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether a construction that sets this trait has to be looked at before it is copied."""
+        return self.lifetime is Lifetime.PATH and not self.derived
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """When and where a tensor was put into a container, or a state was read."""
+
+    clock: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """The mode that an object sets as a context manager, and the value that it sets it to."""
+
+    mode: str
+    setting: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of an optimizer that is not known: when, where, and under which name."""
+
+    clock: int
+    site: Site
+    name: str
+
+
+# Made when first asked for, once a root.
+MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT)
+CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
+METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.ROOT)
+UNBOUND: Trait[tuple[str, str], bool] = Trait("unbound", Owner.WHOLE, Lifetime.ROOT)
+HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)
+
+# About the frame of a call.
+COMPREHENSION: Trait[RefId, bool] = Trait("comprehension", Owner.OBJECT, Lifetime.CALL)
+BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
+FETCHED: Trait[tuple[RefId, str], bool] = Trait("fetched", Owner.OBJECT, Lifetime.CALL)
+YIELDED: Trait[RefId, Ref] = Trait("yielded", Owner.OBJECT, Lifetime.CALL)
+LEFT_BODY: Trait[RefId, tuple[str, Value]] = Trait("left the body of `with`", Owner.OBJECT, Lifetime.CALL)
+LENGTH: Trait[SymId, int] = Trait("length", Owner.SYMBOL, Lifetime.CALL)
+
+# Of objects.
+KEPT: Trait[RefId, Kept] = Trait("kept", Owner.OBJECT)
+KEPT_FOR_LATER: Trait[RefId, Place] = Trait("kept for later", Owner.OBJECT)
+KEPT_ALIASES: Trait[StorageId, tuple[Ref, ...]] = Trait("kept aliases", Owner.STORAGE)
+REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
+STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
+ESCAPED: Trait[RefId, bool] = Trait("escaped", Owner.OBJECT)
+ATTRIBUTE: Trait[tuple[RefId, str], Value] = Trait("attribute", Owner.OBJECT)
+SWITCH: Trait[RefId, Switch] = Trait("switch", Owner.OBJECT)
+SAVED: Trait[RefId, tuple[Value, ...]] = Trait("saved", Owner.OBJECT)
+DIRTY: Trait[RefId, tuple[Value, ...]] = Trait("dirty", Owner.OBJECT)
+HAS_GRADIENT: Trait[RefId, bool] = Trait("has a gradient", Owner.OBJECT)
+HOOKED: Trait[RefId, bool] = Trait("hooked", Owner.OBJECT)
+HOOKS_BEFORE: Trait[RefId, tuple[Value, ...]] = Trait("hooks before", Owner.OBJECT)
+HOOKS_AFTER: Trait[RefId, tuple[Value, ...]] = Trait("hooks after", Owner.OBJECT)
+BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
+REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
+
+# Of unknown values.
+TENSOR: Trait[SymId, Ref] = Trait("tensor", Owner.SYMBOL, derived=True)
+CALLED_ON_TAPE: Trait[SymId, NodeId] = Trait("called on the tape", Owner.SYMBOL, derived=True)
+HISTORY: Trait[SymId, tuple[NodeId, ...]] = Trait("history", Owner.SYMBOL)
+WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
+PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
+ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
+UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)
+ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
+
+# Of the path as a whole.
+MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
+LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
+TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)
+STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
