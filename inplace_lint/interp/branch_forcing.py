@@ -1,9 +1,9 @@
 """
-Arguments that make a program take the branches which no root took.
+Arguments that take a run into branches which no entry point took.
 
-A root runs on the defaults of a constructor or function: `def __init__(self, mode="bilinear")` leaves out whatever
-stands under `if self.mode == "deconv"`. Where that may write, the conditions around it say what the arguments would
-have to be. What the file itself passes is its own choice, and nothing is put in its place.
+An entry point runs on the defaults of a constructor or function: `def __init__(self, mode="bilinear")` leaves out the
+block of `if self.mode == "deconv"`. Where that block may write, the conditions around it say what the arguments have to
+be. Arguments that the file itself passes are not replaced.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Sym, Value
 from inplace_lint.effects import schedule
-from inplace_lint.effects.collect import may_write
 from inplace_lint.effects.summary import Definition
+from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
@@ -44,7 +44,7 @@ class Choice:
 
 
 def untaken(interp: Interpreter, item: Definition) -> Iterator[Choice]:
-    """Give, for each branch of a function or class that may write and that no path took, arguments that lead there."""
+    """Return, for each branch that may write and that no path took, arguments that lead there."""
     methods = {method.name: method for method in item.methods}
     constructor = _function(interp, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
     kept = {} if constructor is None else _attributes(constructor)
@@ -52,7 +52,7 @@ def untaken(interp: Interpreter, item: Definition) -> Iterator[Choice]:
         function = _function(interp, part) if part.writes else None
         if function is None or id(function.body) not in interp.context.ran:
             continue
-        if item is part and schedule.used(interp.context, item.name):
+        if item is part and schedule.users_of(interp.context.outline, item.name):
             continue
         for guards in _untaken(interp, function.body):
             wishes = _Wishes(constructor, function, kept)
@@ -72,7 +72,7 @@ def _function(interp: Interpreter, item: Definition) -> ir.Function | None:
 def chosen(
     state: State, function: ir.Function, given: Arguments, choice: Mapping[str, Const | None], skip: int
 ) -> Arguments:
-    """Give the arguments of a call with those of a choice in their places."""
+    """Return the arguments of a call with those of a choice in their places."""
     positional, keywords = list(given.positional), dict(given.keywords)
     for position, param in enumerate(function.params[skip:]):
         if param.name in choice:
@@ -91,7 +91,7 @@ def chosen(
 
 
 def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Const | None]) -> dict[str, Const | None]:
-    """Give the part of a choice of constructor arguments that the program leaves open: it passes something unknown."""
+    """Return the part of a choice of constructor arguments for which the program itself passes something unknown."""
     passed = dict(given.keywords)
     for param, value in zip(function.params[1:], given.positional, strict=False):
         passed[param.name] = value
@@ -99,14 +99,14 @@ def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Cons
 
 
 def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
-    """Give the conditions of the branches that may write and were not taken, inside of what ran."""
+    """Return the conditions of the branches that may write and were not taken, within the blocks that ran."""
     for node in body:
         match node:
             case ir.If(_, test, then, orelse):
                 for block, side in ((then, True), (orelse, False)):
                     if id(block) in interp.context.ran:
                         yield from _untaken(interp, block)
-                    elif may_write(block):
+                    elif lowered_may_write(block):
                         yield from _ways(block, ((test, side),))
             case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
                 yield from _untaken(interp, inner)
@@ -115,21 +115,21 @@ def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards
 
 
 def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
-    """Give the conditions of each writing piece of a branch that was not taken."""
+    """Return the conditions of each piece of an untaken branch that may write."""
     plain = False
     for node in body:
         if isinstance(node, ir.If):
             for block, side in ((node.body, True), (node.orelse, False)):
-                if may_write(block):
+                if lowered_may_write(block):
                     yield from _ways(block, (*guards, (node.test, side)))
         else:
-            plain = plain or may_write((node,))
+            plain = plain or lowered_may_write((node,))
     if plain:
         yield guards
 
 
 def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
-    """Give what a constructor sets the attributes of the instance to, where it says that once."""
+    """Return the values to which a constructor sets attributes of the instance, of those that it sets once."""
     found: dict[str, list[ir.Expr]] = {}
     for node in _statements(constructor.body):
         if isinstance(node, ir.Assign):
@@ -140,7 +140,7 @@ def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
 
 
 def _is_self(function: ir.Function, expr: ir.Expr) -> bool:
-    """Say whether an expression in a method is the instance: `config.width` is no attribute of it."""
+    """Return whether an expression in a method is the instance: `config.width` is no attribute of it."""
     return bool(function.params) and isinstance(expr, ir.Name) and expr.id == function.params[0].name
 
 
@@ -153,7 +153,7 @@ def _statements(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
 
 
 class _Wishes:
-    """What arguments would have to be for conditions to hold; a parameter that was settled stays so."""
+    """What arguments have to be for conditions to hold; a parameter that has a value keeps it."""
 
     def __init__(
         self, constructor: ir.Function | None, function: ir.Function, attributes: Mapping[str, ir.Expr]
@@ -166,7 +166,7 @@ class _Wishes:
         self._under_way: set[str] = set()
 
     def want(self, test: ir.Expr, side: bool, *, in_constructor: bool) -> None:
-        """Ask for a side of a condition, as far as parameters decide it."""
+        """Set the parameters so that a condition comes out this way, as far as they decide it."""
         match test:
             case ir.Unary(_, "not", operand):
                 self.want(operand, not side, in_constructor=in_constructor)
@@ -185,7 +185,7 @@ class _Wishes:
                 pass
 
     def _settle(self, expr: ir.Expr, wish: object, *, in_constructor: bool) -> None:
-        """Give the parameter that an expression stands for a value: a side of truth, a constant, or an open one."""
+        """Set the parameter that an expression means: to a side of truth, a constant, or an open value."""
         match expr:
             case ir.Attr(_, owner, name) if name in self._attributes and self._constructor is not None:
                 method = self._constructor if in_constructor else self._function
@@ -199,7 +199,7 @@ class _Wishes:
                 pass
 
     def _settle_attribute(self, constructor: ir.Function, name: str, wish: object) -> None:
-        """Give the parameter that an attribute was set to a value; what it hangs on itself for decides nothing."""
+        """Set the parameter that an attribute was set to; an attribute that depends on itself decides nothing."""
         kept = self._attributes[name]
         if isinstance(kept, ir.Name):
             self._give(constructor, self.made, kept.id, wish)
@@ -223,7 +223,7 @@ class _Wishes:
 
 
 def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
-    """Give an argument that is true or false, of the kind of the default; None where none is known."""
+    """Return an argument that is true or false, of the kind of the default; None where none is known."""
     default = param.default.value if isinstance(param.default, ir.Const) else param.default
     match default:
         case bool():
@@ -239,7 +239,7 @@ def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
 
 
 def _meeting(op: str, right: ir.Expr, side: bool) -> object:
-    """Give what is on the left of a comparison with a constant for it to come out this way."""
+    """Return what the left side of a comparison with a constant has to be for this result."""
     if op == "in":
         items = right.items if isinstance(right, ir.Sequence) else ()
         return Const(items[0].value) if side and items and isinstance(items[0], ir.Const) else None

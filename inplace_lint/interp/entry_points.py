@@ -1,12 +1,13 @@
 """
-Roots: where execution starts, on which arguments, and what it leads to.
+Entry points: where execution starts, on which arguments, and what was found from there.
 
-A root is what nothing else in the file runs: the module's own statements, a function, a module class. The outermost
-come first; a function or class that they ran is not run again on its own.
+An entry point is what nothing else in the file runs: the module's own statements, a function, a module class. The
+outermost come first; a function or class that they ran is not run again on its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from inplace_lint.domain import origins, tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.effects import cross_module, schedule
+from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import branch_forcing, symbolic_args
 from inplace_lint.interp.assembly import TapeInterpreter
@@ -39,7 +40,9 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.workspace import call_graph
 
+_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
 _INFERS = frozenset(
     {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
 )
@@ -47,7 +50,7 @@ _INFERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A breach found from one root: on how many of its paths, of how many."""
+    """A breach found from one entry point: on how many of its paths, of how many."""
 
     event: Event
     paths: int
@@ -55,19 +58,17 @@ class Found:
 
 
 def run_all(context: Context) -> list[Found]:
-    """Run every root of the file, the outermost first, and return what was found."""
+    """Run every entry point of the file, the outermost first, and return what was found."""
     interp = TapeInterpreter(context)
     found: list[Found] = []
-    order = schedule.units(
-        interp.context.outline, cross_module.imports_that_write(interp.context.project, interp.context.main)
-    )
+    order = schedule.schedule(call_graph.file_effects(context.project, context.main))
     if order.script:
         found.extend(_run_script(interp))
     cut: set[Definition] = set()
     counters = interp.fuel.counters
     for item in order.items:
         before = counters["roots_cut_by_steps"]
-        if schedule.pending(interp.context, item):
+        if schedule.pending(context.outline, item, interp.fuel.returned, context.default().framework.calls):
             if item.kind == "function" and order.is_one_of_many(item):
                 interp.fuel.counters["callers_left_out"] += 1
             elif item.kind == "function":
@@ -85,10 +86,10 @@ def run_all(context: Context) -> list[Found]:
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
-    """Start a root: modules are in the state in which their own statements left them."""
+    """Start an entry point: modules are in the state in which their own statements left them."""
     interp.fuel.start_root()
     base = interp.context.base = interp.context.base or State(interp.context.symbols)
-    # What earlier roots asked of the modules is bound once for all later ones.
+    # What earlier entry points read of modules is bound once for all later ones.
     asked, interp.context.bound = dict.fromkeys(interp.context.bound), []
     for path, name in asked:
         environment.find(interp, base, path, name)
@@ -124,7 +125,7 @@ def _run_script(interp: Interpreter) -> list[Found]:
 
 
 def _run_choices(interp: Interpreter, item: Definition) -> list[Found]:
-    """Run a function or class again, on arguments that take it where it may write and no root has been."""
+    """Run a function or class again, on arguments that take it to a branch that may write and was not taken yet."""
     found: list[Found] = []
     tried: set[Choice] = set()
     while len(tried) < CHOICES:
@@ -147,9 +148,9 @@ def _run_function(interp: Interpreter, item: Definition, choice: Choice | None =
     arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
     if choice is not None:
         arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-    if schedule.runs_unrecorded(interp.context, item.name):
+    if _runs_unrecorded(interp, item.name):
         state.modes = replace(state.modes, grad=False)
-    elif schedule.only_sets_up(interp.context, item.name):
+    elif schedule.only_sets_up(interp.context.outline, item.name):
         symbolic_args.without_history(interp, state, arguments)
     results: list[tuple[State, Value]] = []
     for after, value in interp.call(frame, state, function, arguments, 0):
@@ -157,8 +158,19 @@ def _run_function(interp: Interpreter, item: Definition, choice: Choice | None =
     return _finish(interp, results)
 
 
+def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
+    """Tell whether all of the file that uses a function or method of this name runs without recording gradients."""
+    framework = interp.context.default().framework.name
+
+    def stops(decorator: str) -> bool:
+        forms = interp.context.forms(f"{framework}.{decorator.rpartition('.')[2]}")
+        return bool(forms) and forms[0].act in _UNRECORDED
+
+    return schedule.runs_unrecorded(interp.context.outline, name, stops)
+
+
 def _is_sequence(state: State, value: Value) -> bool:
-    """Say whether a function gave a sequence of modules that it has put together itself, to be run by somebody else."""
+    """Return whether a function returned a sequence of modules, made by itself for its callers to run."""
     instance = state.instance(value)
     if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
         return False
@@ -167,8 +179,8 @@ def _is_sequence(state: State, value: Value) -> bool:
 
 def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
     """Call a module on an unknown input."""
-    given = Arguments((state.symbols.sym((origins.PARAMETER, module, "input"), "input"),))
-    return interp.call(frame, state, module, given, 0)
+    given = state.symbols.sym((origins.PARAMETER, module, "input"), "input")
+    return interp.call(frame, state, module, Arguments((given,)), 0)
 
 
 def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
@@ -181,12 +193,9 @@ def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = No
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    if (
-        choice is None
-        and None in interp.context.constructed.get(id(cls), ())
-        and not schedule.unseen(interp.context, item)
-    ):
-        # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
+    unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
+    if choice is None and None in interp.context.constructed.get(id(cls), ()) and not unseen:
+        # Constructed on objects that live on the paths of another entry point, which ran it: nothing to run it on here.
         return []
     choice = _open(interp, state, cls, choice)
     if choice is not None and not choice.made and not choice.own:
@@ -202,7 +211,7 @@ def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = No
     if entry:
         found.extend(_run_method(interp, frame, made, cls, entry, choice))
     if choice is None:
-        methods: Iterable[Definition] = schedule.pending_methods(interp.context, item)
+        methods: Iterable[Definition] = schedule.pending_methods(item, interp.fuel.returned)
     else:
         methods = [method for method in item.methods if method.name == choice.name and (choice.own or not entry)]
     for method in methods:
@@ -215,7 +224,7 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     """
     Construct a class whose calls write nothing, then run each method that writes and was not run by that.
 
-    Its parts are constructed when something asks for more of them than their class.
+    Its parts are constructed when something reads more of them than their class.
     """
     state, frame = _start(interp, item)
     cls = environment.class_of(interp, state, frame, item)
@@ -228,13 +237,13 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
         for after in settled(interp, frame, constructed, receiver)
     ] or _unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
-    for method in schedule.pending_methods(interp.context, item):
+    for method in schedule.pending_methods(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member, None))
     return found
 
 
 def _open(interp: Interpreter, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
-    """Give what the program leaves of a choice to be made: where it constructs the class itself, the unknown."""
+    """Return the part of a choice that the program leaves open: what is unknown where it constructs the class."""
     known = interp.context.constructed.get(id(cls), ())
     if choice is None or not known:
         return choice
@@ -257,7 +266,7 @@ def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State
 
 
 def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
-    """Name the method that a call of an instance runs; empty when the class is not a module."""
+    """Return the method that a call of an instance runs; empty when the class is not a module."""
     framework = interp.context.is_module(cls)
     if framework is None:
         return ""
@@ -277,7 +286,7 @@ def _run_method(
     interp.fuel.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     interp.fuel.share(len(made))
-    unrecorded = not name.startswith("__") and schedule.runs_unrecorded(interp.context, name)
+    unrecorded = not name.startswith("__") and _runs_unrecorded(interp, name)
     for constructed, receiver in made:
         state = constructed.fork()
         if unrecorded:
@@ -294,7 +303,7 @@ def _run_method(
         done = interp.call(frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
     if _INFERS & set(name.split("_")):
-        # What such a method gives is hardly ever trained on: of what a backward from it would meet, nothing is certain.
+        # What such a method returns is hardly ever trained on, so that nothing a backward from it finds is certain.
         for state, _ in results:
             state.assume(f"a gradient is asked for what `{name}` returns")
     return _finish(interp, results[:PATHS_IN_ROOT])
@@ -306,9 +315,8 @@ def _constructed(
     """
     Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
 
-    With a choice: on that, and nothing if it fails, since such arguments are refused.
-
-    A class that only leads to others that write gets one path: these are constructed on their own as well.
+    With a choice: on that, and nothing if it fails, since such arguments are refused. A class that only leads to
+    others that write gets one path: these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
@@ -335,13 +343,13 @@ def _constructed(
 
 
 def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
-    """Give an unknown instance of a class whose constructor came to no end."""
+    """Return an unknown instance of a class of whose constructor no path came to its end."""
     interp.fuel.counters["constructors_without_a_path"] += 1
     return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
 
 
 def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
-    """Leave out instances that differ from another one in numbers only; those that need no assumptions come first."""
+    """Return the instances that differ in more than numbers; those that need no assumptions come first."""
     kept: dict[Hashable, tuple[State, Value]] = {}
     for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
         kept.setdefault(module_containers.form(state, receiver), (state, receiver))
@@ -359,7 +367,7 @@ def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list
 
 
 def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
-    """List the tensors that a result holds, in tuples, lists, dicts and attributes; parameters are no results."""
+    """Return the tensors in a result, in its tuples, lists, dicts and attributes; parameters are no results."""
     tensor = state.tensor(value)
     if tensor is not None:
         if not tensor.param and tensor.nodes:
@@ -374,7 +382,7 @@ def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> It
 
 
 def _held(state: State, value: Value) -> Sequence[Value]:
-    """List what a result holds, as far as it is known."""
+    """Return what a result holds, as far as it is known."""
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Sym):
@@ -388,8 +396,5 @@ def _held(state: State, value: Value) -> Sequence[Value]:
 
 
 def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
-    counted: dict[Event, int] = {}
-    for state, _ in results:
-        for event in state.events:
-            counted[event] = counted.get(event, 0) + 1
+    counted = Counter(event for state, _ in results for event in state.events)
     return [Found(event, count, len(results)) for event, count in counted.items()]

@@ -1,4 +1,4 @@
-"""The arguments that a root is run on, when nobody in the file says what they are."""
+"""The arguments that an entry point is run on when nothing in the file says what they are."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _POSITIONS = frozenset({"i", "idx", "ind", "index"})  # what a data set calls th
 
 
 class _Box(NamedTuple):
-    """A list or dict apart from any state."""
+    """A list or dict, independent of any state."""
 
     kind: str
     keys: tuple[Hashable, ...]
@@ -70,7 +70,7 @@ class _Box(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """An instance apart from any state."""
+    """An instance, independent of any state."""
 
     cls: ClassValue | Dotted
     opaque: bool
@@ -81,7 +81,7 @@ class _Made(NamedTuple):
 
 
 class _Leaf(NamedTuple):
-    """A parameter or buffer apart from any state."""
+    """A parameter or buffer, independent of any state."""
 
     tensor: Tensor
 
@@ -91,7 +91,7 @@ class _NotPortable(Exception):  # noqa: N818 - no error: the arguments are then 
 
 
 def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
-    """Give arguments in a form that another path can use; None when they hold objects of this one."""
+    """Return arguments in a form that another path can use; None when they hold objects of this path."""
     try:
         positional = tuple(_frozen(state, value) for value in arguments.positional)
         return positional, tuple((name, _frozen(state, value)) for name, value in arguments.keywords)
@@ -137,7 +137,7 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
 
 
 def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
-    """Give the arguments on another path; lists and dicts are made anew."""
+    """Return frozen arguments on another path, with new lists and dicts."""
     positional, keywords = entry
     assert isinstance(positional, tuple)
     assert isinstance(keywords, tuple)
@@ -172,21 +172,21 @@ def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` 
 
 
 def nothing() -> Arguments:
-    """Give no arguments."""
+    """Return no arguments."""
     return Arguments()
 
 
 def of_function(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value], skip: int
 ) -> Arguments:
-    """Give the arguments of a function or `forward`: unknown ones, and defaults where they are plain constants."""
+    """Return the arguments of a function or `forward`: defaults that are plain constants, and unknown values."""
     return _arguments(interp, state, function, defaults, skip, none_is_open=True)
 
 
 def of_constructor(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value]
 ) -> Arguments:
-    """Give the arguments of a constructor: its defaults, and unknown ones where it has none."""
+    """Return the arguments of a constructor: its defaults, and unknown values where it has none."""
     return _arguments(interp, state, function, defaults, 1, none_is_open=False)
 
 
@@ -242,7 +242,7 @@ def _input(
 
 
 def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:
-    """Give the arguments of a constructor, with objects of the project for unknown ones that are annotated so."""
+    """Return the arguments of a constructor, with instances of annotated classes for unknown ones."""
     params = {param.name: param for param in function.params[1:]}
     positional = [
         _completed(interp, state, function, param, value)
@@ -261,7 +261,7 @@ def _completed(interp: Interpreter, state: State, function: ir.Function, param: 
 
 
 def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
-    """Take the tensors among the arguments for plain ones, that require no grad."""
+    """Replace the tensors among the arguments by plain ones that require no grad."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
         ref = (
             materialise.materialise(interp, state, value) if isinstance(value, Sym) and value.kind == "tensor" else None
@@ -272,7 +272,7 @@ def without_history(interp: Interpreter, state: State, arguments: Arguments) -> 
 
 
 def _of_project(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Value | None:
-    """Give an instance of the class that an annotation names, if it can be constructed without arguments."""
+    """Return an instance of the class that an annotation names, if it can be constructed without arguments."""
     if not isinstance(param.annotation, ir.Name):
         return None
     path = function.slice.path
@@ -302,7 +302,7 @@ def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
 
 
 def kind_of(annotation: ir.Expr | None) -> str:
-    """Give the kind of value that an annotation promises."""
+    """Return the kind of value that an annotation names."""
     match annotation:
         case ir.Name(_, name) | ir.Attr(_, _, name):
             return _KINDS.get(name, "")
