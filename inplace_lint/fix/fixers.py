@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Span
-from inplace_lint.driver.analyze_file import Fixes, Locate
+from inplace_lint.driver.analyze_file import Fixes, Locate, Rerun
 from inplace_lint.driver.select import Chosen
 from inplace_lint.fix import copies, flags, modes, order, views
 from inplace_lint.fix.context import Case, watched
@@ -23,9 +23,9 @@ from inplace_lint.interp.context import Context
 from inplace_lint.rules.draft import Draft, Repair
 
 
-def make_fixes(context: Context, again: Context, drafts: Sequence[Draft], locate: Locate) -> Fixes:
-    """Return a function that makes the fix of a finding; `again` is run to see what refers to the written tensors."""
-    holdings = watched(again, drafts)
+def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
+    """Return a function that makes the fix of a finding; `rerun` is to show what refers to the written tensors."""
+    holdings = watched(rerun, drafts)
 
     def fix(entry: Chosen, span: Span) -> Fix | None:
         said = entry.said

@@ -42,7 +42,7 @@ def backward_from(act: Act, value: Value, *, handed: bool = False) -> Results:
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name
     added = tape.backward(state, framework, found, site, retain=retain, inputs=asked, handed=handed)
-    optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
+    optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), "sum")
     return [(state, NONE)]
 
 
