@@ -23,7 +23,11 @@ from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import partner, writes_nothing
 
 if TYPE_CHECKING:
+    from inplace_lint.core.finding import Fix
     from inplace_lint.frontend.positions import Located
+
+Locate = Callable[[Slice], "Located"]
+Fixes = Callable[[Event, Draft, frozenset[Touch], Span], "Fix | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class Case:
     saves: frozenset[Touch]
     holdings: Mapping[Place, AbstractSet[Holding]]
     context: Context
-    locate: Callable[[Slice], Located]
+    locate: Locate
 
     @property
     def facts(self) -> Facts:
