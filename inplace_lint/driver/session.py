@@ -1,6 +1,4 @@
-"""
-One run: finds and reads files, has them checked in parallel, and removes what comments suppress.
-"""
+"""One run: finds and reads files, has them checked in parallel, and removes what comments suppress."""
 
 from __future__ import annotations
 
