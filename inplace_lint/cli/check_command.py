@@ -14,6 +14,7 @@ from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
+from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
 from inplace_lint.workspace import files, import_graph, notebook
 
@@ -88,7 +89,7 @@ def _stdin(path: Path, resolver: SettingsResolver, plan: session.Plan) -> Run:
             book = outcome.notebooks[name] = notebook.parse(name, data)
             data = book.source.encode("utf-8", "surrogatepass")
         task = session.task_of(name, data, path, root, plan)
-        tasks = [task] if files.mentions(data, session.framework_names()) else []
+        tasks = [task] if files.mentions(data, framework_names()) else []
         return session.check_all(tasks, plan, outcome), {task.path: data}
 
     return run

@@ -65,6 +65,9 @@ class Sym:
     kind: str = field(default="", compare=False)
 
 
+NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
+
+
 @dataclass(frozen=True, slots=True)
 class Dotted:
     """Something that a framework or another library offers under this dotted name."""

@@ -30,13 +30,11 @@ from inplace_lint.rules.help import cure
 from inplace_lint.workspace.module_store import Module, Project, alone
 
 if TYPE_CHECKING:
+    from inplace_lint.fix.context import Fixes, Locate, Rerun
     from inplace_lint.frontend.positions import Located
 
 
-Locate = Callable[[Slice], "Located"]
-Fixes = Callable[[Chosen, Span], "Fix | None"]
-Rerun = Callable[[AliasQuery], object]
-MakeFixes = Callable[[Context, Rerun, Sequence[Draft], Locate], Fixes]
+MakeFixes = Callable[[Context, "Rerun", Sequence[Draft], "Locate"], "Fixes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +221,8 @@ class Resolver:
 
     def fix(self, entry: Chosen, span: Span) -> Fix | None:
         """Return the fix of a finding, where fixes are made."""
-        return None if self.fixes is None else self.fixes(entry, span)
+        said = entry.said
+        return None if self.fixes is None else self.fixes(said.event, said.draft, entry.saves, span)
 
 
 def _counters(context: Context) -> dict[str, int]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.driver.analyze_file import Rerun
 from inplace_lint.interp.checkers.alias_query import AliasQuery, Holding
 from inplace_lint.interp.context import Context
 from inplace_lint.knowledge.facts import Facts
@@ -22,7 +21,12 @@ from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import partner, writes_nothing
 
 if TYPE_CHECKING:
+    from inplace_lint.core.finding import Fix
     from inplace_lint.frontend.positions import Located
+
+Locate = Callable[[Slice], "Located"]
+Rerun = Callable[[AliasQuery], object]
+Fixes = Callable[[Event, Draft, frozenset[Touch], Span], "Fix | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Case:
     saves: frozenset[Touch]
     holdings: Mapping[Place, AbstractSet[Holding]]
     context: Context
-    locate: Callable[[Slice], Located]
+    locate: Locate
 
     @property
     def facts(self) -> Facts:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Span
-from inplace_lint.driver.analyze_file import Fixes, Locate, Rerun
-from inplace_lint.driver.select import Chosen
 from inplace_lint.fix import copies, flags, modes, order, views
-from inplace_lint.fix.context import Case, watched
+from inplace_lint.fix.context import Case, Fixes, Locate, Rerun, watched
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import exchanged, result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
@@ -27,11 +26,10 @@ def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: 
     """Return a function that makes the fix of a finding; `rerun` is to show what refers to the written tensors."""
     holdings = watched(rerun, drafts)
 
-    def fix(entry: Chosen, span: Span) -> Fix | None:
-        said = entry.said
-        if said.draft.repair is None:
+    def fix(event: Event, draft: Draft, saves: frozenset[Touch], span: Span) -> Fix | None:
+        if draft.repair is None:
             return None
-        return FIXERS[said.draft.repair](Case(said.event, said.draft, span, entry.saves, holdings, context, locate))
+        return FIXERS[draft.repair](Case(event, draft, span, saves, holdings, context, locate))
 
     return fix
 

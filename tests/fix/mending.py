@@ -31,7 +31,7 @@ def fixed(source: str, *, unsafe: bool = True) -> Fixed:
     def check(texts: Mapping[str, bytes]) -> Outcome:
         now = texts.get(PATH, data)
         result = check_file(PATH, files.decode(now), Options(), None, make_fixes)
-        return Outcome(findings=result.findings, asked={PATH: now})
+        return Outcome(findings=result.findings, requested={PATH: now})
 
     first = check({})
     rounds = Rounds(check, unsafe, first)

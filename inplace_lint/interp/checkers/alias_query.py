@@ -33,7 +33,6 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.frame import text_of
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class AliasQuery:
 
     def hand_over(self, state: State, value: Value) -> None:
         """Remember that a call of which nothing is known may have kept the tensors in its argument."""
-        for ref, _ in materialise.tensors_in(state, value):
+        for ref, _ in state.tensors_in(value):
             state.set_trait(traits.ESCAPED, ref.id, True)
 
 

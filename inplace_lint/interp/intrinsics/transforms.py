@@ -81,7 +81,7 @@ def _gradient(act: Act) -> Results:
     """Run a function on leaves of its own and backward from its result; of the gradients little is known."""
     done: Results = []
     for after, value in _run(act, act.arguments.positional[1:]):
-        roots = [tensor for _, tensor in materialise.tensors_in(after, value)][:1]
+        roots = [tensor for _, tensor in after.tensors_in(value)][:1]
         tape.backward(after, _name(act), roots, act.frame.site(act.at), retain=False)
         done.append((after, act.unknown("tensor")))
     return done

@@ -102,7 +102,7 @@ def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, valu
         expected.add(form.args[0].name)
     if form.args and form.args[0].kind == "args" and form.args[0].name in values and not form.returns[:1]:
         expected.add(form.args[0].name)
-    some_tensor = any(materialise.tensors_in(state, value) for value in values.values())
+    some_tensor = any(state.tensors_in(value) for value in values.values())
     for name, value in values.items():
         likely = form.grads is None and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:

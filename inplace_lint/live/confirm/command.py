@@ -13,7 +13,8 @@ import click
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.finding import Finding
-from inplace_lint.driver.session import Outcome, framework_names
+from inplace_lint.driver.check_task import framework_names
+from inplace_lint.driver.session import Outcome
 from inplace_lint.live import launch
 from inplace_lint.live.confirm import confirm
 from inplace_lint.workspace import files, import_graph
