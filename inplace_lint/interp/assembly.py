@@ -25,7 +25,7 @@ class TapeInterpreter:
     def __init__(self, context: Context, *, opinions: bool = False, query: AliasQuery | None = None) -> None:
         self.context = context
         self.fuel: Fuel = context.fuel
-        self.listeners = _listeners(query, opinions=opinions)
+        self.listeners = subscribe(query, opinions=opinions)
 
     evaluate = expressions.evaluate
     evaluate_all = expressions.evaluate_all
@@ -48,8 +48,8 @@ class TapeInterpreter:
     class_body = statements.class_body
 
 
-def _listeners(query: AliasQuery | None, *, opinions: bool) -> Listeners:
-    """Subscribe the checkers: those of one announcement are called in the order in which they stand here."""
+def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
+    """Return who listens to what: those of one announcement are called in the order in which they stand here."""
     return Listeners(
         bind=kept_values.bind,
         turn=clobbered.turn,
