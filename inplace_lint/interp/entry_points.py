@@ -39,6 +39,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import Flow
 
 _INFERS = frozenset(
     {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
@@ -110,13 +111,12 @@ def _run_script(interp: Interpreter) -> list[Found]:
     interp.context.under_way.update(item.slice for item in script)
     for item in script:
         after: list[State] = []
-        width = interp.fuel.share(len(states))
-        for state in states:
-            env = module_env(state, interp.context.path)
-            frame = Frame(env, interp.context.path, item.slice)
-            outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
-            after.extend(outcome.state for outcome in outcomes)
-        interp.fuel.width = width
+        with interp.fuel.shared(len(states)):
+            for state in states:
+                env = module_env(state, interp.context.path)
+                frame = Frame(env, interp.context.path, item.slice)
+                outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
+                after.extend(outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE)
         states = statements.distinct(interp, after) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)
@@ -274,9 +274,8 @@ def _run_method(
     choice: Choice | None,
 ) -> list[Found]:
     """Run a method on what the constructor made, each path of it in a state of its own."""
-    interp.fuel.start_root(paths=PATHS_IN_METHOD)
+    interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
     results: list[tuple[State, Value]] = []
-    interp.fuel.share(len(made))
     unrecorded = not name.startswith("__") and schedule.runs_unrecorded(interp.context, name)
     for constructed, receiver in made:
         state = constructed.fork()
@@ -322,11 +321,10 @@ def _constructed(
     candidates = candidates or [symbolic_args.nothing()]
     if choice is not None and isinstance(init, Closure):
         candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
-    width, interp.fuel.width = interp.fuel.width, paths
     made: list[tuple[State, Value]] = []
-    for arguments in candidates:
-        made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
-    interp.fuel.width = width
+    with interp.fuel.scope(width=paths):
+        for arguments in candidates:
+            made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     if choice is not None:

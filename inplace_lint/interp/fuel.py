@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from inplace_lint.interp.outcome import Flow, Outcomes
+
 Path = TypeVar("Path")
 
 PATHS_IN_FUNCTION = 4
@@ -22,6 +24,7 @@ CALLS_TO_WRITE = 2
 CONSTRUCTIONS = 3
 CONFIGURATIONS = 3
 CHOICES = 3
+PATHS_THAT_RAISE = 2
 STEPS_IN_ROOT = 5_000
 STEPS_IN_CALLER = 2_000
 STEPS_AT_IMPORT = 1_000
@@ -41,6 +44,10 @@ class Fuel:
     them; a root that only passes them on then costs next to nothing. `shallow`: what lists the parts of a module asks
     for none of them. `at_imports` are steps for the statements of all modules that it asks, each of which has some of
     its own.
+
+    `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
+    conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
+    which a call has raised, until the statement that runs takes them as its outcomes.
     """
 
     steps: int = STEPS_IN_ROOT
@@ -50,6 +57,9 @@ class Fuel:
     prefers: bool = True
     lazy: bool = False
     shallow: bool = False
+    listens: bool = False
+    raises: int = 0
+    raised: Outcomes = field(default_factory=list)
     cut: set[str] = field(default_factory=set)
     counters: Counter[str] = field(default_factory=Counter)
     returned: set[str] = field(default_factory=set)
@@ -61,16 +71,13 @@ class Fuel:
         """Give how many paths what runs now may have: fewer when little is left, so that one gets to the end."""
         return self.paths if self.paths < self.most else self.most  # noqa: FURB136 - `min` takes twice as long here
 
-    @width.setter
-    def width(self, paths: int) -> None:
-        self.paths = paths
-
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
         """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
-        self.width = self.most = paths
+        self.paths = self.most = paths
         self.prefers = True
-        self.lazy = self.shallow = False
+        self.lazy = self.shallow = self.listens = False
+        self.raised.clear()
         self.cut.clear()
         self.before = frozenset(self.returned)
         self.counters["roots"] += not again
@@ -90,19 +97,45 @@ class Fuel:
                 return False
         return True
 
-    def share(self, paths: int) -> int:
-        """Divide the width among so many paths; gives the width from before, to be set back."""
-        before = self.paths
-        if paths > 1:
-            self.paths = max(1, self.width // paths)
-        return before
+    def scope(
+        self,
+        *,
+        width: int | None = None,
+        prefers: bool | None = None,
+        steps: int | None = None,
+        listens: bool | None = None,
+    ) -> _Scope:
+        """Return a context in which some of the limits are others; after it, the limits of before hold again."""
+        return _Scope(self, width, prefers, steps, listens)
 
-    def limited(self, paths: list[Path]) -> list[Path]:
+    def shared(self, paths: int) -> _Scope:
+        """Return a context in which the width is divided among so many paths."""
+        return _Scope(self, max(1, self.width // paths) if paths > 1 else None, None, None, None)
+
+    def follows_raise(self) -> bool:
+        """Say whether a side of a condition that only raises is followed, and count it."""
+        if not self.listens or self.raises <= 0:
+            return False
+        self.raises -= 1
+        return True
+
+    def limited(self, outcomes: Outcomes) -> Outcomes:
+        """Keep as many paths as there may be, and few of those that raise; these come last and take no width."""
+        if len(outcomes) <= 1:
+            return outcomes
+        going = [outcome for outcome in outcomes if outcome.flow is not Flow.RAISE]
+        raised = [outcome for outcome in outcomes if outcome.flow is Flow.RAISE]
+        if len(going) > self.width:
+            self.drop("paths")
+            going = going[: self.width]
+        return [*going, *raised[:PATHS_THAT_RAISE]]
+
+    def first(self, paths: list[Path]) -> list[Path]:
         """Keep as many paths as there may be, and count that others were dropped."""
-        if len(paths) <= self.width:
+        if len(paths) <= self.paths:
             return paths
         self.drop("paths")
-        return paths[: self.width]
+        return paths[: self.paths]
 
     def drop(self, reason: str) -> None:
         """Count something that was not explored."""
@@ -110,3 +143,35 @@ class Fuel:
         if reason not in self.cut:
             self.cut.add(reason)
             self.counters["roots_cut_by_" + reason] += 1
+
+
+class _Scope:
+    """Sets limits on entry and sets back what it has set, however it is left."""
+
+    __slots__ = ("_before", "_fuel", "_given")
+
+    def __init__(
+        self, fuel: Fuel, width: int | None, prefers: bool | None, steps: int | None, listens: bool | None
+    ) -> None:
+        self._fuel = fuel
+        self._given = width, prefers, steps, listens
+
+    def __enter__(self) -> None:
+        fuel = self._fuel
+        width, prefers, steps, listens = self._given
+        self._before = fuel.paths, fuel.prefers, fuel.steps, fuel.listens, fuel.raises
+        if width is not None:
+            fuel.paths = width
+        if prefers is not None:
+            fuel.prefers = prefers
+        if steps is not None:
+            fuel.steps = steps
+        if listens is not None:
+            fuel.listens, fuel.raises = listens, PATHS_THAT_RAISE
+
+    def __exit__(self, *_: object) -> None:
+        fuel = self._fuel
+        steps = fuel.steps
+        fuel.paths, fuel.prefers, fuel.steps, fuel.listens, fuel.raises = self._before
+        if self._given[2] is None:
+            fuel.steps = steps

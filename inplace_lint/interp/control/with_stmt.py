@@ -1,4 +1,4 @@
-"""`with`: contexts that set a mode of the framework, those of the program, and all others, which have no effect."""
+"""Runs `with`: contexts that set a mode of the framework or handle exceptions, those of the program, and all others."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ def _run(
     item = items[0]
     at = item.context.at if isinstance(item.context, ir.Call) else 0
 
+    handled = exceptional_flow.waits_for(item.context)
+
     def inside(live: State, value: Value) -> Outcomes:
         states = [live] if item.target is None else interp.assign(frame, live, item.target, value)
-        return [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
+        with interp.fuel.scope(listens=True if handled else None):
+            left = [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
+        return exceptional_flow.suppress(interp, frame, handled, left)
 
     outcomes: Outcomes = []
-    expects = exceptional_flow.expects(item.context, interp.context.default().framework.errors)
+    expects = exceptional_flow.expects(handled, interp.context.default().framework.errors)
     for after, value in interp.evaluate(frame, state, item.context):
         if expects:
             after.modes = replace(after.modes, expects="all")

@@ -168,24 +168,21 @@ def _run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defi
     """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are its own."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
-    budget = interp.fuel
-    before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, True)
-    steps, given = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
-    budget.steps = given
-    if item.kind == "class":
-        cls = class_of(interp, state, frame, item)
-        if cls is not None:
-            state.bind(env, item.name, cls)
-            node = interp.context.class_node(item.slice, item.name)
-            if node is not None and node.decorators:
-                decorators.run_on_class(interp, frame, state, node.decorators, cls)
-    else:
-        # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
-        interp.run_in_place(frame, state, interp.context.code(item.slice).body)
+    fuel = interp.fuel
+    given = max(fuel.steps, STEPS_AT_IMPORT)
+    with fuel.scope(width=1, prefers=True, steps=given, listens=False):
+        if item.kind == "class":
+            cls = class_of(interp, state, frame, item)
+            if cls is not None:
+                state.bind(env, item.name, cls)
+                node = interp.context.class_node(item.slice, item.name)
+                if node is not None and node.decorators:
+                    decorators.run_on_class(interp, frame, state, node.decorators, cls)
+        else:
+            # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
+            interp.run_in_place(frame, state, interp.context.code(item.slice).body)
+        fuel.at_imports -= given - fuel.steps
     state.modes, state.assumptions = modes, assumptions
-    budget.width, budget.prefers = before
-    budget.at_imports -= given - budget.steps
-    budget.steps = steps
 
 
 def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
