@@ -143,17 +143,17 @@ def _run_function(interp: Interpreter, item: Definition, choice: Choice | None =
     function = environment.module_variable(interp, state, interp.context.path, item.name)
     if not isinstance(function, Closure):
         return []
-    interp.fuel.lazy = not schedule.writes(item)
-    arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
-    if choice is not None:
-        arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-    if schedule.runs_unrecorded(interp.context, item.name):
-        state.modes = replace(state.modes, grad=False)
-    elif schedule.only_sets_up(interp.context, item.name):
-        symbolic_args.without_history(interp, state, arguments)
-    results: list[tuple[State, Value]] = []
-    for after, value in interp.call(frame, state, function, arguments, 0):
-        results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+    with interp.fuel.scope(lazy=not schedule.writes(item)):
+        arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
+        if choice is not None:
+            arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
+        if schedule.runs_unrecorded(interp.context, item.name):
+            state.modes = replace(state.modes, grad=False)
+        elif schedule.only_sets_up(interp.context, item.name):
+            symbolic_args.without_history(interp, state, arguments)
+        results: list[tuple[State, Value]] = []
+        for after, value in interp.call(frame, state, function, arguments, 0):
+            results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
     return _finish(interp, results)
 
 
@@ -221,12 +221,13 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    interp.fuel.lazy = interp.fuel.shallow = True
-    made = [
-        (after, receiver)
-        for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
-        for after in settled(interp, frame, constructed, receiver)
-    ] or _unmade(interp, state, cls)
+    with interp.fuel.scope(lazy=True, shallow=True):
+        made = [
+            (after, receiver)
+            for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
+            for after in settled(interp, frame, constructed, receiver)
+        ]
+    made = made or _unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     for method in schedule.pending_methods(interp.context, item):
         found.extend(_run_method(interp, frame, made, cls, method.member, None))
@@ -322,7 +323,7 @@ def _constructed(
     if choice is not None and isinstance(init, Closure):
         candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
     made: list[tuple[State, Value]] = []
-    with interp.fuel.scope(width=paths):
+    with interp.fuel.scope(paths=paths):
         for arguments in candidates:
             made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
     if made:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from inplace_lint.interp.outcome import Flow, Outcomes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Path = TypeVar("Path")
 
@@ -33,17 +36,29 @@ _FEW = 2_000
 _FEWER = 1_000
 
 
+class Limits(TypedDict, total=False):
+    """The fields of `Fuel` that hold for a part of the exploration only."""
+
+    paths: int
+    prefers: bool
+    steps: int
+    lazy: bool
+    shallow: bool
+    listens: bool
+    raises: int
+
+
 @dataclass(slots=True)
 class Fuel:
     """
-    What is left of the limits for the root that runs, and what was counted over all roots.
+    What is left of the limits for the entry point that runs, and what was counted over all of them.
 
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
-    work of a root grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
-    condition that is followed when only one can be. `lazy`: modules are constructed when something asks for a part of
-    them; a root that only passes them on then costs next to nothing. `shallow`: what lists the parts of a module asks
-    for none of them. `at_imports` are steps for the statements of all modules that it asks, each of which has some of
-    its own.
+    work grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
+    condition that is followed when only one can be. `lazy`: modules are constructed when something needs a part of
+    them; where they are only passed on, that costs next to nothing. `shallow`: what lists the parts of a module needs
+    none of them constructed. `at_imports` are steps for the statements of all modules that are run for a name in them;
+    each statement also has some of its own.
 
     `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
     conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
@@ -68,11 +83,11 @@ class Fuel:
 
     @property
     def width(self) -> int:
-        """Give how many paths what runs now may have: fewer when little is left, so that one gets to the end."""
+        """Return how many paths what runs now may have: fewer when few steps are left, so that one gets to the end."""
         return self.paths if self.paths < self.most else self.most  # noqa: FURB136 - `min` takes twice as long here
 
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
-        """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
+        """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
         self.paths = self.most = paths
         self.prefers = True
@@ -83,7 +98,7 @@ class Fuel:
         self.counters["roots"] += not again
 
     def end_root(self, *, finished: bool) -> None:
-        """Forget which functions a root ran if it did not come to its end: they are then run on their own."""
+        """Forget which functions an entry point ran if it did not come to its end: they are then run on their own."""
         if not finished or "steps" in self.cut:
             self.returned = set(self.before)
 
@@ -97,20 +112,17 @@ class Fuel:
                 return False
         return True
 
-    def scope(
-        self,
-        *,
-        width: int | None = None,
-        prefers: bool | None = None,
-        steps: int | None = None,
-        listens: bool | None = None,
-    ) -> _Scope:
+    def scope(self, **limits: Unpack[Limits]) -> _Scope:
         """Return a context in which some of the limits are others; after it, the limits of before hold again."""
-        return _Scope(self, width, prefers, steps, listens)
+        return _Scope(self, limits)
 
     def shared(self, paths: int) -> _Scope:
         """Return a context in which the width is divided among so many paths."""
-        return _Scope(self, max(1, self.width // paths) if paths > 1 else None, None, None, None)
+        return _Scope(self, {"paths": max(1, self.width // paths)} if paths > 1 else {})
+
+    def listening(self, listens: bool = True) -> _Scope:  # noqa: FBT002 - a handler or none
+        """Return a context in which exceptions may be handled."""
+        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE} if listens else {})
 
     def follows_raise(self) -> bool:
         """Say whether a side of a condition that only raises is followed, and count it."""
@@ -146,32 +158,19 @@ class Fuel:
 
 
 class _Scope:
-    """Sets limits on entry and sets back what it has set, however it is left."""
+    """Sets limits on entry, and sets them back however it is left. A generator would be slower."""
 
-    __slots__ = ("_before", "_fuel", "_given")
+    __slots__ = ("_before", "_fuel", "_limits")
 
-    def __init__(
-        self, fuel: Fuel, width: int | None, prefers: bool | None, steps: int | None, listens: bool | None
-    ) -> None:
+    def __init__(self, fuel: Fuel, limits: Limits) -> None:
         self._fuel = fuel
-        self._given = width, prefers, steps, listens
+        self._limits = limits
 
     def __enter__(self) -> None:
-        fuel = self._fuel
-        width, prefers, steps, listens = self._given
-        self._before = fuel.paths, fuel.prefers, fuel.steps, fuel.listens, fuel.raises
-        if width is not None:
-            fuel.paths = width
-        if prefers is not None:
-            fuel.prefers = prefers
-        if steps is not None:
-            fuel.steps = steps
-        if listens is not None:
-            fuel.listens, fuel.raises = listens, PATHS_THAT_RAISE
+        self._before = {name: getattr(self._fuel, name) for name in self._limits}
+        for name, value in self._limits.items():
+            setattr(self._fuel, name, value)
 
     def __exit__(self, *_: object) -> None:
-        fuel = self._fuel
-        steps = fuel.steps
-        fuel.paths, fuel.prefers, fuel.steps, fuel.listens, fuel.raises = self._before
-        if self._given[2] is None:
-            fuel.steps = steps
+        for name, value in self._before.items():
+            setattr(self._fuel, name, value)

@@ -72,5 +72,5 @@ def returned(outcome: Outcome) -> Value:
 
 
 def goes_on(outcomes: Outcomes) -> bool:
-    """Say whether a path is left on which nothing is raised; paths that raise come last."""
+    """Say whether nothing is raised on some path; paths that raise come last."""
     return bool(outcomes) and outcomes[0].flow is not Flow.RAISE

@@ -1,5 +1,5 @@
 """
-Calls: evaluates the arguments and runs whatever is called.
+Evaluates calls: the arguments, and then whatever is called.
 
     self.block(x)       # an instance: the method that a call of a module runs
     helper(x, k=2)      # a function of the program: inlined, up to a depth
@@ -39,7 +39,7 @@ from inplace_lint.ir import nodes as ir
 
 
 def evaluate_call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
-    """Give what a call expression returns."""
+    """Evaluate a call expression."""
     results: Results = []
     functions = interp.evaluate(frame, state, expr.func)
     receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
@@ -97,7 +97,7 @@ def call(
     at: int,
     receiver: ir.Expr | None = None,
 ) -> Results:
-    """Give what a call of this value returns; `receiver` is the expression before the dot, if there is one."""
+    """Call a value; `receiver` is the expression before the dot, if there is one."""
     if type(function) is Bound:  # the commonest
         first = arguments.first(function.receiver, receiver)
         return call(interp, frame, state, function.function, first, at)

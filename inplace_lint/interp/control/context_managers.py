@@ -1,16 +1,16 @@
 """
-Runs the context managers of the program: what they do before and after what stands inside the `with`.
+Runs the context managers that the program defines: what they do before and after the body of a `with`.
 
     @contextmanager
     def evaluating(model):
         model.eval()
         with torch.no_grad():
-            yield model      # what stands inside runs here, without gradients
+            yield model      # the body runs here, without gradients
         model.train()
 
-A generator runs up to its `yield`, there what stands inside, and then its rest; an object runs `__enter__` and
-`__exit__`. However what stands inside is left, the rest runs, and control goes on as it was left: an exception is
-raised at the `yield`, or passed to `__exit__`, either of which may handle it.
+A generator runs up to its `yield`, where the body of the `with` runs, and then its rest; an object runs `__enter__` and
+`__exit__`. However the body is left, the rest runs, and control goes on as the body left: an exception is raised at the
+`yield`, or passed to `__exit__`, either of which may handle it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Inside = Callable[[State, Value], Outcomes]
 
 
 def run(interp: Interpreter, frame: Frame, state: State, value: Value, at: int, inside: Inside) -> Outcomes | None:
-    """Run what stands inside a `with` by way of its manager; None where the program does not define that."""
+    """Run the body of a `with`, `inside`, by way of its manager; None where the program does not define that."""
     if isinstance(value, Partial) and isinstance(value.function, Closure) and value.function.manages:
         return _run_generator(interp, frame, state, value, value.function, at, inside)
     if state.instance(value) is not None:
@@ -79,7 +79,7 @@ def _run_object(
         return None
     outcomes: Outcomes = []
     for after, entered in interp.call(frame, state, enter, Arguments(), at):
-        with interp.fuel.scope(listens=True):
+        with interp.fuel.listening():
             left = inside(after, entered)
         for outcome in left:
             leave = _method(interp, frame, outcome.state, value, "__exit__", at)

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Dotted, Tuple, Value
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised
@@ -53,9 +54,20 @@ def _error(frame: Frame, state: State, value: Value, node: ir.Raise) -> Raised:
     return Raised(cls if isinstance(cls, ClassValue | Builtin | Dotted) else None, frame.site(node.at))
 
 
-def refuted(frame: Frame, state: State, node: ir.Assert) -> Outcome:
-    """Return the outcome of an assertion that does not hold."""
-    return Outcome(state, Flow.RAISE, error=Raised(Builtin("AssertionError"), frame.site(node.at)))
+def run_assert(interp: Interpreter, frame: Frame, state: State, node: ir.Assert) -> Outcomes:
+    """Run `assert test`: on its false side it raises, which takes no width."""
+    outcomes: Outcomes = []
+    error = Raised(Builtin("AssertionError"), frame.site(node.at))
+    for after, test in interp.evaluate(frame, state, node.test):
+        known = path_condition.truth(after, test)
+        if known is None and interp.fuel.follows_raise():
+            wrong = after.fork()
+            path_condition.learn(wrong, test, False)
+            outcomes.append(Outcome(wrong, Flow.RAISE, error=error))
+        if known is None:
+            path_condition.learn(after, test, True)
+        outcomes.append(Outcome(after) if known is not False else Outcome(after, Flow.RAISE, error=error))
+    return outcomes
 
 
 def take(calls: Outcomes, before: int, after: Outcomes) -> None:
@@ -73,7 +85,7 @@ def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Ou
     expects = handles(node, interp.context.default().framework.errors)
     if expects:
         state.modes = replace(modes, expects=modes.expects or "own", own=frame.caller)
-    with interp.fuel.scope(listens=True if node.handlers else None):
+    with interp.fuel.listening(bool(node.handlers)):
         inside = interp.execute(frame, state, node.body)
     outcomes: Outcomes = []
     for outcome in inside:
@@ -85,7 +97,7 @@ def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Ou
         if outcome.flow is Flow.NEXT:
             outcomes.extend(interp.execute(frame, outcome.state, node.orelse))
         elif outcome.flow is Flow.RAISE:
-            outcomes.extend(_handled(interp, frame, node, outcome))
+            outcomes.extend(_handled(interp, frame, node.handlers, outcome))
         else:
             outcomes.append(outcome)
     if not inside or not all(outcome.error is not None and outcome.error.cls is not None for outcome in inside):
@@ -98,40 +110,31 @@ def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Ou
     return interp.fuel.limited(outcomes)
 
 
-def _handled(interp: Interpreter, frame: Frame, node: ir.Try, outcome: Outcome) -> Outcomes:
+def _handled(interp: Interpreter, frame: Frame, handlers: Sequence[ir.Handler], outcome: Outcome) -> Outcomes:
     """Run the first handler that names the class of an exception, and those before it that may; else let it go on."""
     outcomes: Outcomes = []
-    for handler in node.handlers:
-        caught = handler.type is None or catches(interp, frame, handler.type, outcome)
+    assert outcome.error is not None
+    for handler in handlers:
+        caught = handler.type is None or _catches(interp, frame, handler.type, outcome)
         if caught is False:
             continue
-        path = _caught(outcome, caught)
-        outcomes.extend(_handle(interp, frame, path, handler, outcome.error or Raised(None, frame.site(node.at))))
+        path = outcome.state if caught else outcome.state.fork()
+        if not caught:
+            path.assume("an exception is raised and handled")
+        outcomes.extend(_handle(interp, frame, path, handler, outcome.error))
         if caught:
             return outcomes
     return [*outcomes, outcome]
 
 
-def _caught(outcome: Outcome, caught: bool | None) -> State:
-    """Return the state in which a handler starts: a second one, under an assumption, where it may be another's."""
-    if caught:
-        return outcome.state
-    path = outcome.state.fork()
-    path.assume("an exception is raised and handled")
-    return path
-
-
 def suppress(interp: Interpreter, frame: Frame, named: Sequence[ir.Expr], outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes of a `with` that handles exceptions of some classes, from those of what stands inside."""
-    left: Outcomes = []
-    for outcome in outcomes if named else ():
-        found = [catches(interp, frame, cls, outcome) for cls in named] if outcome.flow is Flow.RAISE else [False]
-        caught = True if True in found else None if None in found else False
-        if caught is not False:
-            left.append(Outcome(_caught(outcome, caught)))
-        if not caught:
-            left.append(outcome)
-    return left if named else outcomes
+    """Return the outcomes of a `with` that handles exceptions of some classes, from the outcomes of its body."""
+    handler = ir.Handler(ir.Sequence(0, "tuple", tuple(named)), None, ())
+    return [
+        left
+        for outcome in outcomes
+        for left in (_handled(interp, frame, (handler,), outcome) if outcome.flow is Flow.RAISE else (outcome,))
+    ]
 
 
 def _handle(interp: Interpreter, frame: Frame, state: State, handler: ir.Handler, error: Raised) -> Outcomes:
@@ -150,9 +153,9 @@ def _finally(interp: Interpreter, frame: Frame, node: ir.Try, outcome: Outcome) 
     ]
 
 
-def catches(interp: Interpreter, frame: Frame, named: ir.Expr, outcome: Outcome) -> bool | None:
-    """Say whether what a handler names includes the class of an exception; None where that cannot be told."""
-    cls = outcome.error.cls if outcome.error is not None else None
+def _catches(interp: Interpreter, frame: Frame, named: ir.Expr, outcome: Outcome) -> bool | None:
+    """Say whether what a handler names includes the class of an exception; None where that is not known."""
+    cls = None if outcome.error is None else outcome.error.cls
     for after, value in interp.evaluate(frame, outcome.state, named)[:1]:
         outcome.state = after
         return _includes(interp, value, cls)
@@ -174,7 +177,7 @@ def _includes(interp: Interpreter, named: Value, cls: Value | None) -> bool | No
 
 
 def may_raise(interp: Interpreter, node: ir.If) -> bool:
-    """Say whether a statement raises in its own text, which is what a state is kept for."""
+    """Say whether a statement raises in its own text; only then is a state kept to follow its other side from."""
     known = interp.context.raising.get(id(node))
     if known is None or known[0] is not node:
         known = interp.context.raising[id(node)] = (node, _has_raise(node.body) or _has_raise(node.orelse))
@@ -182,7 +185,7 @@ def may_raise(interp: Interpreter, node: ir.If) -> bool:
 
 
 def is_abstract(function: ir.Function) -> bool:
-    """Say whether a function only says that a derived class has to define it."""
+    """Say whether a function does nothing but raise `NotImplementedError`: a derived class has to define it."""
     last = function.body[-1]
     if len(function.body) > _WITH_DOCSTRING or not isinstance(last, ir.Raise) or last.value is None:
         return False

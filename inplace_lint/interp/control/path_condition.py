@@ -1,5 +1,5 @@
 """
-Tells whether a condition holds on a path, and which sides of an unknown one the path can take.
+Evaluates conditions: whether one holds on a path, and which sides of an unknown one the path can take.
 
 A condition is remembered by value number: the symbol of `mask is None` is made from the symbol of `mask`, so the same
 test later, in whatever words, takes the same side. `not` and `is not` are the same condition on the other side.
@@ -30,7 +30,7 @@ Three = bool | None
 
 
 def truth(state: State, value: Value) -> Three:
-    """Say whether a value is true; None when this path does not know."""
+    """Return whether a value is true; None where that is not known on this path."""
     match value:
         case Const(constant):
             return bool(constant)

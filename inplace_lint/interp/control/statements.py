@@ -135,7 +135,7 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
     wrong = state.fork() if raises and fuel.follows_raise() else None
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     prefers = fuel.prefers and not raises and not _gives_up(node)
-    with fuel.scope(width=1 if raises else None, prefers=prefers):
+    with fuel.scope(paths=1 if raises else fuel.paths, prefers=prefers):
         tests = interp.evaluate(frame, state, node.test)
     outcomes: Outcomes = []
     for after, test in tests:
@@ -169,7 +169,7 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
 
 def _raising_side(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
     """Run the side of an `if` that does nothing but raise, unless the condition is known to be false."""
-    with interp.fuel.scope(width=1, prefers=True):
+    with interp.fuel.scope(paths=1, prefers=True):
         tests = interp.evaluate(frame, state, node.test)
     for after, test in tests:
         if path_condition.truth(after, test) is None:
@@ -182,22 +182,6 @@ def _gives_up(node: ir.If) -> bool:
     """Say whether a statement is `if …: return`, with a constant or nothing."""
     last = node.body[-1]
     return isinstance(last, ir.Return) and not node.orelse and (last.value is None or isinstance(last.value, ir.Const))
-
-
-def _for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Outcomes:
-    return loops.run_for(interp, frame, state, node)
-
-
-def _while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
-    return loops.run_while(interp, frame, state, node)
-
-
-def _with(interp: Interpreter, frame: Frame, state: State, node: ir.With) -> Outcomes:
-    return with_stmt.run_with(interp, frame, state, node)
-
-
-def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
-    return exceptional_flow.run_try(interp, frame, state, node)
 
 
 def _match(interp: Interpreter, frame: Frame, state: State, node: ir.Match) -> Outcomes:
@@ -235,25 +219,6 @@ def _return(interp: Interpreter, frame: Frame, state: State, node: ir.Return) ->
     if node.value is None:
         return [Outcome(state, Flow.RETURN)]
     return [Outcome(after, Flow.RETURN, value) for after, value in interp.evaluate(frame, state, node.value)]
-
-
-def _raise(interp: Interpreter, frame: Frame, state: State, node: ir.Raise) -> Outcomes:
-    return exceptional_flow.run_raise(interp, frame, state, node)
-
-
-def _assert(interp: Interpreter, frame: Frame, state: State, node: ir.Assert) -> Outcomes:
-    """Run `assert test`: on its false side it raises, which takes no width."""
-    outcomes: Outcomes = []
-    for after, test in interp.evaluate(frame, state, node.test):
-        known = path_condition.truth(after, test)
-        if known is None and interp.fuel.follows_raise():
-            wrong = after.fork()
-            path_condition.learn(wrong, test, False)
-            outcomes.append(exceptional_flow.refuted(frame, wrong, node))
-        if known is None:
-            path_condition.learn(after, test, True)
-        outcomes.append(Outcome(after) if known is not False else exceptional_flow.refuted(frame, after, node))
-    return outcomes
 
 
 def _jump(_interp: Interpreter, _frame: Frame, state: State, node: ir.Jump) -> Outcomes:
@@ -305,7 +270,7 @@ def _class(interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef) -
 def make_class(
     interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef, methods: Mapping[str, Slice]
 ) -> ClassValue:
-    """Return the class of a definition; its body runs later, on each path that asks for a class attribute."""
+    """Return the class of a definition; its body runs later, on each path that reads a class attribute."""
     bases: list[Value] = []
     for base in node.bases:
         # IMPRECISE: a base expression with several values is followed on its first one.
@@ -342,14 +307,14 @@ _EXECUTORS: dict[type, Callable[[Interpreter, Frame, State, Any], Outcomes]] = {
     ir.AugAssign: _augmented,
     ir.Delete: _delete,
     ir.If: _if,
-    ir.For: _for,
-    ir.While: _while,
-    ir.With: _with,
-    ir.Try: _try,
+    ir.For: loops.run_for,
+    ir.While: loops.run_while,
+    ir.With: with_stmt.run_with,
+    ir.Try: exceptional_flow.run_try,
     ir.Match: _match,
     ir.Return: _return,
-    ir.Raise: _raise,
-    ir.Assert: _assert,
+    ir.Raise: exceptional_flow.run_raise,
+    ir.Assert: exceptional_flow.run_assert,
     ir.Jump: _jump,
     ir.Scope: _scope,
     ir.ImportName: _import,

@@ -26,7 +26,7 @@ def run_with(interp: Interpreter, frame: Frame, state: State, node: ir.With) -> 
 def _run(
     interp: Interpreter, frame: Frame, state: State, items: Sequence[ir.WithItem], body: Sequence[ir.Stmt]
 ) -> Outcomes:
-    """Enter the contexts from left to right, run what stands inside, and leave them."""
+    """Enter the contexts from left to right, run the body, and leave them."""
     if not items:
         return interp.execute(frame, state, body)
     item = items[0]
@@ -36,9 +36,9 @@ def _run(
 
     def inside(live: State, value: Value) -> Outcomes:
         states = [live] if item.target is None else interp.assign(frame, live, item.target, value)
-        with interp.fuel.scope(listens=True if handled else None):
+        with interp.fuel.listening(bool(handled)):
             left = [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
-        return exceptional_flow.suppress(interp, frame, handled, left)
+        return exceptional_flow.suppress(interp, frame, handled, left) if handled else left
 
     outcomes: Outcomes = []
     expects = exceptional_flow.expects(handled, interp.context.default().framework.errors)
