@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
@@ -116,13 +117,17 @@ class Fuel:
         """Return a context in which some of the limits are others; after it, the limits of before hold again."""
         return _Scope(self, limits)
 
-    def shared(self, paths: int) -> _Scope:
-        """Return a context in which the width is divided among so many paths."""
-        return _Scope(self, {"paths": max(1, self.width // paths)} if paths > 1 else {})
+    def preferring(self, side: bool) -> AbstractContextManager[None]:
+        """Return a context in which a side of unknown conditions is preferred."""
+        return _UNCHANGED if self.prefers is side else _Scope(self, {"prefers": side})
 
-    def listening(self, listens: bool = True) -> _Scope:  # noqa: FBT002 - a handler or none
+    def shared(self, paths: int) -> AbstractContextManager[None]:
+        """Return a context in which the width is divided among so many paths."""
+        return _Scope(self, {"paths": max(1, self.width // paths)}) if paths > 1 else _UNCHANGED
+
+    def listening(self, listens: bool = True) -> AbstractContextManager[None]:  # noqa: FBT002 - a handler or none
         """Return a context in which exceptions may be handled."""
-        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE} if listens else {})
+        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE}) if listens else _UNCHANGED
 
     def follows_raise(self) -> bool:
         """Say whether a side of a condition that only raises is followed, and count it."""
@@ -157,7 +162,7 @@ class Fuel:
             self.counters["roots_cut_by_" + reason] += 1
 
 
-class _Scope:
+class _Scope(AbstractContextManager[None]):
     """Sets limits on entry, and sets them back however it is left. A generator would be slower."""
 
     __slots__ = ("_before", "_fuel", "_limits")
@@ -174,3 +179,6 @@ class _Scope:
     def __exit__(self, *_: object) -> None:
         for name, value in self._before.items():
             setattr(self._fuel, name, value)
+
+
+_UNCHANGED = nullcontext()

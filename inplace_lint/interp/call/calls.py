@@ -188,7 +188,7 @@ def _inline(
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
-    with interp.fuel.scope(prefers=True):
+    with interp.fuel.preferring(True):
         outcomes = interp.execute(inner, state, function.body)
     for outcome in outcomes:
         if closure.modes:

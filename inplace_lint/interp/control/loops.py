@@ -24,7 +24,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         for turn, item in enumerate(items.items, 1):
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and ("trains",) in going[0].bindings
-            with interp.fuel.scope(prefers=prefers is not turns):
+            with interp.fuel.preferring(prefers is not turns):
                 going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
                 for path in going:
                     clobbered.turns(path, frame.env, node.target)

@@ -135,7 +135,7 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
     wrong = state.fork() if raises and fuel.follows_raise() else None
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     prefers = fuel.prefers and not raises and not _gives_up(node)
-    with fuel.scope(paths=1 if raises else fuel.paths, prefers=prefers):
+    with fuel.scope(paths=1, prefers=False) if raises else fuel.preferring(prefers):
         tests = interp.evaluate(frame, state, node.test)
     outcomes: Outcomes = []
     for after, test in tests:
@@ -153,7 +153,7 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
     if known is not None:
         return execute(interp, frame, state, node.body if known else node.orelse)
     other = state.fork() if interp.fuel.width <= 1 and exceptional_flow.may_raise(interp, node) else None
-    with interp.fuel.scope(prefers=prefers):
+    with interp.fuel.preferring(prefers):
         sides = path_condition.split(interp, frame, state, test)
     outcomes = [
         outcome

@@ -103,7 +103,7 @@ def _starred(interp: Interpreter, frame: Frame, state: State, expr: ir.Starred) 
 
 def _unary(interp: Interpreter, frame: Frame, state: State, expr: ir.Unary) -> Results:
     if expr.op == "not":
-        with interp.fuel.scope(prefers=not interp.fuel.prefers):
+        with interp.fuel.preferring(not interp.fuel.prefers):
             results = evaluate(interp, frame, state, expr.operand)
         return [(after, path_condition.negate(after, value)) for after, value in results]
     results = evaluate(interp, frame, state, expr.operand)
