@@ -143,7 +143,9 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
             path_condition.learn(after, test, False)
         outcomes.extend(_sides(interp, frame, after, test, node, prefers=prefers))
     if wrong is not None:
-        outcomes.extend(_raising_side(interp, frame, wrong, node))
+        raised = _raising_side(interp, frame, wrong, node)
+        fuel.raises += not raised
+        outcomes.extend(raised)
     return outcomes
 
 
