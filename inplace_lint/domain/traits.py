@@ -108,7 +108,7 @@ COMPREHENSION: Trait[RefId, bool] = Trait("comprehension", Owner.OBJECT, Lifetim
 BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
 FETCHED: Trait[tuple[RefId, str], bool] = Trait("fetched", Owner.OBJECT, Lifetime.CALL)
 YIELDED: Trait[RefId, Ref] = Trait("yielded", Owner.OBJECT, Lifetime.CALL)
-LEFT_BODY: Trait[RefId, tuple[str, Value]] = Trait("left the body of `with`", Owner.OBJECT, Lifetime.CALL)
+LEFT_BODY: Trait[RefId, tuple[Enum, Value]] = Trait("left the body of `with`", Owner.OBJECT, Lifetime.CALL)
 LENGTH: Trait[SymId, int] = Trait("length", Owner.SYMBOL, Lifetime.CALL)
 
 # Of objects.

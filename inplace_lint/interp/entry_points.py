@@ -40,6 +40,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import Flow
 from inplace_lint.workspace import call_graph
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
@@ -111,13 +112,12 @@ def _run_script(interp: Interpreter) -> list[Found]:
     interp.context.under_way.update(item.slice for item in script)
     for item in script:
         after: list[State] = []
-        width = interp.fuel.share(len(states))
-        for state in states:
-            env = module_env(state, interp.context.path)
-            frame = Frame(env, interp.context.path, item.slice)
-            outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
-            after.extend(outcome.state for outcome in outcomes)
-        interp.fuel.width = width
+        with interp.fuel.shared(len(states)):
+            for state in states:
+                env = module_env(state, interp.context.path)
+                frame = Frame(env, interp.context.path, item.slice)
+                outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
+                after.extend(outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE)
         states = statements.distinct(interp, after) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)
@@ -144,17 +144,17 @@ def _run_function(interp: Interpreter, item: Definition, choice: Choice | None =
     function = environment.module_variable(interp, state, interp.context.path, item.name)
     if not isinstance(function, Closure):
         return []
-    interp.fuel.lazy = not schedule.writes(item)
-    arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
-    if choice is not None:
-        arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-    if _runs_unrecorded(interp, item.name):
-        state.modes = replace(state.modes, grad=False)
-    elif schedule.only_sets_up(interp.context.outline, item.name):
-        symbolic_args.without_history(interp, state, arguments)
-    results: list[tuple[State, Value]] = []
-    for after, value in interp.call(frame, state, function, arguments, 0):
-        results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+    with interp.fuel.scope(lazy=not schedule.writes(item)):
+        arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
+        if choice is not None:
+            arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
+        if _runs_unrecorded(interp, item.name):
+            state.modes = replace(state.modes, grad=False)
+        elif schedule.only_sets_up(interp.context.outline, item.name):
+            symbolic_args.without_history(interp, state, arguments)
+        results: list[tuple[State, Value]] = []
+        for after, value in interp.call(frame, state, function, arguments, 0):
+            results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
     return _finish(interp, results)
 
 
@@ -230,12 +230,13 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    interp.fuel.lazy = interp.fuel.shallow = True
-    made = [
-        (after, receiver)
-        for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
-        for after in settled(interp, frame, constructed, receiver)
-    ] or _unmade(interp, state, cls)
+    with interp.fuel.scope(lazy=True, shallow=True):
+        made = [
+            (after, receiver)
+            for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
+            for after in settled(interp, frame, constructed, receiver)
+        ]
+    made = made or _unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     for method in schedule.pending_methods(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member, None))
@@ -283,9 +284,8 @@ def _run_method(
     choice: Choice | None,
 ) -> list[Found]:
     """Run a method on what the constructor made, each path of it in a state of its own."""
-    interp.fuel.start_root(paths=PATHS_IN_METHOD)
+    interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
     results: list[tuple[State, Value]] = []
-    interp.fuel.share(len(made))
     unrecorded = not name.startswith("__") and _runs_unrecorded(interp, name)
     for constructed, receiver in made:
         state = constructed.fork()
@@ -330,11 +330,10 @@ def _constructed(
     candidates = candidates or [symbolic_args.nothing()]
     if choice is not None and isinstance(init, Closure):
         candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
-    width, interp.fuel.width = interp.fuel.width, paths
     made: list[tuple[State, Value]] = []
-    for arguments in candidates:
-        made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
-    interp.fuel.width = width
+    with interp.fuel.scope(paths=paths):
+        for arguments in candidates:
+            made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     if choice is not None:

@@ -10,6 +10,7 @@ from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, RefId, Value
+from inplace_lint.interp.outcome import Raised
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class Frame:
     `passed` says under which variables of callers the object of each parameter is known, for aliases. `stack` are the
     functions that are active, outermost first. `built`: what runs is a module that a container holds, seen from where
     that module was constructed. `dropped` is the call whose result a statement drops. `inside` runs what stands inside
-    the `with` for which a generator is a context manager: once, at its `yield`.
+    the `with` for which a generator is a context manager: once, at its `yield`. `handles` is the exception that the
+    handler which runs has caught.
     """
 
     env: Ref
@@ -42,6 +44,7 @@ class Frame:
     built: bool = False
     dropped: int = -1
     inside: Callable[[State, Value], list[State]] | None = None
+    handles: Raised | None = None
 
     def dropping(self, at: int) -> Frame:
         """Give this frame while a statement that drops the result of a call runs."""
@@ -57,6 +60,7 @@ class Frame:
             self.built,
             at,
             self.inside,
+            self.handles,
         )
 
     def site(self, at: int) -> Site:

@@ -1,5 +1,5 @@
 """
-Calls: evaluates the arguments and runs whatever is called.
+Evaluates calls: the arguments, and then whatever is called.
 
     self.block(x)       # an instance: the method that a call of a module runs
     helper(x, k=2)      # a function of the program: inlined, up to a depth
@@ -30,28 +30,25 @@ from inplace_lint.interp.call import closures, instances
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
-from inplace_lint.interp.control import exceptional_flow, modes
+from inplace_lint.interp.control import exceptional_flow, modes, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
-from inplace_lint.interp.outcome import Outcome, Results, returned
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
 
 
 def evaluate_call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
-    """Give what a call expression returns."""
+    """Evaluate a call expression."""
     results: Results = []
-    functions_ = interp.evaluate(frame, state, expr.func)
-    width = interp.fuel.share(len(functions_))
-    for before, function in functions_:
-        for after, arguments in evaluate_arguments(interp, frame, before, expr):
-            receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
-            results.extend(call(interp, frame, after, function, arguments, expr.at, receiver))
-    interp.fuel.width = width
-    if len(results) > width:
-        interp.fuel.drop("paths")
-    return results[:width]
+    functions = interp.evaluate(frame, state, expr.func)
+    receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
+    with interp.fuel.shared(len(functions)):
+        for before, function in functions:
+            for after, arguments in evaluate_arguments(interp, frame, before, expr):
+                results.extend(call(interp, frame, after, function, arguments, expr.at, receiver))
+    return interp.fuel.first(results)
 
 
 def evaluate_arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> list[tuple[State, Arguments]]:
@@ -101,7 +98,7 @@ def call(
     at: int,
     receiver: ir.Expr | None = None,
 ) -> Results:
-    """Give what a call of this value returns; `receiver` is the expression before the dot, if there is one."""
+    """Call a value; `receiver` is the expression before the dot, if there is one."""
     if type(function) is Bound:  # the commonest
         first = arguments.first(function.receiver, receiver)
         return call(interp, frame, state, function.function, first, at)
@@ -190,20 +187,26 @@ def _inline(
     for mode in closure.modes:
         state.modes = modes.entered(state, mode)
     results: Results = []
-    spare = state.fork() if exceptional_flow.may_raise(interp, function) else None
-    sides = interp.fuel.counters["dropped_sides"]
-    prefers, interp.fuel.prefers = interp.fuel.prefers, True
-    outcomes = interp.execute(inner, state, function.body)
-    interp.fuel.prefers = prefers
-    if not outcomes and spare is not None and interp.fuel.counters["dropped_sides"] > sides:
-        spare.modes = before
-        return _without_a_path(interp, frame, spare, closure, values, site)
+    raised: Outcomes = []
+    learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
+    with interp.fuel.preferring(True):
+        outcomes = interp.execute(inner, state, function.body)
     for outcome in outcomes:
         if closure.modes:
             outcome.state.modes = before
-        if outcome.flow == "return" or interp.fuel.steps >= 0:
+        if outcome.flow is Flow.RAISE:
+            raised.append(outcome)
+            continue
+        if outcome.flow is Flow.RETURN or interp.fuel.steps >= 0:
             interp.fuel.returned.add(closures.name_of(function))
         results.append((outcome.state, _result(outcome, function, inner.env)))
+    if not results and raised and interp.fuel.counters["dropped_sides"] > sides:
+        # Every side that was followed raises, but not every side was followed: the call may return as well.
+        other = raised[0].state.fork() if interp.fuel.listens else raised.pop(0).state
+        other.modes = before
+        path_condition.forget(other, learned)
+        results = unknown_call(interp, frame, other, closure, Arguments(tuple(values.values())), site.place.at)
+    interp.fuel.raised.extend(raised)
     return results if len(results) < 2 else _joined(results)  # noqa: PLR2004 - a pair
 
 
@@ -216,14 +219,6 @@ def _joined(results: Results) -> Results:
         ):
             kept.append((state, value))
     return kept
-
-
-def _without_a_path(
-    interp: Interpreter, frame: Frame, state: State, closure: Closure, values: dict[str, Value], site: Site
-) -> Results:
-    """Give an unknown result: every side that was followed ends in an error, but not every side was followed."""
-    interp.fuel.counters["calls_without_a_path"] += 1
-    return unknown_call(interp, frame, state, closure, Arguments(tuple(values.values())), site.place.at)
 
 
 def _result(outcome: Outcome, function: ir.Function, env: Ref) -> Value:

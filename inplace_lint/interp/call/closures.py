@@ -1,4 +1,4 @@
-"""Functions of the program: how a definition becomes a value, and how arguments become variables."""
+"""Makes values of the functions that the program defines, and binds the arguments of a call to variables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLAIN = frozenset({"number", "sequence", "str"})
 
 
 def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
-    """Give a method of a top-level class, lowering its slice when it is first asked for on this path."""
+    """Return a method of a top-level class; its slice is lowered when this path first reads it."""
     key = (cls.slice, name)
     known = state.trait(traits.METHOD, key)
     if known is not None:
@@ -52,7 +52,7 @@ def bind(
     state: State, closure: Closure, arguments: Arguments, caller: Frame
 ) -> tuple[dict[str, Value], dict[str, frozenset[Variable]]] | None:
     """
-    Give the variables that a call starts with, and through which variables of callers each is known.
+    Return the variables that a call starts with, and through which variables of callers each is known.
 
     None when the arguments do not fit.
     """
@@ -121,7 +121,7 @@ Passed = dict[str, frozenset[Variable]]
 def bind_arguments(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments
 ) -> tuple[dict[str, Value], Passed, str] | None:
-    """Give the variables that a call starts with and its key; None when it is too deep, or its arguments do not fit."""
+    """Return the variables that a call starts with, and its key; None if it is too deep or the arguments do not fit."""
     function = closure.function
     key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
     if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
@@ -137,7 +137,7 @@ def bind_arguments(
 def enter(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Frame | None:
-    """Give the frame in which the body of a function would run; None where a call of it is unknown."""
+    """Return the frame in which the body of a function would run; None where a call of it is unknown."""
     bound = bind_arguments(interp, frame, state, closure, arguments)
     return None if bound is None else frame_of(interp, frame, state, closure, bound[:2], frame.site(at), bound[2])
 
@@ -162,12 +162,12 @@ def frame_of(
 
 
 def name_of(function: ir.Function) -> str:
-    """Name a function among those of its file, for counting."""
+    """Return a name that tells a function from others of its file, for counting."""
     return f"{function.slice.path}:{function.slice.first}:{function.qualname.rpartition('.')[2]}"
 
 
 def waiting(closure: Closure, arguments: Arguments) -> Partial:
-    """Give what a call of a generator that manages a context returns: nothing of it has run."""
+    """Return what a call of a generator that manages a context returns: nothing of it has run yet."""
     return Partial(closure, arguments.positional, arguments.keywords)
 
 

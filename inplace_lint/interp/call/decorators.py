@@ -82,9 +82,8 @@ def _is_of_program(value: Value) -> bool:
 
 def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value, thing: Value) -> Value | None:
     """Give what a decorator makes of a function or class; None when that is not known to be callable."""
-    width, interp.fuel.width = interp.fuel.width, 1
-    results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
-    interp.fuel.width = width
+    with interp.fuel.scope(paths=1):
+        results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
     for after, value in results[:1]:
         if after is not state:
             state.become(after)

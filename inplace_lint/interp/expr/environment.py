@@ -1,4 +1,4 @@
-"""Variables: which object a name stands for, in a function, in what encloses it, in the module, among the builtins."""
+"""Looks up variables: in the function that runs, in those that enclose it, in the module, among the builtins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BUILTINS = {name: Builtin(name) for name in dir(builtins) if not name.startswit
 
 
 def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:
-    """Give what a name stands for; an unbound one is an unknown value, the same each time."""
+    """Return the value of a name; an unbound one is an unknown value, the same each time."""
     env: Ref | None = frame.env
     heap = state.heap
     while env is not None:
@@ -35,7 +35,7 @@ def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:
 
 
 def module_variable(interp: Interpreter, state: State, path: str, name: str) -> Value:
-    """Give a variable of a module, running the statements that bind it if this path has not yet."""
+    """Return a variable of a module, after running the statements that bind it if this path has not yet."""
     module = interp.context.module(path)
     builtin = _BUILTINS.get(name) if name not in module.by_name else None
     if builtin is not None and not module.stars:
@@ -53,7 +53,7 @@ def module_variable(interp: Interpreter, state: State, path: str, name: str) -> 
 
 
 def find(interp: Interpreter, state: State, path: str, name: str) -> Value | None:
-    """Give a variable that the statements of a module bind; None if they do not."""
+    """Return a variable that the statements of a module bind; None if they do not."""
     env = module_env(state, path)
     found = _bound(state, env, name)
     asked = (path, name)  # asking again would run the same statements again
@@ -96,7 +96,7 @@ def _bound(state: State, env: Ref, name: str) -> Value | None:
 
 
 def _from_star(interp: Interpreter, state: State, path: str, star: ImportFrom, name: str) -> Value | None:
-    """Give what `from module import *` binds under a name, if that module has it."""
+    """Return what `from module import *` binds under a name, if that module has it."""
     target = interp.context.project.lookup.resolve(path, star.module, star.level)
     if target is not None:
         if name.startswith("_") or not interp.context.project.may_bind(target, name):
@@ -109,7 +109,7 @@ def _from_star(interp: Interpreter, state: State, path: str, star: ImportFrom, n
 
 
 def imported(interp: Interpreter, state: State, value: Imported) -> Value:
-    """Give what an imported name stands for in the module that it was imported from, or a module of that package."""
+    """Return the value of an imported name in the module that it was imported from, or a module of that package."""
     key = (f"import of {value.path}", value.name)
     if key not in interp.context.running and interp.context.project.module(value.path) is not None:
         # A package may import a module of its own under the name that it then has.
@@ -165,31 +165,28 @@ def _run_once(interp: Interpreter, state: State, path: str, env: Ref, item: Defi
 
 
 def _run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
-    """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are its own."""
+    """Run a top-level item. It ran long before it is read here: modes, assumptions, paths and steps are its own."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
-    budget = interp.fuel
-    before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, True)
-    steps, given = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
-    budget.steps = given
-    if item.kind == "class":
-        cls = class_of(interp, state, frame, item)
-        if cls is not None:
-            state.bind(env, item.name, cls)
-            node = interp.context.class_node(item.slice, item.name)
-            if node is not None and node.decorators:
-                decorators.run_on_class(interp, frame, state, node.decorators, cls)
-    else:
-        # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
-        interp.run_in_place(frame, state, interp.context.code(item.slice).body)
+    fuel = interp.fuel
+    given = max(fuel.steps, STEPS_AT_IMPORT)
+    with fuel.scope(paths=1, prefers=True, steps=given, listens=False):
+        if item.kind == "class":
+            cls = class_of(interp, state, frame, item)
+            if cls is not None:
+                state.bind(env, item.name, cls)
+                node = interp.context.class_node(item.slice, item.name)
+                if node is not None and node.decorators:
+                    decorators.run_on_class(interp, frame, state, node.decorators, cls)
+        else:
+            # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
+            interp.run_in_place(frame, state, interp.context.code(item.slice).body)
+        fuel.at_imports -= given - fuel.steps
     state.modes, state.assumptions = modes, assumptions
-    budget.width, budget.prefers = before
-    budget.at_imports -= given - budget.steps
-    budget.steps = steps
 
 
 def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
-    """Give the class that a top-level definition makes; the same object on every path."""
+    """Return the class that a top-level definition makes; the same object on every path."""
     node = interp.context.class_node(item.slice, item.name)
     known = interp.context.classes.get(item.slice)
     if known is None and node is not None:

@@ -63,16 +63,13 @@ def _evaluate_rest(
 ) -> list[tuple[State, tuple[Value, ...]]]:
     """Go on evaluating on several paths."""
     for expr in exprs:
-        width = interp.fuel.share(len(partial))
-        partial = [
-            (after, (*values, value))
-            for before, values in partial
-            for after, value in evaluate(interp, frame, before, expr)
-        ]
-        interp.fuel.width = width
-        if len(partial) > width:
-            interp.fuel.drop("paths")
-            partial = partial[:width]
+        with interp.fuel.shared(len(partial)):
+            partial = [
+                (after, (*values, value))
+                for before, values in partial
+                for after, value in evaluate(interp, frame, before, expr)
+            ]
+        partial = interp.fuel.first(partial)
     return partial
 
 
@@ -107,10 +104,8 @@ def _starred(interp: Interpreter, frame: Frame, state: State, expr: ir.Starred) 
 
 def _unary(interp: Interpreter, frame: Frame, state: State, expr: ir.Unary) -> Results:
     if expr.op == "not":
-        budget = interp.fuel
-        budget.prefers = not budget.prefers
-        results = evaluate(interp, frame, state, expr.operand)
-        budget.prefers = not budget.prefers
+        with interp.fuel.preferring(not interp.fuel.prefers):
+            results = evaluate(interp, frame, state, expr.operand)
         return [(after, path_condition.negate(after, value)) for after, value in results]
     results = evaluate(interp, frame, state, expr.operand)
     return [
