@@ -25,7 +25,7 @@ class TapeInterpreter:
     run_in_place = statements.run_in_place
     call = calls.call
     construct = instances.construct
-    settle = instances.settle
+    construct_pending = instances.construct_pending
     apply_op = apply.call_op
     get_attribute = attributes.get
     set_attribute = attributes.set_

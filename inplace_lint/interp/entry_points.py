@@ -23,7 +23,7 @@ from inplace_lint.interp import branch_forcing, symbolic_args
 from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.branch_forcing import Choice
 from inplace_lint.interp.call import module_containers
-from inplace_lint.interp.call.waiting import settled
+from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.expr import environment, subscripts
@@ -234,7 +234,7 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     made = [
         (after, receiver)
         for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
-        for after in settled(interp, frame, constructed, receiver)
+        for after in constructed_paths(interp, frame, constructed, receiver)
     ] or _unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     for method in schedule.pending_methods(item, interp.fuel.returned):

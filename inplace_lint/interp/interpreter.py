@@ -65,7 +65,7 @@ class Interpreter(Protocol):
     def construct(self, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int, /) -> Results:
         """Return an instance of a class of the program, its constructor run unless that can wait."""
 
-    def settle(self, frame: Frame, state: State, ref: Ref, at: int, /) -> list[State]:
+    def construct_pending(self, frame: Frame, state: State, ref: Ref, at: int, /) -> list[State]:
         """Run the constructor of an instance that waited for it; what was set on the instance since stays set."""
 
     def apply_op(

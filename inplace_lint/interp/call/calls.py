@@ -1,9 +1,9 @@
 """
-Calls: evaluates the arguments and runs whatever is called.
+Evaluation of calls: the arguments first, then whatever is called.
 
-    self.block(x)       # an instance: the method that a call of a module runs
-    helper(x, k=2)      # a function of the program: inlined, up to a depth
-    F.relu(x)           # a framework call: by its facts
+    self.block(x)       # an instance: runs the method that a call of a module runs
+    helper(x, k=2)      # a function of the program: its body is run in place, down to a maximal depth
+    F.relu(x)           # a framework call: evaluated by its facts
     whatever(x)         # unknown: saves, writes and aliases no tensor, but may change any container passed to it
 """
 
@@ -40,7 +40,7 @@ from inplace_lint.ir import nodes as ir
 
 
 def evaluate_call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
-    """Give what a call expression returns."""
+    """Evaluate a call expression."""
     results: Results = []
     functions_ = interp.evaluate(frame, state, expr.func)
     width = interp.fuel.share(len(functions_))
@@ -101,8 +101,8 @@ def call(
     at: int,
     receiver: ir.Expr | None = None,
 ) -> Results:
-    """Give what a call of this value returns; `receiver` is the expression before the dot, if there is one."""
-    if type(function) is Bound:  # the commonest
+    """Call a value; `receiver` is the expression before the dot, if there is one."""
+    if type(function) is Bound:  # checked first, as it is the most frequent
         first = arguments.first(function.receiver, receiver)
         return call(interp, frame, state, function.function, first, at)
     match function:
@@ -165,7 +165,7 @@ def _library_constructor(
 def call_closure(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
-    """Run a function of the program; beyond the depth it is unknown, and so is a method that derived classes define."""
+    """Run a function of the program; one beyond the maximal depth is unknown, and so is an abstract method."""
     abstract = closure.owner is not None and exceptional_flow.is_abstract(closure.function)
     bound = None if abstract else closures.bind_arguments(interp, frame, state, closure, arguments)
     if bound is None:
@@ -208,7 +208,7 @@ def _inline(
 
 
 def _joined(results: Results) -> Results:
-    """Make one of paths that differ in nothing but variables of the function that has returned, and conditions."""
+    """Merge the paths that differ only in variables of the function that has returned and in path conditions."""
     kept: Results = []
     for state, value in results:
         if isinstance(value, Closure) or not any(
@@ -221,7 +221,7 @@ def _joined(results: Results) -> Results:
 def _without_a_path(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, values: dict[str, Value], site: Site
 ) -> Results:
-    """Give an unknown result: every side that was followed ends in an error, but not every side was followed."""
+    """Return an unknown result for a call whose explored paths all end in an error, while others were not explored."""
     interp.fuel.counters["calls_without_a_path"] += 1
     return unknown_call(interp, frame, state, closure, Arguments(tuple(values.values())), site.place.at)
 

@@ -219,7 +219,7 @@ def _of_instance(
     if instance.pending is not None:
         return [
             result
-            for after in interp.settle(frame, state, value, at)
+            for after in interp.construct_pending(frame, state, value, at)
             for result in get(interp, frame, after, value, name, at)
         ]
     resolved = lookup(interp, state, instance.cls, name)
