@@ -95,7 +95,7 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
 
 def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
     """
-    Shorten runs of similar modules to two: the first run shows what one does, the second what they do to each other.
+    Keep two of each run of similar modules: further ones behave like the second.
 
     A module that occurs a second time is kept, since its second call meets what its first call saved.
     """
