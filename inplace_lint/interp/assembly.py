@@ -1,4 +1,4 @@
-"""Puts the parts of the interpreter together behind the seam."""
+"""Assembles the parts of the interpreter into one object, which they call each other through."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inplace_lint.interp.transfer import apply
 
 
 class TapeInterpreter:
-    """The one `Interpreter`: each method is a function of the part that it stands for, with no call in between."""
+    """The implementation of `Interpreter`: each method is a function of one of the parts, with no call in between."""
 
     __slots__ = ("context", "fuel")
 

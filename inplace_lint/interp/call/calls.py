@@ -119,7 +119,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.met(function, symbolic_args.frozen(state, arguments))
+            interp.context.record_construction(function, symbolic_args.frozen(state, arguments))
             return interp.construct(frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)
