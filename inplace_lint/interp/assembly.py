@@ -1,4 +1,4 @@
-"""Puts the parts of the interpreter together behind the seam."""
+"""Assembles the parts of the interpreter into one object, which they call each other through."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inplace_lint.interp.transfer import apply
 
 
 class TapeInterpreter:
-    """The one `Interpreter`: each method is a function of the part that it stands for, with no call in between."""
+    """The implementation of `Interpreter`: each method is a function of one of the parts, with no call in between."""
 
     __slots__ = ("context", "fuel")
 
@@ -25,7 +25,7 @@ class TapeInterpreter:
     run_in_place = statements.run_in_place
     call = calls.call
     construct = instances.construct
-    settle = instances.settle
+    construct_pending = instances.construct_pending
     apply_op = apply.call_op
     get_attribute = attributes.get
     set_attribute = attributes.set_

@@ -1,9 +1,9 @@
 """
-Evaluates calls: the arguments, and then whatever is called.
+Evaluation of calls: the arguments first, then whatever is called.
 
-    self.block(x)       # an instance: the method that a call of a module runs
-    helper(x, k=2)      # a function of the program: inlined, up to a depth
-    F.relu(x)           # a framework call: by its facts
+    self.block(x)       # an instance: runs the method that a call of a module runs
+    helper(x, k=2)      # a function of the program: its body is run in place, down to a maximal depth
+    F.relu(x)           # a framework call: evaluated by its facts
     whatever(x)         # unknown: saves, writes and aliases no tensor, but may change any container passed to it
 """
 
@@ -99,7 +99,7 @@ def call(
     receiver: ir.Expr | None = None,
 ) -> Results:
     """Call a value; `receiver` is the expression before the dot, if there is one."""
-    if type(function) is Bound:  # the commonest
+    if type(function) is Bound:  # checked first, as it is the most frequent
         first = arguments.first(function.receiver, receiver)
         return call(interp, frame, state, function.function, first, at)
     match function:
@@ -116,7 +116,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.met(function, symbolic_args.frozen(state, arguments))
+            interp.context.record_construction(function, symbolic_args.frozen(state, arguments))
             return interp.construct(frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)
@@ -162,7 +162,7 @@ def _library_constructor(
 def call_closure(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
-    """Run a function of the program; beyond the depth it is unknown, and so is a method that derived classes define."""
+    """Run a function of the program; one beyond the maximal depth is unknown, and so is an abstract method."""
     abstract = closure.owner is not None and exceptional_flow.is_abstract(closure.function)
     bound = None if abstract else closures.bind_arguments(interp, frame, state, closure, arguments)
     if bound is None:
@@ -211,7 +211,7 @@ def _inline(
 
 
 def _joined(results: Results) -> Results:
-    """Make one of paths that differ in nothing but variables of the function that has returned, and conditions."""
+    """Merge the paths that differ only in variables of the function that has returned and in path conditions."""
     kept: Results = []
     for state, value in results:
         if isinstance(value, Closure) or not any(

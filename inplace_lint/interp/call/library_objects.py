@@ -1,12 +1,12 @@
 """
-Objects of a library that keep tensors and compute with them: distributions.
+Library objects that hold tensors and compute with them, such as probability distributions.
 
-    dist = Normal(mean, std)         # keeps both
+    dist = Normal(mean, std)         # holds both
     logp = dist.log_prob(action)     # one node, with edges to both; backward needs `std`
     action = dist.sample()           # no history
 
-The fact `NAME.ARGUMENT.CLASS` says what the constructor makes of an argument, `NAME.of.METHOD` what a method does with
-what is kept.
+The fact `NAME.ARGUMENT.CLASS` says what the constructor makes of an argument, and `NAME.of.METHOD` what a method
+computes from the tensors that the object holds.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import Act
 from inplace_lint.interp.outcome import Results
 
-_DEEPEST = 1  # an independent distribution holds another one
+_DEEPEST = 1  # an independent distribution wraps another one
 
 
 def _object(act: Act) -> Results:
-    """Make an object that keeps what was passed, or what its constructor makes of it."""
+    """Construct a library object that holds its arguments, or what its constructor makes of them."""
     name, state = act.form.name, act.state
     facts = act.interp.context.facts_of(name)
     assert facts is not None
@@ -41,7 +41,7 @@ def _object(act: Act) -> Results:
 
 
 def _of_object(act: Act) -> Results:
-    """Run a method of such an object."""
+    """Call a method of a library object."""
     owner, _, method = act.form.name.rpartition(".")
     exprs = {key - 1 if isinstance(key, int) else key: expr for key, expr in act.arguments.exprs.items() if key != 0}
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, exprs, act.arguments.unknown)
@@ -50,7 +50,7 @@ def _of_object(act: Act) -> Results:
 
 
 def _of_objects(act: Act) -> Results:
-    """Run a function of such objects: it may read all that they keep."""
+    """Call a function on library objects: it may read all tensors that they hold."""
     name = act.form.name
     kept = tuple(found for value in act.values.values() for found in _kept(act, value, 0))
     inner = f"{name}.of.{name.rpartition('.')[2]}"

@@ -1,4 +1,10 @@
-"""What a module knows of its parts: parameters, buffers, sub-modules, modes; registered, listed and changed."""
+"""
+The module registry: the parameters, buffers, sub-modules and training flag of a module, and the methods that use them.
+
+    self.register_buffer("mask", mask)
+    for p in model.parameters(): ...
+    model.eval()
+"""
 
 from __future__ import annotations
 
@@ -20,7 +26,7 @@ from inplace_lint.ir import nodes as ir
 
 
 def parts(state: State, value: Value, seen: set[int] | None = None) -> Iterator[tuple[str, Ref]]:
-    """List the modules below one, itself first, each once, with dotted names."""
+    """List a module and all sub-modules below it, each once, with dotted names."""
     seen = set() if seen is None else seen
     instance = state.instance(value)
     if instance is None or not isinstance(value, Ref) or value.id in seen:
@@ -133,7 +139,7 @@ def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
         value = _named_argument(act, value_name, 2)
         instance = act.state.instance(receiver) if receiver is not None else None
         if receiver is not None and instance is not None:
-            # An unknown name is one of its own.
+            # An unknown name is taken to differ from all others.
             key = str(name.value) if isinstance(name, Const) else f"<{act.state.next_id}>"
             if kind == "module" and instance.children is not None:
                 module_containers.put(act.state, receiver, key, value)
@@ -147,7 +153,7 @@ def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
 
 
 def _new_parameter(act: Act) -> Results:
-    """Make a parameter that a module is asked for by shape."""
+    """Construct a parameter of the shape that is passed to a method of the module."""
     state = act.state
     tensor = Tensor(
         storage=state.new_storage(),
@@ -162,7 +168,7 @@ def _new_parameter(act: Act) -> Results:
 
 
 def _apply(act: Act) -> Results:
-    """Call a function on every module below one, the innermost first, and give the module back."""
+    """Call a function on a module and all below it, the innermost first, and return the module."""
     function = act.positional(1)
     going = [act.state]
     for _, ref in reversed(list(parts(act.state, act.positional(0)))):
@@ -175,7 +181,7 @@ def _apply(act: Act) -> Results:
 
 
 def _requires_grad(act: Act) -> Results:
-    """Set the flag of every parameter of a module."""
+    """Set `requires_grad` of every parameter of a module."""
     flag = _named_argument(act, "requires_grad", 1)
     side = True if flag == NONE else path_condition.truth(act.state, flag)
     for _, ref in leaves(act.state, act.positional(0), param=True):
@@ -186,7 +192,7 @@ def _requires_grad(act: Act) -> Results:
 
 
 def _container_add(act: Act) -> Results:
-    """Append modules to a container: one, or those of an iterable; inserting is appending as far as order is known."""
+    """Add one module, or those of an iterable, to a container; an insertion at an unknown position appends."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     inner = act.state.object(instance.children) if instance is not None and instance.children is not None else None
@@ -224,7 +230,7 @@ def _container_update(act: Act) -> Results:
 
 
 def construct_special(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
-    """Give an instance of a class of named tuples, or a member of an enumeration; None for any other class."""
+    """Construct a named tuple or look up a member of an enumeration; None for any other class."""
     member = enums.construct(interp, state, cls, arguments)
     if member is not None:
         return [(state, member)]

@@ -1,8 +1,8 @@
 """
-Objects that stand for others: wrappers of a module, and helpers that take over the steps of a training program.
+Wrappers: objects that contain a module, and helpers that perform the steps of a training program.
 
     net = DataParallel(net)                # a call of it is a call of `net`
-    net, opt = helper.prepare(net, opt)    # the same objects, under the same names
+    net, opt = helper.prepare(net, opt)    # returns the same objects
     helper.backward(loss)                  # loss.backward()
 """
 
@@ -21,7 +21,7 @@ _CONFIGURES = "configure_optimizers"
 
 
 def _call_part(act: Act) -> Results:
-    """Call the module that a wrapper holds on the arguments."""
+    """Call the module that a wrapper contains."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     inner = None if instance is None else instance.attrs.get("module")
@@ -32,12 +32,12 @@ def _call_part(act: Act) -> Results:
 
 
 def _helper(act: Act) -> Results:
-    """Make an object of which only the methods that have facts are known."""
+    """Construct an object of which only the methods that have facts are known."""
     return [(act.state, act.state.new(Instance(Dotted(act.form.name), {}, opaque=True)))]
 
 
 def _passed_on(act: Act) -> Results:
-    """Give what was passed: one object itself, several as a tuple."""
+    """Return the arguments: a single one itself, several as a tuple."""
     given = act.arguments.positional[1:]
     if act.arguments.unknown or not given:
         return [(act.state, act.unknown())]
@@ -45,7 +45,7 @@ def _passed_on(act: Act) -> Results:
 
 
 def _configured(act: Act) -> Results:
-    """Give the optimizers that the object itself makes: one alone, several as a list."""
+    """Return the optimizers that `configure_optimizers` of the object makes: one itself, several as a list."""
     results: Results = []
     receiver = act.positional(0)
     for state, method in act.interp.get_attribute(act.frame, act.state, receiver, _CONFIGURES, act.at):

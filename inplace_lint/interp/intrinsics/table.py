@@ -18,7 +18,7 @@ from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Value
 from inplace_lint.interp.call import hooks, library_objects, module_registry, wrappers
 from inplace_lint.interp.call.library_bases import _fill_container, library_base
 from inplace_lint.interp.call.module_containers import run_in_order
-from inplace_lint.interp.call.waiting import settle_below
+from inplace_lint.interp.call.pending_constructors import construct_all_pending
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.control.modes import MODE, is_recording
 from inplace_lint.interp.frame import Arguments, Frame, text_of
@@ -38,7 +38,7 @@ def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Ar
     bound = bind(form.args, arguments)
     values = default_values(form.args, {} if bound is None else bound[0])
     if interp.fuel.lazy and not interp.fuel.shallow and arguments.positional:
-        settle_below(interp, frame, state, arguments.positional[0], at)
+        construct_all_pending(interp, frame, state, arguments.positional[0], at)
     act = Act(interp, frame, state, form, arguments, at, values)
     return _ACTS[form.act](act)
 
