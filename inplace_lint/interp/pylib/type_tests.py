@@ -1,4 +1,4 @@
-"""What kind of thing a value is: `isinstance` and `callable`."""
+"""Type tests on symbolic values: `isinstance`, `issubclass` and `callable`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
 
 
 def _python_type(name: str) -> type | tuple[type, ...]:
-    """Give the types that the last name of a builtin or abstract class stands for; none for any other."""
+    """Return the types of a builtin or abstract class, by the last part of its name; none for any other name."""
     if name in _PYTHON_TYPES:
         return _PYTHON_TYPES[name]
     found = getattr(collections.abc, name, None) or getattr(numbers, name, None)
@@ -54,7 +54,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | None:
-    """Say whether `isinstance(value, cls)`; None when it cannot be told."""
+    """Evaluate `isinstance(value, cls)`; None if unknown."""
     name = cls.name.rpartition(".")[2] if isinstance(cls, Dotted | Builtin) else ""
     facts = materialise.framework_of(interp, state, value)
     if facts is not None:
@@ -79,7 +79,7 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
 
 
 def derives(interp: Interpreter, value: Value, cls: Value) -> bool | None:
-    """Say whether `issubclass(value, cls)`; None when it cannot be told."""
+    """Evaluate `issubclass(value, cls)`; None if unknown."""
     if isinstance(value, Builtin) and isinstance(cls, Builtin):
         mine, other = (getattr(builtins, name, None) for name in (value.name, cls.name))
         return issubclass(mine, other) if isinstance(mine, type) and isinstance(other, type) else None
@@ -98,7 +98,7 @@ _FUNCTIONS = frozenset({"FunctionType", "LambdaType", "BuiltinFunctionType", "Me
 
 
 def _is_callable_kind(interp: Interpreter, value: ClassValue | Dotted | Partial | Builtin, name: str) -> bool | None:
-    """Say whether a class, a function of a framework or a partial call is of a kind; its metaclass is not known."""
+    """Evaluate `isinstance` of a class, a library function or a partial; None if unknown, as the metaclass may be."""
     kind = "partial" if isinstance(value, Partial) else "type"
     if isinstance(value, Dotted):
         forms = interp.context.forms(value.name)
@@ -148,7 +148,7 @@ def _same_library(interp: Interpreter, entry: Value, cls: Value) -> bool | None:
 
 
 def is_callable(interp: Interpreter, state: State, value: Value) -> bool | None:
-    """Say whether a value can be called; None when it cannot be told."""
+    """Evaluate `callable(value)`; None if unknown."""
     instance = state.instance(value)
     if instance is not None:
         if interp.context.is_module(instance.cls) is not None or isinstance(instance.cls, Dotted):
