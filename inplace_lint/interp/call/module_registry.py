@@ -80,7 +80,7 @@ def _listing(param: bool, named: bool) -> Callable[[Act], Results]:
         items: list[Value] = [Tuple((Const(name), ref)) if named else ref for name, ref in found]
         results = _listed(act, items)
         for state, value in results if param else ():
-            opaque_modules.of_listing(state, value, (ref for _, ref in parts(state, act.positional(0))))
+            opaque_modules.note_parameters(state, value, (ref for _, ref in parts(state, act.positional(0))))
         return results
 
     return act_listing

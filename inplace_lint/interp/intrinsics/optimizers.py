@@ -2,11 +2,11 @@
 Optimizers: which parameters they own, and what a step writes.
 
     opt = SGD(net.parameters())     # owns the parameters of `net`
-    loss.backward()                 # these get a gradient, if the loss was made with them
+    loss.backward()                 # these get a gradient, if the loss was computed with them
     opt.step()                      # writes those of its parameters that have a gradient
-    opt.zero_grad()                 # takes the gradients away again
+    opt.zero_grad()                 # removes the gradients
 
-Mirrors torch `Optimizer.step` under `no_grad`: the writes count for the version, those of fused kernels do not.
+Mirrors torch `Optimizer.step` under `no_grad`: the writes are counted, those of fused kernels are not.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DEEPEST = 4
 
 
 def _optimizer(act: Act) -> Results:
-    """Make an optimizer that owns the parameters it is given."""
+    """Create an optimizer that owns the parameters that are passed."""
     state = act.state
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
     owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
@@ -40,7 +40,7 @@ def _optimizer(act: Act) -> Results:
 
 
 def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
-    """List the tensors in parameters, lists of them, or groups of these."""
+    """Yield the tensors in a parameter, a list of parameters, or a list of groups."""
     if depth > _DEEPEST:
         return
     if state.tensor(value) is not None and isinstance(value, Ref):
@@ -59,7 +59,7 @@ def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
 
 
 def _step(act: Act) -> Results:
-    """Write the parameters that have a gradient; a closure that is passed runs first."""
+    """Run `step()`: write the parameters that have a gradient, after running the closure if one is passed."""
     results: Results = [(act.state, NONE)]
     closure = act.value("closure")
     if closure != NONE:
@@ -70,7 +70,7 @@ def _step(act: Act) -> Results:
 
 
 def _scaler_step(act: Act) -> Results:
-    """Run the step of the optimizer that a gradient scaler is given."""
+    """Run the step of the optimizer that is passed to a gradient scaler."""
     optimizer = act.positional(1)
     _write_owned(act, act.state, optimizer if isinstance(optimizer, Ref) else None)
     return [(act.state, NONE)]
@@ -88,7 +88,7 @@ def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
 
 
 def _zero(act: Act) -> Results:
-    """Take the gradients of an optimizer's parameters away: the next step writes none of them."""
+    """Run `optimizer.zero_grad()`: the next step writes none of the parameters."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     if instance is not None:
@@ -97,13 +97,13 @@ def _zero(act: Act) -> Results:
 
 
 def _zero_module(act: Act) -> Results:
-    """Take the gradients of a module's parameters away."""
+    """Run `module.zero_grad()`."""
     _take_away(act, [ref for _, ref in module_registry.leaves(act.state, act.positional(0), param=True)])
     return [(act.state, NONE)]
 
 
 def _take_away(act: Act, owned: list[Ref]) -> None:
-    """Set gradients to zero where they lie, or drop them: what was put away then is nobody else's any more."""
+    """Set gradients to zero in place, or drop them, so that a gradient kept elsewhere is not written later."""
     zeroes = path_condition.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False)
     if zeroes:
         check_kept(act, owned, "gradient")
@@ -111,7 +111,7 @@ def _take_away(act: Act, owned: list[Ref]) -> None:
 
 
 def check_kept(act: Act, owned: list[Ref], how: str) -> None:
-    """Report gradients that were put away, and are now written where they lie."""
+    """Report gradients that the program kept in a container and that are now written in place."""
     for ref in owned:
         tensor = act.state.tensor(ref)
         grad = None if tensor is None else tensor.grad
@@ -125,7 +125,7 @@ def check_kept(act: Act, owned: list[Ref], how: str) -> None:
 
 
 def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:
-    """Take gradients away; where they are dropped, the next one is another tensor."""
+    """Remove gradients; where they are dropped, the next one is a new tensor."""
     for ref in refs:
         if state.has_trait(traits.HAS_GRADIENT, ref.id):
             state.set_trait(traits.HAS_GRADIENT, ref.id, False)
@@ -135,12 +135,12 @@ def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:
 
 
 def _scaler(act: Act) -> Results:
-    """Make a gradient scaler."""
+    """Create a gradient scaler."""
     return [(act.state, act.state.new(Instance(Dotted(act.form.name), {}, opaque=True)))]
 
 
 def _scaled(act: Act) -> Results:
-    """Give the loss itself: what its scaled copy runs in backward is the same."""
+    """Return the loss itself: backward of its scaled copy runs the same nodes."""
     return [(act.state, act.positional(1))]
 
 

@@ -1,8 +1,10 @@
 """
-What the interpreter itself has to do for some framework calls.
+The table of intrinsics: framework calls that the interpreter implements itself.
 
-The fact of such a call has an `act`: a word for what it does to the state as a whole (start a backward, switch a mode,
-register a module). Which call acts how is data; this module knows the words.
+    {"op": "torch.Tensor.backward", ..., "act": "backward"}     # a fact; `_ACTS["backward"]` runs the call
+
+The fact of such a call has an `act`, which names what it does to the state: run backward, set a mode, register a
+module. The facts say which call has which act; this module maps each act to the function that implements it.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from inplace_lint.knowledge.op import Op
 
 
 def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
-    """Give what a call with an act does and returns."""
+    """Run the call of an intrinsic and return its results."""
     if form.act.startswith(MODE):
         return _mode(interp, frame, state, form, arguments, at)
     bound = bind(form.args, arguments)
@@ -44,7 +46,7 @@ def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Ar
 
 
 def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
-    """Give a context that sets a mode; one that is called as a function sets it at once, as a decorator it wraps."""
+    """Return a context manager that sets a mode; `set_grad_enabled` sets it at once."""
     name, _, fixed = form.act[len(MODE) :].partition("=")
     first = arguments.positional[0] if arguments.positional else None
     if (
@@ -71,7 +73,7 @@ def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: 
 
 
 def _set_requires_grad(act: Act) -> Results:
-    """Set whether a leaf requires grad."""
+    """Run `tensor.requires_grad_(flag)`."""
     ref = materialise.materialise(act.interp, act.state, act.positional(0))
     tensor = act.state.tensor(ref) if ref is not None else None
     if ref is not None and tensor is not None:
@@ -83,7 +85,7 @@ def _set_requires_grad(act: Act) -> Results:
 
 
 def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | None) -> None:
-    """Set the flag of a leaf; a tensor with a history keeps its own, one that may have one requires grad now."""
+    """Set whether a leaf requires grad; a tensor with a history keeps its flag, unless that was unknown and is set."""
     if tensor.nodes:
         if side and tensor.rg is None:
             state.put(ref, replace(tensor, rg=True, leaf=None, why=""))
@@ -106,7 +108,7 @@ def set_tensor_attribute(
         if grad is None:
             optimizers.forget(state, (ref,))
     elif name == "data":
-        # The record now stands on other memory. A node that kept a leaf kept the record, and gets the new values.
+        # The record now has another storage. A node that saved a leaf saved the record, and reads the new values.
         if tensor.leaf and tensor.rg:
             touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
             state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
@@ -119,7 +121,7 @@ def set_tensor_attribute(
 
 
 def _detach_in_place(act: Act) -> Results:
-    """Cut the history of a tensor."""
+    """Run `tensor.detach_()`, which drops the history."""
     ref = act.state.ref(act.positional(0))
     tensor = act.state.tensor(act.positional(0))
     if ref is not None and tensor is not None:
@@ -131,7 +133,7 @@ def _detach_in_place(act: Act) -> Results:
 
 
 def _refuse(act: Act, check: str, tensor: Tensor) -> None:
-    """Report that the framework refuses the call, where it has words for it."""
+    """Report that the framework refuses the call, where it has an error message for the check."""
     framework = act.interp.context.default().framework
     if check in framework.says:
         symbol = text_of(act.arguments.exprs.get(0))
@@ -153,13 +155,13 @@ def _unknown_value(act: Act) -> Results:
 
 
 def _decorator(act: Act) -> Results:
-    """Give back the function that is wrapped; called with options only, an unknown that decorates."""
+    """Return the decorated function; if called with options only, an unknown decorator."""
     first = act.positional(0)
     return [(act.state, first if first != NONE else act.unknown("callable"))]
 
 
 def _script(act: Act) -> Results:
-    """Give back the function that is compiled; with the whole of it in one graph, a mode that holds inside of it."""
+    """Return the compiled function; with `full_graph=True`, a decorator that sets a mode inside of it."""
     if act.value("function") != NONE:
         return [(act.state, act.value("function"))]
     if path_condition.truth(act.state, act.arguments.named("full_graph") or NONE) is not True:
@@ -170,7 +172,7 @@ def _script(act: Act) -> Results:
 
 
 def _parameter(act: Act) -> Results:
-    """Make a leaf on the memory of the tensor that is passed."""
+    """Create a parameter: a leaf that shares the storage of the tensor that is passed."""
     return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=True))]
 
 
@@ -179,7 +181,7 @@ def _buffer(act: Act) -> Results:
 
 
 def _variable(act: Act) -> Results:
-    """Give a tensor with the flag: the old name for what every tensor is now."""
+    """Create a `Variable`, the former class of tensors that require grad."""
     return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=False))]
 
 
@@ -206,14 +208,14 @@ def _leaf(act: Act, data: Value, flag: Value, *, param: bool) -> Ref:
 
 
 def _container(act: Act) -> Results:
-    """Make a container of modules of whatever is passed: modules, a list of them, or names with them."""
+    """Create a container of modules from modules, a list of them, or a dict of them."""
     ref = act.state.new(Instance(Dotted(act.form.name), {"training": Const(True)}))
     _fill_container(act.interp, act.frame, act.state, ref, act.arguments, act.at)
     return [(act.state, ref)]
 
 
 def _call_module(act: Act) -> Results:
-    """Run a module as a call of it does, on behalf of `super().forward(x)`."""
+    """Run the forward of a library module, as `super().forward(x)` does."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
