@@ -92,17 +92,17 @@ def _zero(act: Act) -> Results:
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     if instance is not None:
-        _take_away(act, list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0)))
+        _remove_gradients(act, list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0)))
     return [(act.state, NONE)]
 
 
 def _zero_module(act: Act) -> Results:
     """Run `module.zero_grad()`."""
-    _take_away(act, [ref for _, ref in module_registry.leaves(act.state, act.positional(0), param=True)])
+    _remove_gradients(act, [ref for _, ref in module_registry.leaves(act.state, act.positional(0), param=True)])
     return [(act.state, NONE)]
 
 
-def _take_away(act: Act, owned: list[Ref]) -> None:
+def _remove_gradients(act: Act, owned: list[Ref]) -> None:
     """Set gradients to zero in place, or drop them, so that a gradient kept elsewhere is not written later."""
     zeroes = path_condition.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False)
     if zeroes:

@@ -81,7 +81,7 @@ def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     state = call.state
     model = call.grads[0][1] if call.grads else _first_tensor(call)
-    dtype = _asked_dtype(call) or _given_dtype(call, fact, model)
+    dtype = _requested_dtype(call) or _given_dtype(call, fact, model)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
@@ -133,7 +133,7 @@ def _common_dtype(call: Call, model: Tensor | None) -> str:
     return model.dtype if model is not None else "unknown"
 
 
-def _asked_dtype(call: Call) -> str:
+def _requested_dtype(call: Call) -> str:
     """Return the dtype class that a `dtype` argument requests; empty if there is none."""
     given = [call.binding.values[name] for name in ("dtype", "args") if name in call.binding.given]
     flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
@@ -231,7 +231,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         batched=source.batched,
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
-        dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
+        dtype=_requested_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
         rank=overlap.rank(call, fact.moves, source) if fact.moves in {"row", "rows"} else _rank(call, fact, source),
         contiguous=_view_layout(call, fact, source),
         counted=source.counted,
