@@ -47,8 +47,8 @@ def construct(
         key = _key(interp, state, cls, arguments)
     except _NotComparable:
         return run(state)
-    known = state.twins.get(key)
-    if isinstance(known, heap_templates.Twin):
+    known = state.templates.get(key)
+    if isinstance(known, heap_templates.Template):
         interp.fuel.counters["constructions_repeated"] += 1
         return [(state, heap_templates.make(state, known))]
     moment = heap_templates.mark(state)
@@ -58,9 +58,9 @@ def construct(
         (after, heap_templates.made_since(after, moment, value)) for after, value in results if isinstance(value, Ref)
     ]
     if len(made) == len(results) == 1 and steps - interp.fuel.steps >= _SHORT and interp.fuel.steps >= 0:
-        after, twin = made[0]
-        if twin is not None:
-            after.twins[key] = twin
+        after, template = made[0]
+        if template is not None:
+            after.templates[key] = template
     return results
 
 

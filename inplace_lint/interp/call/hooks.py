@@ -22,7 +22,7 @@ from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, Ref, RefId, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 Live = Callable[[Interpreter, Frame, State, Ref, Arguments, int], Results]
@@ -32,7 +32,7 @@ _BEFORE, _AFTER = traits.HOOKS_BEFORE, traits.HOOKS_AFTER
 Hooks = traits.Trait[RefId, tuple[Value, ...]]
 
 
-def _register(act: Act) -> Results:
+def _register(act: IntrinsicCall) -> Results:
     """Mark a module as having a backward hook."""
     receiver = act.receiver()
     if receiver is not None:
@@ -40,8 +40,8 @@ def _register(act: Act) -> Results:
     return [(act.state, act.unknown())]
 
 
-def _forward(when: Hooks) -> Callable[[Act], Results]:
-    def act_forward(act: Act) -> Results:
+def _forward(when: Hooks) -> Callable[[IntrinsicCall], Results]:
+    def act_forward(act: IntrinsicCall) -> Results:
         """Register a function that runs before or after each call of a module."""
         receiver = act.receiver()
         given = len(act.arguments.positional) + len(act.arguments.keywords)
@@ -96,7 +96,7 @@ def _replaced(given: Arguments, changed: Value) -> Arguments:
     return Arguments(positional, given.keywords, {}, given.unknown)
 
 
-def _gradient_hook(act: Act) -> Results:
+def _gradient_hook(act: IntrinsicCall) -> Results:
     """Run a hook on a gradient, for frameworks whose gradients are leaves of their own."""
     facts = act.interp.context.default()
     tensor = act.state.tensor(act.positional(0))
@@ -135,7 +135,7 @@ def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:
     return state.new(replace(tensor, leaf=False, nodes=(node,), base=base, view=View.HOOKED, made=made))
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "backward_hook": _register,
     "forward_hook": _forward(_AFTER),
     "forward_pre_hook": _forward(_BEFORE),

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import NONE, Dotted, Ref, Value
 from inplace_lint.interp.frame import Arguments
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 _DEEPEST = 1  # an independent distribution wraps another one
 
 
-def _object(act: Act) -> Results:
+def _object(act: IntrinsicCall) -> Results:
     """Construct a library object that holds its arguments, or what its constructor makes of them."""
     name, state = act.form.name, act.state
     facts = act.interp.context.facts_of(name)
@@ -40,7 +40,7 @@ def _object(act: Act) -> Results:
     return [(state, state.new(Instance(Dotted(name), attrs, opaque=True)))]
 
 
-def _of_object(act: Act) -> Results:
+def _of_object(act: IntrinsicCall) -> Results:
     """Call a method of a library object."""
     owner, _, method = act.form.name.rpartition(".")
     exprs = {key - 1 if isinstance(key, int) else key: expr for key, expr in act.arguments.exprs.items() if key != 0}
@@ -49,7 +49,7 @@ def _of_object(act: Act) -> Results:
     return act.interp.apply_op(act.frame, act.state, name, rest, act.at, instance=act.receiver())
 
 
-def _of_objects(act: Act) -> Results:
+def _of_objects(act: IntrinsicCall) -> Results:
     """Call a function on library objects: it may read all tensors that they hold."""
     name = act.form.name
     kept = tuple(found for value in act.values.values() for found in _kept(act, value, 0))
@@ -57,7 +57,7 @@ def _of_objects(act: Act) -> Results:
     return act.interp.apply_op(act.frame, act.state, inner, Arguments(kept), act.at)
 
 
-def _kept(act: Act, value: Value, depth: int) -> Iterator[Value]:
+def _kept(act: IntrinsicCall, value: Value, depth: int) -> Iterator[Value]:
     instance = act.state.instance(value)
     for attribute in instance.attrs.values() if instance is not None and depth <= _DEEPEST else ():
         if act.state.tensor(attribute) is not None and isinstance(attribute, Ref):
@@ -66,4 +66,8 @@ def _kept(act: Act, value: Value, depth: int) -> Iterator[Value]:
             yield from _kept(act, attribute, depth + 1)
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {"object": _object, "of_object": _of_object, "of_objects": _of_objects}
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
+    "object": _object,
+    "of_object": _of_object,
+    "of_objects": _of_objects,
+}

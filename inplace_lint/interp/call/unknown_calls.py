@@ -43,5 +43,5 @@ def unknown_call(
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), "input" if known else "")
     materialise.remember_history(state, result, function, arguments, site)
     if isinstance(function, Sym):
-        state_dict.of_stranger(interp, state, function, arguments, site)
+        state_dict.track_opaque_module(interp, state, function, arguments, site)
     return [(state, result)]

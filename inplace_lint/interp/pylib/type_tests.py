@@ -79,7 +79,7 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
 
 
 def derives(interp: Interpreter, value: Value, cls: Value) -> bool | None:
-    """Return whether `issubclass(value, cls)`; None where that is not known."""
+    """Evaluate `issubclass(value, cls)`; None if unknown."""
     mro = interp.context.mro(value)
     if cls in mro or any(_same_library(interp, entry, cls) or _derives_builtin(entry, cls) for entry in mro):
         return True
