@@ -1,4 +1,4 @@
-"""Puts the parts of the interpreter together behind the seam."""
+"""Assembles the parts of the interpreter into one object, which they call each other through."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from inplace_lint.interp.transfer import apply
 
 class TapeInterpreter:
     """
-    The one `Interpreter`: each method is a function of the part that it stands for, with no call in between.
+    The implementation of `Interpreter`: each method is a function of one of the parts, with no call in between.
 
-    `opinions`: what is no fault is reported as well. `query` is told of all writes.
+    With `opinions`, writes that are no fault are reported as well. `query` listens to all writes.
     """
 
     __slots__ = ("context", "fuel", "listeners")
@@ -33,7 +33,7 @@ class TapeInterpreter:
     run_in_place = statements.run_in_place
     call = calls.call
     construct = instances.construct
-    settle = instances.settle
+    construct_pending = instances.construct_pending
     apply_op = apply.call_op
     get_attribute = attributes.get
     set_attribute = attributes.set_

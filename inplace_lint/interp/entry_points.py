@@ -20,9 +20,9 @@ from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, 
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import branch_forcing, symbolic_args
-from inplace_lint.interp.branch_forcing import Choice
+from inplace_lint.interp.branch_forcing import ForcedArguments
 from inplace_lint.interp.call import module_containers
-from inplace_lint.interp.call.waiting import settled
+from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.expr import environment, subscripts
 from inplace_lint.interp.frame import Arguments, Frame
@@ -38,6 +38,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import Flow
 from inplace_lint.workspace import call_graph
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
@@ -48,7 +49,7 @@ _INFERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A breach found from one entry point: on how many of its paths, of how many."""
+    """A breach found from one entry point, with the number of its paths that have it and of all its paths."""
 
     event: Event
     paths: int
@@ -79,20 +80,20 @@ def run_all(interp: Interpreter) -> list[Found]:
             cut.add(item)
     for item in order.items:
         if item not in cut:
-            found.extend(_run_choices(interp, item))
+            found.extend(_run_forced_branches(interp, item))
     return found
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
-    """Start an entry point: modules are in the state in which their own statements left them."""
+    """Start an entry point on module scopes as their own statements left them."""
     interp.fuel.start_root()
     base = interp.context.base = interp.context.base or State(interp.context.symbols)
-    # What earlier entry points read of modules is bound once for all later ones.
-    asked, interp.context.bound = dict.fromkeys(interp.context.bound), []
-    for path, name in asked:
+    # Module variables that earlier entry points read are evaluated once for all later ones.
+    read, interp.context.bound = dict.fromkeys(interp.context.bound), []
+    for path, name in read:
         environment.find(interp, base, path, name)
     interp.context.bound = []
-    # A function that only leads to others that write is run for what it passes to these.
+    # A function that only calls others that write is run for the arguments that it passes to these.
     full = item.kind == "class" or schedule.writes(item)
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
@@ -109,23 +110,22 @@ def _run_script(interp: Interpreter) -> list[Found]:
     interp.context.under_way.update(item.slice for item in script)
     for item in script:
         after: list[State] = []
-        width = interp.fuel.share(len(states))
-        for state in states:
-            env = module_env(state, interp.context.path)
-            frame = Frame(env, interp.context.path, item.slice)
-            outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
-            after.extend(outcome.state for outcome in outcomes)
-        interp.fuel.width = width
+        with interp.fuel.shared(len(states)):
+            for state in states:
+                env = module_env(state, interp.context.path)
+                frame = Frame(env, interp.context.path, item.slice)
+                outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
+                after.extend(outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE)
         states = statements.distinct(interp, after) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)
     return _collect([(state, NONE) for state in states])
 
 
-def _run_choices(interp: Interpreter, item: Definition) -> list[Found]:
-    """Run a function or class again, on arguments that take it to a branch that may write and was not taken yet."""
+def _run_forced_branches(interp: Interpreter, item: Definition) -> list[Found]:
+    """Run a function or class again, on arguments that force branches that may write and were not taken yet."""
     found: list[Found] = []
-    tried: set[Choice] = set()
+    tried: set[ForcedArguments] = set()
     while len(tried) < CHOICES:
         choice = next((choice for choice in branch_forcing.untaken(interp, item) if choice not in tried), None)
         if choice is None:
@@ -137,27 +137,27 @@ def _run_choices(interp: Interpreter, item: Definition) -> list[Found]:
     return found
 
 
-def _run_function(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
+def _run_function(interp: Interpreter, item: Definition, choice: ForcedArguments | None = None) -> list[Found]:
     state, frame = _start(interp, item)
     function = environment.module_variable(interp, state, interp.context.path, item.name)
     if not isinstance(function, Closure):
         return []
-    interp.fuel.lazy = not schedule.writes(item)
-    arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
-    if choice is not None:
-        arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-    if _runs_unrecorded(interp, item.name):
-        state.modes = replace(state.modes, grad=False)
-    elif schedule.only_sets_up(interp.context.outline, item.name):
-        symbolic_args.without_history(interp, state, arguments)
-    results: list[tuple[State, Value]] = []
-    for after, value in interp.call(frame, state, function, arguments, 0):
-        results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+    with interp.fuel.scope(lazy=not schedule.writes(item)):
+        arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
+        if choice is not None:
+            arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
+        if _runs_unrecorded(interp, item.name):
+            state.modes = replace(state.modes, grad=False)
+        elif schedule.only_sets_up(interp.context.outline, item.name):
+            symbolic_args.without_history(interp, state, arguments)
+        results: list[tuple[State, Value]] = []
+        for after, value in interp.call(frame, state, function, arguments, 0):
+            results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
     return _finish(interp, results)
 
 
 def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
-    """Tell whether all of the file that uses a function or method of this name runs without recording gradients."""
+    """Check whether all uses in the file of a function or method of this name run without recording gradients."""
     framework = interp.context.default().framework.name
 
     def stops(decorator: str) -> bool:
@@ -168,7 +168,7 @@ def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
 
 
 def _is_sequence(state: State, value: Value) -> bool:
-    """Return whether a function returned a sequence of modules, made by itself for its callers to run."""
+    """Check whether a function returned a sequence of modules, which it made for its callers to run."""
     instance = state.instance(value)
     if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
         return False
@@ -181,11 +181,11 @@ def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> l
     return interp.call(frame, state, module, Arguments((given,)), 0)
 
 
-def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
+def _run_class(interp: Interpreter, item: Definition, choice: ForcedArguments | None = None) -> list[Found]:
     """
     Construct the class, run what a call of it runs, then each method that writes and was not run by that.
 
-    With a choice: on its arguments, and of the methods only the one that it is about.
+    With forced arguments: construct it on these, and of the methods run only the one that they are for.
     """
     state, frame = _start(interp, item)
     cls = environment.class_of(interp, state, frame, item)
@@ -193,7 +193,7 @@ def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = No
         return []
     unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
     if choice is None and None in interp.context.constructed.get(id(cls), ()) and not unseen:
-        # Constructed on objects that live on the paths of another entry point, which ran it: nothing to run it on here.
+        # Its arguments exist only on the paths of another entry point, which ran it: there are none to run it on here.
         return []
     choice = _open(interp, state, cls, choice)
     if choice is not None and not choice.made and not choice.own:
@@ -228,32 +228,33 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    interp.fuel.lazy = interp.fuel.shallow = True
-    made = [
-        (after, receiver)
-        for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
-        for after in settled(interp, frame, constructed, receiver)
-    ] or _unmade(interp, state, cls)
+    with interp.fuel.scope(lazy=True, shallow=True):
+        made = [
+            (after, receiver)
+            for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
+            for after in constructed_paths(interp, frame, constructed, receiver)
+        ]
+    made = made or _unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     for method in schedule.pending_methods(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member, None))
     return found
 
 
-def _open(interp: Interpreter, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
-    """Return the part of a choice that the program leaves open: what is unknown where it constructs the class."""
+def _open(interp: Interpreter, state: State, cls: ClassValue, choice: ForcedArguments | None) -> ForcedArguments | None:
+    """Return the forced arguments that the program leaves open: those unknown where it constructs the class."""
     known = interp.context.constructed.get(id(cls), ())
     if choice is None or not known:
         return choice
     init = interp.lookup(state, cls, "__init__")
     if known[0] is None or not isinstance(init, Closure):
-        return Choice(choice.name, (), ())
+        return ForcedArguments(choice.name, (), ())
     left = branch_forcing.left_open(init.function, symbolic_args.thawed(state.fork(), known[0]), dict(choice.made))
-    return Choice(choice.name, tuple(left.items()), ())
+    return ForcedArguments(choice.name, tuple(left.items()), ())
 
 
 def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
-    """Call a container of modules that has no method of its own for it, such as a subclass of a sequence of them."""
+    """Call instances of a module container that defines no method for it, such as a subclass of a sequence."""
     interp.fuel.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     for constructed, receiver in made:
@@ -264,7 +265,7 @@ def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State
 
 
 def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
-    """Return the method that a call of an instance runs; empty when the class is not a module."""
+    """Return the name of the method that a call of an instance runs; empty when the class is no module."""
     framework = interp.context.is_module(cls)
     if framework is None:
         return ""
@@ -278,12 +279,11 @@ def _run_method(
     made: Sequence[tuple[State, Value]],
     cls: ClassValue,
     name: str,
-    choice: Choice | None,
+    choice: ForcedArguments | None,
 ) -> list[Found]:
-    """Run a method on what the constructor made, each path of it in a state of its own."""
-    interp.fuel.start_root(paths=PATHS_IN_METHOD)
+    """Run a method on each constructed instance, on a fork of its state."""
+    interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
     results: list[tuple[State, Value]] = []
-    interp.fuel.share(len(made))
     unrecorded = not name.startswith("__") and _runs_unrecorded(interp, name)
     for constructed, receiver in made:
         state = constructed.fork()
@@ -308,13 +308,13 @@ def _run_method(
 
 
 def _constructed(
-    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int, choice: Choice | None
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int, choice: ForcedArguments | None
 ) -> list[tuple[State, Value]]:
     """
-    Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
+    Construct a class on its defaults and on unknown values; return an unknown instance if that fails.
 
-    With a choice: on that, and nothing if it fails, since such arguments are refused. A class that only leads to
-    others that write gets one path: these are constructed on their own as well.
+    With forced arguments: return nothing if it fails, since they are refused. A class that only leads to others that
+    write gets one path, since these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
@@ -328,11 +328,10 @@ def _constructed(
     candidates = candidates or [symbolic_args.nothing()]
     if choice is not None and isinstance(init, Closure):
         candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
-    width, interp.fuel.width = interp.fuel.width, paths
     made: list[tuple[State, Value]] = []
-    for arguments in candidates:
-        made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
-    interp.fuel.width = width
+    with interp.fuel.scope(paths=paths):
+        for arguments in candidates:
+            made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     if choice is not None:
@@ -341,7 +340,7 @@ def _constructed(
 
 
 def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
-    """Return an unknown instance of a class of whose constructor no path came to its end."""
+    """Return an unknown instance of a class whose constructor completes on no path."""
     interp.fuel.counters["constructors_without_a_path"] += 1
     return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
 
@@ -355,7 +354,7 @@ def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
 
 
 def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list[Found]:
-    """Run the backward that a training program would, from all that was returned."""
+    """Run backward from all that was returned, as a training program would."""
     for state, value in results:
         if state.modes.grad is not False:
             roots = list(_tensors_below(state, value, set(), 0))
@@ -365,7 +364,7 @@ def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list
 
 
 def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
-    """Return the tensors in a result, in its tuples, lists, dicts and attributes; parameters are no results."""
+    """Return the tensors in a result, in its tuples, lists, dicts and attributes, except parameters."""
     tensor = state.tensor(value)
     if tensor is not None:
         if not tensor.param and tensor.nodes:
@@ -380,7 +379,7 @@ def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> It
 
 
 def _held(state: State, value: Value) -> Sequence[Value]:
-    """Return what a result holds, as far as it is known."""
+    """Return the known values in a result."""
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Sym):

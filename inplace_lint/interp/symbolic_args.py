@@ -1,4 +1,11 @@
-"""The arguments that an entry point is run on when nothing in the file says what they are."""
+"""
+Symbolic arguments: the arguments on which an entry point runs.
+
+    def forward(self, x, scale: float, mode="fast"): ...
+
+Here `x` is an unknown input, `scale` an unknown number, and `mode` its default. Arguments on which the file itself
+constructs a class take precedence over such ones; `frozen` and `thawed` carry them from one path to another.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +64,11 @@ _KINDS = {
 
 
 _DEEPEST = 12
-_POSITIONS = frozenset({"i", "idx", "ind", "index"})  # what a data set calls the position that it is asked for
+_POSITIONS = frozenset({"i", "idx", "ind", "index"})  # names of the position in `__getitem__` of a data set
 
 
 class _Box(NamedTuple):
-    """A list or dict, independent of any state."""
+    """The portable form of a list or dict."""
 
     kind: str
     keys: tuple[Hashable, ...]
@@ -70,7 +77,7 @@ class _Box(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """An instance, independent of any state."""
+    """The portable form of an instance."""
 
     cls: ClassValue | Dotted
     opaque: bool
@@ -81,17 +88,17 @@ class _Made(NamedTuple):
 
 
 class _Leaf(NamedTuple):
-    """A parameter or buffer, independent of any state."""
+    """The portable form of a parameter or buffer."""
 
     tensor: Tensor
 
 
-class _NotPortable(Exception):  # noqa: N818 - no error: the arguments are then not remembered
-    """A value lives on one path only."""
+class _NotPortable(Exception):  # noqa: N818 - not an error: the arguments are then not recorded
+    """Raised for a value that exists on one path only."""
 
 
 def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
-    """Return arguments in a form that another path can use; None when they hold objects of this path."""
+    """Return arguments in a form that another path can use; None when they contain objects of this path."""
     try:
         positional = tuple(_frozen(state, value) for value in arguments.positional)
         return positional, tuple((name, _frozen(state, value)) for name, value in arguments.keywords)
@@ -137,7 +144,7 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
 
 
 def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
-    """Return frozen arguments on another path, with new lists and dicts."""
+    """Return frozen arguments as values of another path, with new objects."""
     positional, keywords = entry
     assert isinstance(positional, tuple)
     assert isinstance(keywords, tuple)
@@ -147,7 +154,7 @@ def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
     )
 
 
-def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` made
+def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form
     if isinstance(form, _Box):
         items = tuple(_thawed(state, item) for item in form.items)
         if form.kind == "dict":
@@ -179,14 +186,14 @@ def nothing() -> Arguments:
 def of_function(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value], skip: int
 ) -> Arguments:
-    """Return the arguments of a function or `forward`: defaults that are plain constants, and unknown values."""
+    """Return symbolic arguments for a function or `forward`: constant defaults, else unknown values."""
     return _arguments(interp, state, function, defaults, skip, none_is_open=True)
 
 
 def of_constructor(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value]
 ) -> Arguments:
-    """Return the arguments of a constructor: its defaults, and unknown values where it has none."""
+    """Return symbolic arguments for a constructor: its defaults, else unknown values."""
     return _arguments(interp, state, function, defaults, 1, none_is_open=False)
 
 
@@ -242,7 +249,7 @@ def _input(
 
 
 def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:
-    """Return the arguments of a constructor, with instances of annotated classes for unknown ones."""
+    """Replace unknown arguments of a constructor by instances of the classes that their annotations name."""
     params = {param.name: param for param in function.params[1:]}
     positional = [
         _completed(interp, state, function, param, value)
@@ -261,7 +268,7 @@ def _completed(interp: Interpreter, state: State, function: ir.Function, param: 
 
 
 def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
-    """Replace the tensors among the arguments by plain ones that require no grad."""
+    """Replace the tensors among the arguments by leaves that require no grad."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
         ref = (
             materialise.materialise(interp, state, value) if isinstance(value, Sym) and value.kind == "tensor" else None
@@ -302,7 +309,7 @@ def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
 
 
 def kind_of(annotation: ir.Expr | None) -> str:
-    """Return the kind of value that an annotation names."""
+    """Return the kind of value that an annotation names; empty if it is none of those known."""
     match annotation:
         case ir.Name(_, name) | ir.Attr(_, _, name):
             return _KINDS.get(name, "")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inplace_lint.domain import heap_templates, traits
 from inplace_lint.domain.heap import ListObject, Tensor
-from inplace_lint.domain.id_renaming import Renumbering
+from inplace_lint.domain.id_renaming import IdRenaming
 from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import Lifetime, Owner, Trait
 from inplace_lint.domain.values import Const, Ref, Tuple
@@ -55,7 +55,7 @@ class Construction:
     def values(self) -> list[object]:
         return [True, self.tensor, (self.made, self.before), Tuple((self.tensor, Const(1)))]
 
-    def twin(self) -> heap_templates.Twin | None:
+    def template(self) -> heap_templates.Template | None:
         return heap_templates.made_since(self.state, self.moment, self.made)
 
 
@@ -113,12 +113,12 @@ def test_a_trait_of_what_was_made_is_copied_under_the_new_id_with_its_value_rena
     number, values = there.number(trait), there.values()
     there.state.set_trait(trait, key_of(number, name), values[first])
     there.state.set_trait(trait, key_of(number, name), values[last])
-    twin = there.twin()
-    assert twin is not None
+    template = there.template()
+    assert template is not None
     for _ in range(2):
         before = traits_of(there.state)
-        copy = heap_templates.make(there.state, twin)
-        moved = Renumbering(twin.start, copy.id - there.made.id)
+        copy = heap_templates.make(there.state, template)
+        moved = IdRenaming(template.start, copy.id - there.made.id)
         added = {(trait, key_of(moved.number(number), name)): moved.thing(values[last])}
         assert traits_of(there.state) == before | added
         assert moved.number(number) != number
@@ -129,41 +129,41 @@ def test_a_trait_of_a_made_object_that_the_result_does_not_lead_to_is_not_copied
     there = Construction(history)
     apart = there.state.new_storage() if trait.owner is Owner.STORAGE else there.state.new(ListObject(())).id
     there.state.set_trait(trait, key_of(apart, name), True)
-    twin = there.twin()
-    assert twin is not None
-    assert twin.traits == ()
+    template = there.template()
+    assert template is not None
+    assert template.traits == ()
 
 
 @given(steps(), some(Owner.SYMBOL), NAMES)
 def test_a_trait_of_an_unknown_that_was_made_is_ignored(history, trait, name):
     there = Construction(history)
     there.state.set_trait(trait, key_of(there.number(trait), name), True)
-    twin = there.twin()
-    assert twin is not None
-    assert twin.traits == ()
+    template = there.template()
+    assert template is not None
+    assert template.traits == ()
 
 
 @given(steps(), some(Owner.SYMBOL, *OF_HEAP), NAMES)
 def test_a_trait_of_anything_older_bars_the_copy(history, trait, name):
     there = Construction(history)
     there.state.set_trait(trait, key_of(there.number(trait, new=False), name), True)
-    assert there.twin() is None
+    assert there.template() is None
 
 
 @given(steps(), some(Owner.WHOLE), st.sampled_from([None, Ref(99), ("slice", "name")]))
 def test_a_trait_of_the_path_as_a_whole_bars_the_copy(history, trait, key):
     there = Construction(history)
     there.state.set_trait(trait, key, True)
-    assert there.twin() is None
+    assert there.template() is None
 
 
 @given(steps(), some(*Owner, copied=False), NAMES, st.booleans())
 def test_a_derived_trait_and_one_of_a_call_or_an_entry_point_neither_is_copied_nor_bars(history, trait, name, new):
     there = Construction(history)
     there.state.set_trait(trait, key_of(there.number(trait, new=new), name), True)
-    twin = there.twin()
-    assert twin is not None
-    assert twin.traits == ()
+    template = there.template()
+    assert template is not None
+    assert template.traits == ()
 
 
 @given(steps(), some(*Owner), NAMES, st.booleans())
@@ -171,9 +171,9 @@ def test_a_trait_that_was_set_before_the_construction_is_none_of_its(history, tr
     state = run(started(), history)
     state.set_trait(trait, key_of(state.next_id + 2 * new, name), True)
     moment = heap_templates.mark(state)
-    twin = heap_templates.made_since(state, moment, state.new(ListObject(())))
-    assert twin is not None
-    assert twin.traits == ()
+    template = heap_templates.made_since(state, moment, state.new(ListObject(())))
+    assert template is not None
+    assert template.traits == ()
 
 
 # -- forks -------------------------------------------------------------------------------------------------------------

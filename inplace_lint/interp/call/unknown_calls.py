@@ -1,4 +1,8 @@
-"""Calls of what is not known."""
+"""
+Calls of unknown functions.
+
+    whatever(x, names)      # returns an unknown value; `names`, a list, may have any content from here on
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from inplace_lint.interp.transfer import materialise
 def unknown_call(
     interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
 ) -> Results:
-    """Give an unknown result; containers passed to the call may have any content from here on."""
+    """Return an unknown result; containers passed to the call may have any content from here on."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
@@ -38,5 +42,5 @@ def unknown_call(
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), "input" if known else "")
     materialise.remember_history(state, result, function, arguments, site)
     if isinstance(function, Sym):
-        state_dict.of_stranger(interp, state, function, arguments, site)
+        state_dict.track_opaque_module(interp, state, function, arguments, site)
     return [(state, result)]

@@ -1,4 +1,4 @@
-"""`with`: contexts that set a mode of the framework, those of the program, and all others, which have no effect."""
+"""Runs `with`: contexts that set a mode of the framework or handle exceptions, those of the program, and all others."""
 
 from __future__ import annotations
 
@@ -26,18 +26,22 @@ def run_with(interp: Interpreter, frame: Frame, state: State, node: ir.With) -> 
 def _run(
     interp: Interpreter, frame: Frame, state: State, items: Sequence[ir.WithItem], body: Sequence[ir.Stmt]
 ) -> Outcomes:
-    """Enter the contexts from left to right, run what stands inside, and leave them."""
+    """Enter the contexts from left to right, run the body, and leave them."""
     if not items:
         return interp.execute(frame, state, body)
     item = items[0]
     at = item.context.at if isinstance(item.context, ir.Call) else 0
 
+    handled = exceptional_flow.waits_for(item.context)
+
     def inside(live: State, value: Value) -> Outcomes:
         states = [live] if item.target is None else interp.assign(frame, live, item.target, value)
-        return [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
+        with interp.fuel.listening(bool(handled)):
+            left = [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
+        return exceptional_flow.suppress(interp, frame, handled, left) if handled else left
 
     outcomes: Outcomes = []
-    expects = exceptional_flow.expects(item.context, interp.context.default().framework.errors)
+    expects = exceptional_flow.expects(handled, interp.context.default().framework.errors)
     for after, value in interp.evaluate(frame, state, item.context):
         if expects:
             after.modes = replace(after.modes, expects="all")

@@ -1,4 +1,4 @@
-"""Methods of lists, dicts, tuples, strings and numbers, on symbolic values."""
+"""Methods of lists, dicts, tuples, strings and numbers on symbolic values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inplace_lint.interp.pylib import constant_folding
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
-    """Give what a method of a builtin type returns."""
+    """Run a method of a builtin type and return its result."""
     receiver = function.receiver
     assert receiver is not None
     known = constant_folding.method(state, function.name, receiver, arguments.positional, arguments.keywords)
