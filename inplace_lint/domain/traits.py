@@ -106,19 +106,11 @@ HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)
 
 # About the frame of a call.
 COMPREHENSION: Trait[RefId, bool] = Trait("comprehension", Owner.OBJECT, Lifetime.CALL)
-BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
-FETCHED: Trait[tuple[RefId, str], bool] = Trait("fetched", Owner.OBJECT, Lifetime.CALL)
 YIELDED: Trait[RefId, Ref] = Trait("yielded", Owner.OBJECT, Lifetime.CALL)
 LEFT_BODY: Trait[RefId, tuple[Enum, Value]] = Trait("left the body of `with`", Owner.OBJECT, Lifetime.CALL)
 LENGTH: Trait[SymId, int] = Trait("length", Owner.SYMBOL, Lifetime.CALL)
 
 # Of objects.
-KEPT: Trait[RefId, Kept] = Trait("kept", Owner.OBJECT)
-KEPT_FOR_LATER: Trait[RefId, Place] = Trait("kept for later", Owner.OBJECT)
-KEPT_ALIASES: Trait[StorageId, tuple[Ref, ...]] = Trait("kept aliases", Owner.STORAGE)
-REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
-STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
-ESCAPED: Trait[RefId, bool] = Trait("escaped", Owner.OBJECT)
 ATTRIBUTE: Trait[tuple[RefId, str], Value] = Trait("attribute", Owner.OBJECT)
 SWITCH: Trait[RefId, Switch] = Trait("switch", Owner.OBJECT)
 SAVED: Trait[RefId, tuple[Value, ...]] = Trait("saved", Owner.OBJECT)
@@ -145,3 +137,16 @@ MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
 LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
 TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)
 STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
+
+# Of the checkers (`interp/checkers`): nothing that is evaluated depends on them. `clobbered` and `self_average`:
+BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
+# `kept_values`:
+FETCHED: Trait[tuple[RefId, str], bool] = Trait("fetched", Owner.OBJECT, Lifetime.CALL)
+KEPT: Trait[RefId, Kept] = Trait("kept", Owner.OBJECT)
+KEPT_ALIASES: Trait[StorageId, tuple[Ref, ...]] = Trait("kept aliases", Owner.STORAGE)
+REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
+# `kept_values` and `kept_states`:
+KEPT_FOR_LATER: Trait[RefId, Place] = Trait("kept for later", Owner.OBJECT)
+STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
+# `alias_query`:
+ESCAPED: Trait[RefId, bool] = Trait("escaped", Owner.OBJECT)

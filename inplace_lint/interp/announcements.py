@@ -1,14 +1,14 @@
 """
 What the evaluators announce while a program runs, for the checkers that listen.
 
-An evaluator knows what happens (a value is stored, an op writes), a checker knows what is wrong with that. So that
-neither has to know the other, the evaluator announces it, and `assembly.py` says who listens.
+An evaluator knows what happens (a value is stored, an op writes), a checker knows when that is a fault. Neither imports
+the other: the evaluator announces what happens, and `assembly.py` subscribes the checkers.
 
     call.interp.listeners.write(call, part, ref, tensor)      # an evaluator: the framework lets this write pass
 
     write=to_all(kept_values.write, escaped.write),           # assembly.py: these two are called, in this order
 
-A listener may report to the state and set traits that nobody but checkers reads; it changes nothing that is evaluated.
+A listener may report events and set the traits of checkers; nothing that it does changes what is evaluated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Given = ParamSpec("Given")
 @dataclass(frozen=True, slots=True)
 class Listeners:
     """
-    Who is called at which moment: one callable for each announcement.
+    The callable of each announcement.
 
     Variables:
 
@@ -67,8 +67,8 @@ class Listeners:
     * `read_state(state, place, ref)`: a tensor of a module was returned as a part of its state.
     * `load_state(state, framework, read, pairs)`: a state is about to be written to a module: `pairs` are the values in
       it, each with the parameter or buffer that it is written to. `read` is the call.
-    * `change_gradients(state, framework, write, owners, how)`: the gradients of these parameters were or are about to
-      be written where they lie: set to zero ("gradient"), or added to by backward ("sum"). `write` is the call.
+    * `change_gradients(state, framework, write, owners, how)`: the gradients of these parameters are written in
+      place: set to zero ("gradient"), or added to by backward ("sum"). `write` is the call.
     """
 
     bind: Callable[[Frame, State, str, Value, ir.Expr | None], None]

@@ -1,13 +1,13 @@
 """
-Who holds the memory of a tensor at the moment of a write, besides the variable or attribute that it is written through.
+Collects what else refers to the memory of a tensor when it is written, for fixes.
 
     identity = x
-    x += 1               # `identity` holds it as well: `x = x + 1` would leave it the old values
+    x += 1               # `identity` refers to it as well: `x = x + 1` would leave it the old values
     self.cache = y
     y.relu_()            # so does an attribute
 
-Asked only for the writes that findings name, on a second run of the program that found them: it looks at everything
-that a variable in reach leads to. What it cannot see makes it say that others hold the tensor.
+A query listens only on a second run of the program, and only to the writes that findings name: it searches everything
+that can be reached from a live variable. Where it cannot see all references, it says that there are others.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.
 @dataclass(frozen=True, slots=True)
 class Holding:
     """
-    What a write met.
+    What referred to the memory of a tensor when it was written.
 
-    `call` is the expression that wrote, seen from the function whose code it stands in. `owner` is the shortest
+    `call` is the expression that wrote, in the function whose code contains it. `owner` is the shortest
     variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without
-    one; `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
-    `others`: attributes, containers, callers, or somebody unknown, may hold it. `foreign`: it was made before the
-    function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees
-    the write; `base`: something else holds one; `taken`: this function took it as a part of one. `floating`: it is
-    known to hold floating numbers. `cast`: the op chooses its types by itself. `param`: it is a parameter, or part
-    of one. `bound`: the owner is an attribute that an object of a library needs as it is. `gradient`: a gradient
-    flows into what is written from another operand. `unrecorded`: gradients were off, so that the tensor kept the
-    history it had, which a new one would not have.
+    one; `item`: what is written is an item of a list or dict. `names` are the local variables that refer to the memory.
+    `others`: attributes, containers, callers or unknown code may refer to it. `foreign`: it was made before the
+    function was called, or its origin is not known. `bases` are the local variables that refer to a larger tensor
+    which shares the write; `base`: something else refers to one; `taken`: this function took it as a part of one.
+    `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `param`: it is a
+    parameter, or part of one. `bound`: the owner is an attribute that an object of a library needs as it is.
+    `gradient`: a gradient flows into what is written from another operand. `unrecorded`: gradients were off, so that
+    the tensor kept its history, which a new one would not have.
     """
 
     call: Place
@@ -83,9 +83,9 @@ class Holding:
 
 class AliasQuery:
     """
-    Collects who holds what is written at some places.
+    Collects what refers to the tensors that are written at some places.
 
-    `places` are those of writes, or of flags that make a call write. `holdings` is what each run of such a write met.
+    `places` are those of writes, or of flags that make a call write. `holdings` is the answer for each.
     """
 
     __slots__ = ("holdings", "places")
@@ -95,14 +95,10 @@ class AliasQuery:
         self.holdings: dict[Place, set[Holding]] = {}
 
     def attempt(self, call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
-        """Add who holds what a call writes, if the place of the write or of its flag is looked at."""
-        looked_at = [
-            key for key in (Place(call.frame.slice, call.at), call.flag) if key is not None and key in self.places
-        ]
-        if looked_at:
-            found = _holding(call, part, ref, tensor)
-            for key in looked_at:
-                self.holdings.setdefault(key, set()).add(found)
+        """Add what refers to the tensor that a call writes, if the place of it or of its flag is looked at."""
+        for key in (Place(call.frame.slice, call.at), call.flag):
+            if key is not None and key in self.places:
+                self.holdings.setdefault(key, set()).add(_holding(call, part, ref, tensor))
 
     def hand_over(self, state: State, value: Value) -> None:
         """Remember that a call of which nothing is known may have kept the tensors in its argument."""
@@ -143,12 +139,12 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
 
 
 def _is_all(tensor: Tensor) -> bool:
-    """Say whether a view is all of what it is a view of, in another shape."""
+    """Check whether a view has all elements of its base, in another shape."""
     return tensor.part is not None and all(move in {"all", "axes"} for move, _, _ in tensor.part)
 
 
 def _owner(state: State, frame: Frame, expr: ir.Expr | None, storage: StorageId) -> str:
-    """Spell the shortest variable or attribute within an expression that is a tensor on this memory."""
+    """Return the text of the shortest variable or attribute within an expression that is a tensor on this memory."""
     chain: list[ir.Expr] = []
     while expr is not None:
         chain.append(expr)
@@ -168,7 +164,7 @@ def _owner(state: State, frame: Frame, expr: ir.Expr | None, storage: StorageId)
 
 
 def _value(state: State, frame: Frame, expr: ir.Expr) -> Value | None:
-    """Give what a local variable, or an attribute of what one is, stands for; nothing is run."""
+    """Return the value of a local variable or of an attribute reached from one, without evaluating anything."""
     match expr:
         case ir.Name(_, name):
             scope = state.heap[frame.env.id]
@@ -182,7 +178,7 @@ def _value(state: State, frame: Frame, expr: ir.Expr) -> Value | None:
 
 
 def _is_bound(state: State, frame: Frame, expr: ir.Expr | None, owner: str) -> bool:
-    """Say whether an owner is an attribute of an object whose class is a library's."""
+    """Check whether an owner is an attribute of an object whose class is a library's."""
     while isinstance(expr, ir.Attr | ir.Subscript | ir.Call) and text_of(expr) != owner:
         expr = expr.func if isinstance(expr, ir.Call) else expr.value
     holder = _value(state, frame, expr.value) if isinstance(expr, ir.Attr) and owner else None
@@ -191,18 +187,18 @@ def _is_bound(state: State, frame: Frame, expr: ir.Expr | None, owner: str) -> b
 
 
 def _has_attributes(state: State, ref: Ref) -> bool:
-    """Say whether something was set on the tensor object itself, which a new one would be without."""
+    """Check whether attributes were set on the tensor object itself, which a new tensor would not have."""
     return any(number == ref.id for (number, _), _ in state.all_traits(traits.ATTRIBUTE))
 
 
 def _is_unknown(state: State, tensor: Tensor) -> bool:
-    """Say whether the memory is that of a value of which nobody knows where it came from."""
+    """Check whether the memory is that of a value whose origin is not known."""
     unknowns = (state.tensor(ref) for _, ref in state.all_traits(traits.TENSOR))
     return any(known is not None and known.storage == tensor.storage for known in unknowns)
 
 
 def _held(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
-    """Give the paths from variables to tensors on the memory of one; a local variable is its name alone."""
+    """Return the paths from variables to tensors on the memory of one; that of a local variable is its name alone."""
     found: dict[str, list[Ref]] = {}
     seen: set[RefId] = set()
     waiting = list(_roots(state, frame))
@@ -221,9 +217,9 @@ def _held(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, lis
 
 def _roots(state: State, frame: Frame) -> Iterator[tuple[str, Value]]:
     """
-    Give the variables in reach: those of this function first, then those that may be read again later.
+    Yield the live variables: those of this function first, then those that may be read again later.
 
-    A function that was called before this one and has returned keeps nothing, unless another one was made in it.
+    The variables of a function that has returned are live only if a closure was made in it.
     """
     scope = state.heap[frame.env.id]
     if isinstance(scope, Names):
@@ -239,9 +235,9 @@ def _roots(state: State, frame: Frame) -> Iterator[tuple[str, Value]]:
 
 def _is_apart(state: State, one: Ref, other: Ref) -> bool:
     """
-    Say whether two tensors are different ones of the views that a call gave at once: these share no element.
+    Check whether two tensors are different ones of the views that one call returned: these share no element.
 
-    What a call gives at once lies side by side on the heap.
+    The results of one call have consecutive ids.
     """
     first, last = sorted((one.id, other.id))
     views = [state.tensor(Ref(RefId(number))) for number in range(first, last + 1)] if first != last else []
@@ -250,7 +246,7 @@ def _is_apart(state: State, one: Ref, other: Ref) -> bool:
 
 
 def _inside(state: State, value: Value) -> Iterator[tuple[str, Value]]:
-    """Give what a value leads to, with the name of the way."""
+    """Yield the values that a value refers to, each with a name for the reference."""
     match value:
         case Tuple(items):
             yield from (("item", item) for item in items)

@@ -1,14 +1,13 @@
 """
-Reads of a tensor that an earlier write changed under another name: what autograd cannot see.
+Reports reads of a tensor that an earlier write changed under another name: autograd cannot see these.
 
     identity = x
     out = self.relu(x)      # in place: `identity` is the same object
     return out + identity   # reads the overwritten values
 
-Only the very same object under two variables counts, or a view of what was overwritten as a whole; a write through a
-view of a buffer is what views are for, and one through the variable of a loop (`for p in (w, b): p -= step`) is what
-such a loop is for. After an explicit write (`x += 1`) the written name itself may be read; after a hidden one
-(`inplace=True`) it is suspect as well.
+Only the same object under two variables counts, or a view of a tensor that was overwritten as a whole. A write through
+a view of a buffer is intended, and so is one through the variable of a loop (`for p in (w, b): p -= step`). After an
+explicit write (`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`) that is reported too.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
 
 
 def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
-    """Say whether a write changed a tensor as a whole: it was written itself, or all of what it is a view of."""
+    """Check whether a write changed a tensor as a whole: the tensor itself was written, or all of its base."""
     if write.tensor == ref:
         return True
     return tensor.base is not None and write.tensor == tensor.base and write.touch.spelled in {"augmented", "call"}
@@ -88,7 +87,7 @@ def _is_turn(state: State, env: RefId, name: str, write: Write) -> bool:
 
 
 def _surprises(state: State, write: Write, env: RefId, name: str) -> bool:
-    """Say whether somebody who reads `name` would not expect this write."""
+    """Check whether the code that reads `name` does not show this write."""
     hidden = write.touch.flag is not None and not write.touch.dropped
     through = {
         variable

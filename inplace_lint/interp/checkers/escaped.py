@@ -1,5 +1,5 @@
 """
-Writes that leave the function they stand in: into what a caller passed, who may not know of it.
+Reports writes to what a caller passed: the caller may not expect them.
 
     def normalise(scores):
         scores -= scores.mean()         # the caller's tensor
@@ -9,7 +9,7 @@ Writes that leave the function they stand in: into what a caller passed, who may
     loss = (z * raw).sum()              # `raw` is no longer what it was
 
 A function that is called for its effect (`fill(x)` as a statement), whose name ends in an underscore, or that takes the
-tensor as `out`, says that it writes.
+tensor as `out`, is expected to write.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OUTPUT = "out"
 
 
 def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
-    """Report a write in a forward, and one into an argument: opinions, which only some users want."""
+    """Report a write in a forward, and one to an argument, neither of which need be a fault."""
     state, name = call.state, call.facts.framework.name
     expr = call.binding.exprs.get(part)
     touch = call.touch(part, expr, tensor)
@@ -42,7 +42,7 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
 
 
 def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
-    """Report a read of a tensor that a function wrote to which this function had passed it."""
+    """Report a read of a tensor that was written by a function to which this function had passed it."""
     frame, state = call.frame, call.state
     if known.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in known.names:
         return
@@ -65,7 +65,7 @@ def _function(frame: Frame) -> str:
 
 
 def _is_argument(call: Call, name: str) -> bool:
-    """Say whether a variable still is what the caller passed, in a function that does not say that it writes."""
+    """Check whether a variable still has the value that the caller passed to a function not expected to write."""
     frame = call.frame
     scope = call.state.heap[frame.env.id]
     if name not in frame.passed or name == _OUTPUT or _function(frame).endswith(_SAYS_SO):
@@ -74,7 +74,7 @@ def _is_argument(call: Call, name: str) -> bool:
 
 
 def _call_that_wrote(frame: Frame, site: Site) -> Site | None:
-    """Give the call in this frame during which a deeper one wrote; None if the frame itself wrote."""
+    """Return the call in this frame during which a deeper call wrote; None if the frame itself wrote."""
     if site.caller == frame.caller:
         return None
     above: Site | None = site.caller
@@ -84,7 +84,7 @@ def _call_that_wrote(frame: Frame, site: Site) -> Site | None:
 
 
 def _call_at(node: object, at: int) -> ir.Call | None:
-    """Give the call with this ordinal in a piece of code, unless it is a statement of its own."""
+    """Return the call with this ordinal in a piece of code, unless it is a statement of its own."""
     if isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Call) and node.value.at == at:
         return None
     if isinstance(node, ir.Call) and node.at == at:

@@ -1,5 +1,5 @@
 """
-States and gradients of modules that a program keeps by reference, and that training changes behind its back.
+Reports states and gradients of modules that a program keeps by reference, and that training then changes.
 
     best = net.state_dict()              # no copy
     train(net)
@@ -40,7 +40,7 @@ def load_state(state: State, framework: str, read: Touch, pairs: Sequence[tuple[
 
 
 def change_gradients(state: State, framework: str, write: Touch, owners: Sequence[Ref], how: str) -> None:
-    """Report gradients that were stored in a container and are now written where they lie."""
+    """Report gradients that were stored in a container and are now written in place."""
     for ref in owners:
         tensor = state.tensor(ref)
         grad = None if tensor is None else tensor.grad

@@ -1,5 +1,5 @@
 """
-Values that a program keeps, and what changes them behind its back: in containers, in defaults, in the tape's eyes.
+Reports writes that change values which the program keeps: in containers, in defaults, in the recorded history.
 
     skips.append(x)
     x = self.act(x)              # in place: what is in the list changes as well
@@ -39,15 +39,15 @@ KeptTrait = traits.Trait[RefId, traits.Kept]
 
 
 def bind(frame: Frame, state: State, name: str, value: Value, source: ir.Expr | None) -> None:
-    """Remember whether a variable is bound to what came out of a container, and what a variable of the module holds."""
+    """Remember whether a variable is bound to an item of a container, and the items of a variable of the module."""
     if isinstance(value, Ref) and state.trait(traits.KEPT, value.id) is not None:
         state.set_trait(traits.FETCHED, (frame.env.id, name), source is None or _fetches(source))
-    if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module stays
+    if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module outlives calls
         _keep(state, Place(frame.slice, source.at), value, lasting=True)
 
 
 def collect(state: State, place: Place, value: Value) -> None:
-    """Remember that a value is in a list that was made at this place."""
+    """Remember that a value is an item of a list that is made at this place."""
     _keep(state, place, value, lasting=False)
 
 
@@ -59,7 +59,7 @@ def set_attribute(state: State, place: Place, value: Value) -> None:
 
 
 def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> None:
-    """Report memory that a container is given once more after a write, and remember that it holds the value."""
+    """Report memory that is put into a container again after a write, and remember that the value is in it."""
     for ref, tensor in _tensors(state, value) if held else ():
         writes = state.storages[tensor.storage].writes
         if not writes or not tensor.sure or (tensor.param and tensor.view not in _CUT):
@@ -72,7 +72,7 @@ def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> 
 
 
 def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
-    """Remember that a tensor was put into a container; a `lasting` one is there for what comes later."""
+    """Remember that a tensor was put into a container; a `lasting` one was made before and may be read later."""
     if depth > _DEEPEST:
         return
     tensor, ref = state.tensor(value), state.ref(value)
@@ -102,7 +102,7 @@ def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write,
 
 
 def _tensors(state: State, value: Value, depth: int = 0) -> Iterator[tuple[Ref, Tensor]]:
-    """List the tensors in a value and in what it holds."""
+    """Yield the tensors in a value and in its items."""
     tensor = state.tensor(value)
     if tensor is not None and isinstance(value, Ref):
         yield value, tensor
@@ -112,7 +112,7 @@ def _tensors(state: State, value: Value, depth: int = 0) -> Iterator[tuple[Ref, 
 
 
 def _items(state: State, value: Value) -> tuple[Value, ...]:
-    """Give what a container holds."""
+    """Return the items of a container."""
     if isinstance(value, Tuple):
         return value.items
     match state.object(value):
@@ -125,21 +125,21 @@ def _items(state: State, value: Value) -> tuple[Value, ...]:
 
 
 def repeat(state: State, items: tuple[Value, ...], place: Place | None) -> None:
-    """Remember that a list holds the same tensors again and again, and where it was made."""
+    """Remember that a list has the same tensors several times, and where it is made."""
     for item in items:
         if state.tensor(item) is not None and isinstance(item, Ref):
             state.set_trait(traits.REPEATED, item.id, place)
 
 
 def _fetches(expr: ir.Expr) -> bool:
-    """Say whether an expression takes something out of a container."""
+    """Check whether an expression reads an item of a container."""
     if isinstance(expr, ir.Call):
         return isinstance(expr.func, ir.Attr) and expr.func.name in _FETCHES
     return isinstance(expr, ir.Subscript)
 
 
 def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
-    """Report what is read out of a container after a write through another name has changed it."""
+    """Report an item of a container that is read after a write through another name has changed it."""
     state = call.state
     items = _items(state, value)
     if isinstance(expr, ir.Sequence):
@@ -159,7 +159,7 @@ def _was_fetched(state: State, env: RefId, name: str) -> bool:
 
 def compare(call: Call) -> None:
     """Report an item of a module's state that is only compared with another tensor, after that has changed as well."""
-    if len(call.binding.exprs) < 2:  # noqa: PLR2004 - what is asked of one tensor need not be its values
+    if len(call.binding.exprs) < 2:  # noqa: PLR2004 - an op on one tensor need not read its values
         return
     for part, expr in call.binding.exprs.items():
         value = call.binding.value(part)
@@ -194,7 +194,7 @@ def _check_kept(
 
 
 def _through_a_variable(state: State, write: Write) -> bool:
-    """Say whether a write went through a module, or a variable that is not bound to what came out of a container."""
+    """Check whether a write went through a module, or a variable that is not bound to an item of a container."""
     if write.touch.flag is not None and not write.names:
         return True
     return bool(write.names) and not any(_was_fetched(state, env, name) for env, name in write.names)
@@ -217,17 +217,17 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         _check_average(call, touch, ref, tensor)
     elif not tensor.param and (touch.flag is not None or call.frame.variables(expr)):
         _check_detached(call, touch, ref, tensor)
-        if not cut and isinstance(expr, ir.Name) and _gives_items(call.frame) and _is_older(call, expr.id, tensor):
+        if not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame) and _is_older(call, expr.id, tensor):
             _report(call, "item", touch, None, tensor)
 
 
-def _gives_items(frame: Frame) -> bool:
-    """Say whether the function is the one that gives an item of an object: the next time it is asked for again."""
+def _is_getitem(frame: Frame) -> bool:
+    """Check whether the function returns items of an object, which may return the same one again."""
     return frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__getitem__"
 
 
 def _is_older(call: Call, name: str, tensor: Tensor) -> bool:
-    """Say whether a variable that is no parameter holds memory from before the call."""
+    """Check whether a variable that is no parameter refers to memory from before the call."""
     closure = call.frame.closure
     assert closure is not None
     params = {param.name for param in closure.function.params}
@@ -235,7 +235,7 @@ def _is_older(call: Call, name: str, tensor: Tensor) -> bool:
 
 
 def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
-    """Report the write of a tensor of which a detached alias was put away."""
+    """Report the write of a tensor of which a detached alias was stored."""
     for alias in call.state.trait(traits.KEPT_ALIASES, tensor.storage) or ():
         other = call.state.tensor(alias)
         kept = call.state.trait(traits.KEPT, alias.id)
@@ -245,7 +245,7 @@ def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
 
 
 def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
-    """Report the average of a kept alias with the very memory that it is an alias of."""
+    """Report the average of a stored alias with the memory that it shares."""
     kept = call.state.trait(traits.KEPT, ref.id)
     if kept is None:
         return
@@ -262,7 +262,7 @@ def _report(call: Call, how: str, touch: Touch, kept: Place | None, tensor: Tens
 
 
 def record(call: Call) -> None:
-    """Report the recorded use of a tensor that was written while nothing was recorded."""
+    """Report a recorded use of a tensor that was written while gradients were off."""
     for name in call.binding.given:
         for _, tensor in call.binding.tensors(name):
             if tensor.rg and tensor.nodes and tensor.view is not View.SINGLE:

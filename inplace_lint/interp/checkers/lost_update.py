@@ -1,12 +1,12 @@
 """
-Updates that reach nobody: an augmented assignment that binds a variable anew, where a parameter was to be changed.
+Reports updates without effect: an augmented assignment that rebinds a variable where a parameter was to be changed.
 
     with paddle.no_grad():
         for p in model.parameters():
             p -= rate * p.grad        # a new tensor under the name `p`; the layer's parameter is as it was
 
-Code that was moved from a framework where this writes in place runs on, and trains nothing. A new value that goes
-somewhere (`layer.weight.set_value(p)`, `return p`) is none of this.
+Code ported from a framework where this writes in place runs without an error, and trains nothing. A new value that is
+read as a whole afterwards (`layer.weight.set_value(p)`, `return p`) is not reported.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from inplace_lint.ir import nodes as ir
 
 
 def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> None:
-    """Report an augmented assignment, with nothing recorded, that leaves the parameter behind a variable as it was."""
+    """Report an augmented assignment, with gradients off, that rebinds a variable instead of its parameter."""
     tensor = state.tensor(old)
     if tensor is None or not tensor.param or state.ref(result) == state.ref(old) or state.modes.grad is not False:
         return
-    if not isinstance(node.target, ir.Name) or _goes_somewhere(interp, frame, node, node.target.id):
+    if not isinstance(node.target, ir.Name) or _is_read_later(interp, frame, node, node.target.id):
         return
     framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
     touch = Touch(f"{framework.tensor}.{node.op}=", frame.site(node.at), "", node.target.id, "augmented", param=True)
     state.report(LostUpdate(framework.name, touch, state.assumptions | tensor.doubt))
 
 
-def _goes_somewhere(interp: Interpreter, frame: Frame, node: ir.AugAssign, name: str) -> bool:
-    """Say whether a variable is read as a whole after a statement: for a part of it, or to be updated again, is not."""
+def _is_read_later(interp: Interpreter, frame: Frame, node: ir.AugAssign, name: str) -> bool:
+    """Check whether a variable is read as a whole after a statement, other than to update it again."""
     body = frame.closure.function.body if frame.closure is not None else interp.context.code(frame.slice).body
     return any(at > node.at for at in _reads(body, name, node))
 

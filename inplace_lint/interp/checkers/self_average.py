@@ -1,5 +1,5 @@
 """
-Averages of a tensor with itself: what was put away as the average is the very memory that it is to follow.
+Detects averages of a tensor with itself: what was stored as the average shares the memory that it is to follow.
 
     shadow = dict(model.named_parameters())          # no copies
     for name, p in model.named_parameters():
@@ -27,7 +27,7 @@ _KEEPS_VALUES = frozenset({"clone", "cpu", "detach", "float", "numpy", "to"})
 
 
 def with_itself(call: Call, part: str, expr: ir.Expr | None, tensor: Tensor) -> bool:
-    """Say whether a write of a model's tensor, found in a container or by a loop, is made from that same tensor."""
+    """Check whether a model's tensor, an item or the variable of a loop, is written with values of that same tensor."""
     if tensor.view not in _SAME:
         return False
     target = _root(expr)
@@ -54,14 +54,14 @@ def _tensor(call: Call, name: str) -> Tensor | None:
 
 
 def _is_turn(call: Call, name: str) -> bool:
-    """Say whether a variable is what a loop has bound it to in this turn."""
+    """Check whether a variable still has the value that a loop bound it to in this turn."""
     scope = call.state.heap[call.frame.env.id]
     value = scope.values.get(name) if isinstance(scope, Names) else None
     return isinstance(value, Ref) and call.state.has_trait(traits.BOUND_BY_LOOP, (call.frame.env.id, name, value))
 
 
 def _root(expr: ir.Expr | None) -> ir.Expr | None:
-    """Give what a chain of methods and of `.data` starts with."""
+    """Return the expression that a chain of methods and of `.data` starts with."""
     while True:
         if isinstance(expr, ir.Call) and isinstance(expr.func, ir.Attr):
             expr = expr.func.value
@@ -72,7 +72,7 @@ def _root(expr: ir.Expr | None) -> ir.Expr | None:
 
 
 def _read(expr: ir.Expr) -> Iterator[str]:
-    """List the variables of which an arithmetic expression reads the values."""
+    """Yield the variables whose values an arithmetic expression reads."""
     match expr:
         case ir.Name(_, name):
             yield name

@@ -76,7 +76,7 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
             for after, test in interp.evaluate(frame, path, node.test):
                 known = path_condition.truth(after, test)
                 unknown_turns += known is None
-                for side_state, side in path_condition.split(interp, frame, after, test):
+                for side_state, side in path_condition.split(interp.fuel, after, test):
                     (inside if side else left).append(side_state)
         if unknown_turns > UNKNOWN_TURNS or not interp.fuel.step():
             left.extend(inside)

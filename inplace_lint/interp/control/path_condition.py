@@ -25,8 +25,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.frame import Frame
-from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.fuel import Fuel
 
 Three = bool | None
 
@@ -75,15 +74,15 @@ def _object_truth(state: State, ref: Ref) -> Three:
             return None
 
 
-def split(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[tuple[State, bool]]:
+def split(fuel: Fuel, state: State, value: Value) -> list[tuple[State, bool]]:
     """Return the sides that a condition can take, each in a state that remembers it."""
     known = truth(state, value)
     if known is not None:
         return [(state, known)]
-    if interp.fuel.width <= 1 or not interp.fuel.step():
-        interp.fuel.drop("sides")
-        learn(state, value, interp.fuel.prefers)
-        return [(state, interp.fuel.prefers)]
+    if fuel.width <= 1 or not fuel.step():
+        fuel.drop("sides")
+        learn(state, value, fuel.prefers)
+        return [(state, fuel.prefers)]
     other = state.fork()
     learn(state, value, True)
     learn(other, value, False)

@@ -157,7 +157,7 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
         return execute(interp, frame, state, node.body if known else node.orelse)
     other = state.fork() if interp.fuel.width <= 1 and exceptional_flow.may_raise(interp, node) else None
     with interp.fuel.preferring(prefers):
-        sides = path_condition.split(interp, frame, state, test)
+        sides = path_condition.split(interp.fuel, state, test)
     outcomes = [
         outcome
         for side_state, side in sides
@@ -210,7 +210,7 @@ def _case(interp: Interpreter, frame: Frame, state: State, case: ir.Case, outcom
                 for name in case.binds:
                     path.bind(frame.env, name, path.symbols.sym((origins.CAPTURED, name, path.next_id)))
             for after, value in interp.evaluate(frame, path, test):
-                for side_state, side in path_condition.split(interp, frame, after, value):
+                for side_state, side in path_condition.split(interp.fuel, after, value):
                     (taken if side else rest).append(side_state)
         going = taken
     for path in going:

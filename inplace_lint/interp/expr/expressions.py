@@ -134,7 +134,7 @@ def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -
     for operand in expr.values[1:]:
         going: Results = []
         for after, value in open_:
-            for side_state, side in path_condition.split(interp, frame, after, value):
+            for side_state, side in path_condition.split(interp.fuel, after, value):
                 if side is stops_on:
                     done.append((side_state, value))
                 else:
@@ -147,7 +147,7 @@ def _if_exp(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp) -> 
     return [
         result
         for after, test in evaluate(interp, frame, state, expr.test)
-        for side_state, side in path_condition.split(interp, frame, after, test)
+        for side_state, side in path_condition.split(interp.fuel, after, test)
         for result in evaluate(interp, frame, side_state, expr.then if side else expr.orelse)
     ]
 
@@ -248,7 +248,7 @@ def _turn(
                     for before, side in sides
                     for after, value in (evaluate(interp, frame, before, condition) if side else [(before, NONE)])
                     for split_state, chosen in (
-                        path_condition.split(interp, frame, after, value) if side else [(after, False)]
+                        path_condition.split(interp.fuel, after, value) if side else [(after, False)]
                     )
                 ]
             for after, side in sides:
