@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
 from inplace_lint.core.records import replace
-from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
+from inplace_lint.domain.heap import Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.traits import TENSOR, Key, Kind, Trait
-from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Value
+from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -199,6 +199,16 @@ class State:
         else:
             return None
         return thing if type(thing) is Tensor else None
+
+    def tensors_in(self, value: Value) -> list[tuple[Ref, Tensor]]:
+        """List the tensors that a value is or holds in tuples and lists, in order."""
+        tensor = self.tensor(value)
+        if tensor is not None:
+            ref = self.ref(value)
+            return [] if ref is None else [(ref, tensor)]
+        inner = self.object(value)
+        items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+        return [found for item in items for found in self.tensors_in(item)]
 
     def ref(self, value: Value) -> Ref | None:
         """Return the ref of the object that a value is, also for an unknown value that was materialised as a tensor."""

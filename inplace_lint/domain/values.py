@@ -65,6 +65,9 @@ class Sym:
     kind: str = field(default="", compare=False)
 
 
+NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
+
+
 @dataclass(frozen=True, slots=True)
 class Dotted:
     """A function, class or constant of a framework or another library, by its dotted name."""

@@ -21,6 +21,8 @@ from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import depth_exceeds
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
+from inplace_lint.interp.assembly import TapeInterpreter
+from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.context import Context
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import Draft
@@ -28,11 +30,11 @@ from inplace_lint.rules.help import cure
 from inplace_lint.workspace.module_store import Module, Project, alone
 
 if TYPE_CHECKING:
-    from inplace_lint.fix.context import Fixes, Locate
+    from inplace_lint.fix.context import Fixes, Locate, Rerun
     from inplace_lint.frontend.positions import Located
 
 
-MakeFixes = Callable[[Context, Context, Sequence[Draft], "Locate"], "Fixes"]
+MakeFixes = Callable[[Context, "Rerun", Sequence[Draft], "Locate"], "Fixes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,8 @@ def check_file(
     """
     Return all findings of the entry points of a file, unsuppressed; some may be in other files of `project`.
 
-    `make_fixes` is called where something was found, with the program, one to run again, the drafts and a function that
-    parses a slice; it returns the function that makes the fix of each finding.
+    `make_fixes` is called where something was found, with the program, a function that runs it again, the drafts and
+    a function that parses a slice; it returns the function that makes the fix of each finding.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
@@ -105,19 +107,25 @@ def check_file(
         return FileResult(seconds=clock.seconds)
     project = project or alone()
     main = read or Module(path, source, outlined)
-    context = Context(main, used, project, options.opinions)
+    context = Context(main, used, project)
     before = project.lowering.seconds
-    found = call_deep(lambda: entry_points.run_all(context))
+    found = _run(context, options)
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
     entries = chosen(said for entry in found for said in say(entry.event, always=entry.paths == entry.of))
     resolver = Resolver(context)
     if make_fixes is not None and entries:
-        again = Context(main, used, project, options.opinions)
-        resolver.fixes = make_fixes(context, again, [entry.said.draft for entry in entries], resolver.locate)
+        drafts = [entry.said.draft for entry in entries]
+        again = Context(main, used, project)
+        resolver.fixes = make_fixes(context, lambda query: _run(again, options, query), drafts, resolver.locate)
     findings, statements = findings_of(entries, resolver, context.default().framework)
     clock.lap("judge")
     return FileResult(findings, _counters(context), clock.seconds, statements)
+
+
+def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[entry_points.Found]:
+    interp = TapeInterpreter(context, opinions=options.opinions, query=query)
+    return call_deep(lambda: entry_points.run_all(interp))
 
 
 class Clock:

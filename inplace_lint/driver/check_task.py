@@ -23,7 +23,7 @@ from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.workspace import files, import_graph
 
 if TYPE_CHECKING:
-    from inplace_lint.fix.context import Fixes, Locate
+    from inplace_lint.fix.context import Fixes, Locate, Rerun
     from inplace_lint.interp.context import Context
     from inplace_lint.rules.draft import Draft
 
@@ -107,10 +107,10 @@ def check_task(task: Task) -> Checked:
     return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
 
 
-def _make_fixes(context: Context, again: Context, drafts: Sequence[Draft], locate: Locate) -> Fixes:
+def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
     from inplace_lint.fix.fixers import make_fixes  # noqa: PLC0415 - only where something was found
 
-    return make_fixes(context, again, drafts, locate)
+    return make_fixes(context, rerun, drafts, locate)
 
 
 @lru_cache(maxsize=1)

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.driver.runtime_limits import call_deep
-from inplace_lint.interp import entry_points
+from inplace_lint.interp.checkers.alias_query import AliasQuery, Holding
 from inplace_lint.interp.context import Context
-from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import partner, writes_nothing
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from inplace_lint.frontend.positions import Located
 
 Locate = Callable[[Slice], "Located"]
+Rerun = Callable[[AliasQuery], object]
 Fixes = Callable[[Event, Draft, frozenset[Touch], Span], "Fix | None"]
 
 
@@ -71,12 +70,12 @@ class Case:
         return any(given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args)
 
 
-def watched(context: Context, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
+def watched(rerun: Rerun, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
     """Run a program again, and return what referred to the written tensors at the places of findings."""
     places: set[Place] = set()
     for draft in drafts:
         write = draft.write
         places.update(place for place in (draft.place, write.site.place, write.flag) if place is not None)
-    context.watched = frozenset(places)
-    call_deep(lambda: entry_points.run_all(context))
-    return context.holdings
+    query = AliasQuery(places)
+    rerun(query)
+    return query.holdings

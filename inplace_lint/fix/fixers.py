@@ -14,7 +14,7 @@ from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Span
 from inplace_lint.fix import copies, flags, modes, order, views
-from inplace_lint.fix.context import Case, Fixes, Locate, watched
+from inplace_lint.fix.context import Case, Fixes, Locate, Rerun, watched
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import exchanged, result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
@@ -22,9 +22,9 @@ from inplace_lint.interp.context import Context
 from inplace_lint.rules.draft import Draft, Repair
 
 
-def make_fixes(context: Context, again: Context, drafts: Sequence[Draft], locate: Locate) -> Fixes:
-    """Return a function that makes the fix of a finding; `again` is run to see what refers to the written tensors."""
-    holdings = watched(again, drafts)
+def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
+    """Return a function that makes the fix of a finding; `rerun` is to show what refers to the written tensors."""
+    holdings = watched(rerun, drafts)
 
     def fix(event: Event, draft: Draft, saves: frozenset[Touch], span: Span) -> Fix | None:
         if draft.repair is None:

@@ -15,7 +15,7 @@ from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, node_at, syntax_at
-from inplace_lint.interp.holders import Holding
+from inplace_lint.interp.checkers.alias_query import Holding
 
 
 def cleared(case: Case) -> Plan | None:

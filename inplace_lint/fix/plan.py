@@ -10,7 +10,7 @@ import libcst as cst
 from inplace_lint.core.finding import Applicability, Edit, Fix
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.syntax import node_at
-from inplace_lint.interp.holders import Holding
+from inplace_lint.interp.checkers.alias_query import Holding
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ import sys
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from inplace_lint.core.span import Place, Slice
+from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Outline
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
-from inplace_lint.interp.holders import Holding
 from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
@@ -27,7 +26,7 @@ class Context:
     """
     The file under analysis, the `project` that it may import from, and the facts that apply to it.
 
-    With `opinions`, writes that are no fault are reported as well. `running` are the names whose statements are being
+    `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `ran` the blocks of statements, by identity, that
     some path has run. `constructed` are the arguments on which the program constructs each class, and `bound` the
     variables of modules that the current entry point has read.
@@ -36,7 +35,6 @@ class Context:
     main: Module
     facts: Mapping[str, Facts]
     project: Project = field(default_factory=alone)
-    opinions: bool = False
     fuel: Fuel = field(default_factory=Fuel)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[tuple[str, str]] = field(default_factory=set)
@@ -50,8 +48,6 @@ class Context:
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     ran: set[int] = field(default_factory=set)
-    watched: frozenset[Place] = frozenset()
-    holdings: dict[Place, set[Holding]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.project.add(self.main)

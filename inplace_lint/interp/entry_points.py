@@ -20,11 +20,9 @@ from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, 
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import branch_forcing, symbolic_args
-from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.branch_forcing import ForcedArguments
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
-from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.expr import environment, subscripts
 from inplace_lint.interp.frame import Arguments, Frame
@@ -58,9 +56,9 @@ class Found:
     of: int
 
 
-def run_all(context: Context) -> list[Found]:
+def run_all(interp: Interpreter) -> list[Found]:
     """Run every entry point of the file, the outermost first, and return what was found."""
-    interp = TapeInterpreter(context)
+    context = interp.context
     found: list[Found] = []
     order = schedule.schedule(call_graph.file_effects(context.project, context.main))
     if order.script:

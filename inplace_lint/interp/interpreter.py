@@ -20,6 +20,7 @@ from typing import Protocol
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Ref, Value
+from inplace_lint.interp.announcements import Listeners
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import Fuel
@@ -32,10 +33,12 @@ class Interpreter(Protocol):
     Executes IR over the symbolic domain.
 
     `context` is the program under analysis with its facts, `fuel` what is left of the limits of the exploration.
+    `listeners` are called at what they may find fault with.
     """
 
     context: Context
     fuel: Fuel
+    listeners: Listeners
 
     def evaluate(self, frame: Frame, state: State, expr: ir.Expr, /) -> Results:
         """Return every value that the expression can have on a feasible path, with the state after it."""

@@ -32,8 +32,7 @@ def unknown_call(
             state.put(value, replace(inner, exact=False))
         elif isinstance(value, Sym) and value.id in state.symbols.marked:
             state.set_trait(traits.PASSED_ON, value.id, True)
-        for ref, _ in materialise.tensors_in(state, value) if interp.context.watched else ():
-            state.set_trait(traits.ESCAPED, ref.id, True)
+        interp.listeners.hand_over(state, value)
     marked = state.symbols.marked
     known = isinstance(function, Ref) or (
         isinstance(function, Sym) and function.id in marked and state.has_trait(traits.WEIGHT, function.id)

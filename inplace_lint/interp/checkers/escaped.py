@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site
 from inplace_lint.domain.heap import Names, Tensor, Write
+from inplace_lint.domain.values import Ref
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.ir import nodes as ir
 
@@ -28,10 +29,8 @@ _SAYS_SO = "_"
 _OUTPUT = "out"
 
 
-def check_write(call: Call, part: str, tensor: Tensor) -> None:
-    """Tell of a write in a forward, and of one into an argument, if anybody asked for opinions."""
-    if not call.interp.context.opinions:
-        return
+def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
+    """Report a write in a forward, and one into an argument: opinions, which only some users want."""
     state, name = call.state, call.facts.framework.name
     expr = call.binding.exprs.get(part)
     touch = call.touch(part, expr, tensor)
@@ -42,12 +41,12 @@ def check_write(call: Call, part: str, tensor: Tensor) -> None:
         state.report(Escaped(name, touch, expr.id, None, assumptions))
 
 
-def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, write: Write) -> None:
+def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
     """Report a read of a tensor that a function wrote to which this function had passed it."""
     frame, state = call.frame, call.state
-    if write.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in write.names:
+    if known.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in known.names:
         return
-    inner = _call_that_wrote(frame, write.touch.site)
+    inner = _call_that_wrote(frame, known.touch.site)
     if inner is None:
         return
     body = (
@@ -56,8 +55,8 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, write: Writ
     found = _call_at(body, inner.place.at)
     if found is None or text_of(found.func).endswith(_SAYS_SO) or _passes_output(found, expr.id):
         return
-    assumptions = state.assumptions | write.assumptions | write.doubt
-    event = Escaped(call.facts.framework.name, write.touch, expr.id, call.touch(part, expr, tensor), assumptions)
+    assumptions = state.assumptions | known.assumptions | known.doubt
+    event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
     state.report(event)
 
 

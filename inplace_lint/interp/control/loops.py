@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.interp.checkers import clobbered
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
@@ -28,7 +27,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
             with interp.fuel.preferring(prefers is not turns):
                 going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
                 for path in going:
-                    clobbered.turns(path, frame.env, node.target)
+                    interp.listeners.turn(frame, path, node.target)
                 going = _turn(interp, frame, going, node.body, ended, outcomes)
             if not going:
                 break

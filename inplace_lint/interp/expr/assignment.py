@@ -14,7 +14,6 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Value
-from inplace_lint.interp.checkers import kept_values, lost_update
 from inplace_lint.interp.control import iteration
 from inplace_lint.interp.expr import environment, operators, subscripts
 from inplace_lint.interp.frame import Frame, text_of
@@ -30,12 +29,10 @@ def assign(
     match target:
         case ir.Name(_, name):
             bind(interp, frame, state, name, value)
-            kept_values.fetched(state, frame, name, value, source)
-            if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module outlives calls
-                kept_values.keep(state, Place(frame.slice, source.at), value, lasting=True)
+            interp.listeners.bind(frame, state, name, value, source)
             return [state]
         case ir.Attr(at, inner, name):
-            kept_values.keep_alias(state, Place(frame.slice, at), value)
+            interp.listeners.set_attribute(state, Place(frame.slice, at), value)
             return [
                 after
                 for before, receiver in interp.evaluate(frame, state, inner)
@@ -155,7 +152,7 @@ def _is_refused(interp: Interpreter, frame: Frame, state: State, node: ir.AugAss
 
 def _rebound(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> State:
     assert isinstance(node.target, ir.Name)
-    lost_update.check(interp, frame, state, node, old, value)
+    interp.listeners.augment(interp, frame, state, node, old, value)
     bind(interp, frame, state, node.target.id, value)
     return state
 

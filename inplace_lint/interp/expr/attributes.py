@@ -14,6 +14,7 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    NOT_TENSORS,
     Bound,
     Builtin,
     ClassValue,
@@ -144,7 +145,7 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     if known is not None:
         return [(state, known)]
     facts = materialise.framework_of(interp, state, value)
-    if facts is None and value.kind not in materialise.NOT_TENSORS and name not in _AMBIGUOUS:
+    if facts is None and value.kind not in NOT_TENSORS and name not in _AMBIGUOUS:
         default = interp.context.default()
         forms = default.forms(f"{default.framework.tensor}.{name}")
         if forms and (value.kind == "input" or not name.endswith("_")) and name not in default.framework.attributes:

@@ -17,7 +17,6 @@ from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
 from inplace_lint.interp.call import calls, closures
-from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment, operators
 from inplace_lint.interp.frame import Frame
@@ -167,7 +166,7 @@ def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence
                 items.append(value)
         if expr.kind == "list":
             for item_value in items:
-                kept_values.keep(after, Place(frame.slice, expr.at), item_value, lasting=False)
+                interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)
         results.append((after, _display(after, expr.kind, tuple(items), exact)))
     return results
 
@@ -207,7 +206,7 @@ def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Com
     done = _clauses(interp, inner, partial, expr, 0)
     for after, pairs, _ in done:
         for _, value in pairs:
-            kept_values.keep(after, Place(frame.slice, expr.at), value, lasting=False)
+            interp.listeners.collect(after, Place(frame.slice, expr.at), value)
     return [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
 
 

@@ -13,7 +13,6 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -55,10 +54,12 @@ def binary(
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
         return _method(interp, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
-    return [(state, python_binary(state, op, left, right, frame.site(expr.at).place))]
+    return [(state, python_binary(interp, state, op, left, right, frame.site(expr.at).place))]
 
 
-def python_binary(state: State, op: str, left: Value, right: Value, place: Place | None = None) -> Value:
+def python_binary(
+    interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None = None
+) -> Value:
     """Evaluate `left op right` on Python values; `place` is the expression's."""
     match left, right:
         case Const(a), Const(b):
@@ -70,7 +71,7 @@ def python_binary(state: State, op: str, left: Value, right: Value, place: Place
         case Tuple(a, exact), Const(int() as times) if op == "*" and 0 <= times * len(a) <= _LONGEST:
             return Tuple(a * times, exact)
         case Ref(), _ if op in {"+", "*"}:
-            return _list_binary(state, op, left, right, place)
+            return _list_binary(interp, state, op, left, right, place)
         case _:
             pass
     if type(left) is not Sym and type(right) is not Sym:
@@ -80,13 +81,14 @@ def python_binary(state: State, op: str, left: Value, right: Value, place: Place
     return state.symbols.sym((origins.BINARY, op, left, right), _kind(left) or _kind(right))
 
 
-def _list_binary(state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
+def _list_binary(interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
     mine, other = state.object(left), state.object(right)
     if isinstance(mine, ListObject) and isinstance(other, ListObject) and op == "+":
         return state.new(ListObject(mine.items + other.items, mine.exact and other.exact))
     if isinstance(mine, ListObject) and op == "*":
         times = right.value if isinstance(right, Const) and isinstance(right.value, int) else None
-        kept_values.repeated(state, mine.items if times != 1 else (), place)
+        if times != 1:
+            interp.listeners.repeat(state, mine.items, place)
         if times is not None and 0 <= times * len(mine.items) <= _LONGEST:
             return state.new(ListObject(mine.items * times, mine.exact))
         return state.new(ListObject(mine.items * 2, exact=False))
@@ -235,7 +237,7 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
     if facts is not None and not isinstance(old, Tuple):
         method = facts.framework.reflected[node.op]
         return _method(interp, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
-    return [(state, python_binary(state, node.op, old, value))]
+    return [(state, python_binary(interp, state, node.op, old, value))]
 
 
 _USER_METHODS = {

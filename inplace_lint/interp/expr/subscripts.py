@@ -27,7 +27,6 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import module_containers
-from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -203,9 +202,10 @@ def set_(
     if isinstance(thing, Instance) and thing.children is None:
         return _set_instance(interp, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
+        held: tuple[Value, ...] = ()
         if isinstance(thing, DictObject) and isinstance(index, Const):
-            kept_values.keep_again(state, tuple(v for k, v in thing.items.items() if k != index.value), value)
-        kept_values.keep(state, Place(frame.slice, target.at), value, lasting=True)
+            held = tuple(v for k, v in thing.items.items() if k != index.value)
+        interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
         pairs = {**dict(kept_in(state, receiver)), index: value}

@@ -19,7 +19,6 @@ from inplace_lint.domain.values import NodeId, StorageId
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
 
@@ -34,7 +33,7 @@ def _checkpoint(act: IntrinsicCall) -> Results:
     state, framework = act.state, act.interp.context.default().framework
     kept: list[Save] = []
     for position, value in enumerate(rest.positional):
-        for _, tensor in materialise.tensors_in(state, value):
+        for _, tensor in state.tensors_in(value):
             touch = Touch(act.form.name, act.frame.site(act.at), "input", text_of(exprs.get(position)))
             version = state.storages[tensor.storage].version
             checked = framework.checks_checkpoint
@@ -48,7 +47,7 @@ def _checkpoint(act: IntrinsicCall) -> Results:
     for after, value in results:
         after.modes = replace(after.modes, rereads=before.rereads)
         _forget(act, after, first, start, given)
-        for _, tensor in materialise.tensors_in(after, value):
+        for _, tensor in after.tensors_in(value):
             for number in tensor.nodes:
                 node = after.nodes[number]
                 after.nodes[number] = replace(node, saves=(*node.saves, *kept))

@@ -19,7 +19,6 @@ from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, T
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
 _CONTEXT = "FunctionCtx"
@@ -53,7 +52,7 @@ def _output(
     act: IntrinsicCall, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value
 ) -> Value:
     """Record the custom node on the tape and set the history of the results."""
-    given = [pair for entry in inputs for pair in materialise.tensors_in(state, entry)]
+    given = [pair for entry in inputs for pair in state.tensors_in(entry)]
     answers = [tensor.rg for _, tensor in given]
     rg = True if True in answers else None if None in answers else False
     if state.modes.grad is False or rg is False:

@@ -36,13 +36,13 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
     state, retain = act.state, _keeps(act)
     if materialise.of_operand(act.interp, state, value) is not None:
         materialise.materialise(act.interp, state, value)
-    found = [tensor for _, tensor in materialise.tensors_in(state, value)]
+    found = [tensor for _, tensor in state.tensors_in(value)]
     state.set_trait(traits.TRAINS, None, True)
-    inputs = materialise.tensors_in(state, act.value("inputs"))
+    inputs = state.tensors_in(act.value("inputs"))
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name
     added = tape.backward(state, framework, found, site, retain=retain, inputs=inputs, handed=handed)
-    optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
+    optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), "sum")
     return [(state, NONE)]
 
 
@@ -57,12 +57,10 @@ def grad(act: IntrinsicCall) -> Results:
     """Run backward and return the gradients, one for each tensor of `inputs`."""
     backward_from(act, act.positional(0), handed=True)
     state = act.state
-    wanted = materialise.tensors_in(state, act.value("inputs"))
+    wanted = state.tensors_in(act.value("inputs"))
     creates = path_condition.truth(state, act.value("create_graph"))
     site = act.frame.site(act.at)
-    sources = [
-        node for _, tensor in materialise.tensors_in(state, act.positional(0)) for node in tape.nodes_of(state, tensor)
-    ]
+    sources = [node for _, tensor in state.tensors_in(act.positional(0)) for node in tape.nodes_of(state, tensor)]
     why = "a gradient made with `create_graph` requires grad"
     nodes: tuple[NodeId, ...] = ()
     if creates:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from inplace_lint.core.event import Snapshot, Touch
+from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
@@ -106,22 +106,16 @@ def _remove_gradients(act: IntrinsicCall, owned: list[Ref]) -> None:
     """Set gradients to zero in place, or drop them, so that a gradient kept elsewhere is not written later."""
     zeroes = path_condition.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False)
     if zeroes:
-        check_kept(act, owned, "gradient")
+        announce_change(act, owned, "gradient")
     forget(act.state, owned, drops=not zeroes)
 
 
-def check_kept(act: IntrinsicCall, owned: list[Ref], how: str) -> None:
-    """Report gradients that the program kept in a container and that are now written in place."""
-    for ref in owned:
-        tensor = act.state.tensor(ref)
-        grad = None if tensor is None else tensor.grad
-        kept = None if grad is None else act.state.trait(traits.KEPT_FOR_LATER, grad.id)
-        if kept is not None:
-            symbol = text_of(act.arguments.exprs.get(0))
-            touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
-            framework = act.interp.context.default().framework.name
-            act.state.report(Snapshot(framework, how, touch, kept, None, act.state.assumptions))
-            return
+def announce_change(act: IntrinsicCall, owners: list[Ref], how: str) -> None:
+    """Announce that the gradients of parameters are written in place."""
+    symbol = text_of(act.arguments.exprs.get(0))
+    touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
+    framework = act.interp.context.default().framework.name
+    act.interp.listeners.change_gradients(act.state, framework, touch, owners, how)
 
 
 def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:

@@ -39,7 +39,7 @@ def _state_dict(act: IntrinsicCall) -> Results:
         tensor = state.tensor(ref)
         assert tensor is not None
         items[name] = alias = state.new(_alias(tensor, ref))
-        state.set_trait(traits.STATE_OF, alias.id, traits.Kept(state.clock, place))
+        act.interp.listeners.read_state(state, place, alias)
     return [(state, state.new(DictObject(items, exact=bool(items))))]
 
 
@@ -69,27 +69,11 @@ def _load_state_dict(act: IntrinsicCall) -> Results:
     owned = _all(state, module)
     counted = act.interp.context.default().framework.counts_loads
     if isinstance(given, DictObject):
-        _check_own(act, given, owned)
+        read, framework = Touch(act.form.name, act.frame.site(act.at)), act.interp.context.default().framework.name
+        pairs = [(given.items[name], ref) for name, ref in owned if name in given.items]
+        act.interp.listeners.load_state(state, framework, read, pairs)
     act.write(state, (ref for _, ref in owned), counted=counted)
     return [(state, act.unknown())]
-
-
-def _check_own(act: IntrinsicCall, given: DictObject, owned: list[tuple[str, Ref]]) -> None:
-    """Report a `state_dict` that is loaded into its own module after the shared memory was written."""
-    state = act.state
-    read = Touch(act.form.name, act.frame.site(act.at))
-    for name, ref in owned:
-        kept, tensor = given.items.get(name), state.tensor(ref)
-        read_at = state.trait(traits.STATE_OF, kept.id) if isinstance(kept, Ref) else None
-        alias = None if kept is None else state.tensor(kept)
-        if alias is None or tensor is None or alias.storage != tensor.storage or read_at is None:
-            continue
-        for write in state.storages[tensor.storage].writes:
-            if write.clock > read_at.clock:
-                assumptions = state.assumptions | write.assumptions | write.doubt
-                framework = act.interp.context.default().framework.name
-                state.report(Snapshot(framework, "state", write.touch, read_at.place, read, assumptions))
-                return
 
 
 def track_opaque_module(interp: Interpreter, state: State, function: Sym, arguments: Arguments, site: Site) -> None:

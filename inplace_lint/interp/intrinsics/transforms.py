@@ -81,7 +81,7 @@ def _gradient(act: IntrinsicCall) -> Results:
     """Run a function on fresh leaves and backward from its result; return gradients that are unknown tensors."""
     done: Results = []
     for after, value in _run(act, act.arguments.positional[1:]):
-        roots = [tensor for _, tensor in materialise.tensors_in(after, value)][:1]
+        roots = [tensor for _, tensor in after.tensors_in(value)][:1]
         tape.backward(after, _name(act), roots, act.frame.site(act.at), retain=False)
         done.append((after, act.unknown("tensor")))
     return done

@@ -15,7 +15,6 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
-from inplace_lint.interp.checkers import clobbered, kept_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
@@ -96,7 +95,7 @@ def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, valu
         expected.add(form.args[0].name)
     if form.args and form.args[0].kind == "args" and form.args[0].name in values and not form.returns[:1]:
         expected.add(form.args[0].name)
-    some_tensor = any(materialise.tensors_in(state, value) for value in values.values())
+    some_tensor = any(state.tensors_in(value) for value in values.values())
     for name, value in values.items():
         likely = form.grads is None and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
@@ -118,13 +117,13 @@ def _run(call: Call) -> Results:
     for becoming in call.binding.op.becomes:
         if holds(becoming.condition, call.binding):
             return _become(call, becoming.op, becoming.condition)
-    clobbered.check_reads(call)
+    _announce_reads(call)
     call.grads = _differentiable(call)
     inputs = [save for fact in call.binding.op.saves if not OUTPUT.fullmatch(fact.of) for save in _saves(call, fact)]
     state = call.state
     rg = recording.rg_of(call)
     if rg is not False:
-        kept_values.check_gradients(call)
+        call.interp.listeners.record(call)
     if state.modes.rereads and rg is not False:
         inputs += _reread(call, inputs)
     if call.binding.op.writes:
@@ -134,6 +133,19 @@ def _run(call: Call) -> Results:
     if node is not None:
         recording.save_outputs(call, node, value)
     return [(state, value)]
+
+
+def _announce_reads(call: Call) -> None:
+    """Announce what the call reads: all arguments that it does not write, or what it computes a Python value from."""
+    returns, listeners = call.binding.op.returns, call.interp.listeners
+    if returns and returns[0].kind == "value":
+        listeners.compare(call)
+        return
+    written = {fact.to for fact in call.binding.op.writes}
+    for name, expr in call.binding.exprs.items():
+        value = None if name in written else call.binding.value(name)
+        if value is not None:
+            listeners.read(call, name, expr, value)
 
 
 def _become(call: Call, name: str, condition: Guard | None) -> Results:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.index import is_basic_index, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
@@ -116,7 +115,7 @@ class Binding:
     def tensors(self, name: str) -> list[tuple[Ref, Tensor]]:
         """List the tensors of an argument, those in a tuple or list included."""
         value = self.value(name)
-        return [] if value is None else materialise.tensors_in(self.state, value)
+        return [] if value is None else self.state.tensors_in(value)
 
     def sentence(self, guard: Guard | None) -> frozenset[str]:
         """Return the assumptions, as phrases, that an unknown guard depends on."""
@@ -144,7 +143,7 @@ def _rg(call: Binding, name: str) -> Three:
     answers = [tensor.rg for _, tensor in call.tensors(name)]
     value = call.value(name)
     if isinstance(value, Sym) and not answers:
-        return False if value.kind in materialise.NOT_TENSORS else None
+        return False if value.kind in NOT_TENSORS else None
     if isinstance(value, Sym) and None in answers and _is_data(call, name, value):
         return False
     return True if True in answers else None if None in answers else False
@@ -210,7 +209,7 @@ def _tensor(call: Binding, name: str) -> Three:
         return False
     if call.state.tensor(value) is not None:
         return True
-    if isinstance(value, Sym) and value.kind not in materialise.NOT_TENSORS:
+    if isinstance(value, Sym) and value.kind not in NOT_TENSORS:
         return True if value.kind == "tensor" or opaque_modules.node_of(call.state, value) is not None else None
     return False
 

@@ -7,13 +7,12 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
-from inplace_lint.domain.values import NodeId, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
 
-NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
 _TRUTHS = frozenset({"gt", "ground_truth", "label", "labels", "target", "targets", "y_true"})
 
 
@@ -70,7 +69,7 @@ def _is_truth(state: State, value: Sym) -> bool:
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
     """Remember that the result of an unknown call may have been computed from the tensors that were passed."""
     values = (*arguments.positional, *(value for _, value in arguments.keywords))
-    nodes = [node for value in values for _, tensor in tensors_in(state, value) for node in nodes_of(state, tensor)]
+    nodes = [node for value in values for _, tensor in state.tensors_in(value) for node in nodes_of(state, tensor)]
     if state.modes.grad is False:
         return
     ran = opaque_modules.record_call(state, function, site, tuple(dict.fromkeys(nodes)))
@@ -107,17 +106,6 @@ def describe(state: State, value: Sym) -> str:
             return "the tensor"
 
 
-def tensors_in(state: State, value: Value) -> list[tuple[Ref, Tensor]]:
-    """List the tensors that a value is or holds in tuples and lists, in order."""
-    tensor = state.tensor(value)
-    if tensor is not None:
-        ref = state.ref(value)
-        return [] if ref is None else [(ref, tensor)]
-    inner = state.object(value)
-    items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
-    return [found for item in items for found in tensors_in(state, item)]
-
-
 def materialise_all(interp: Interpreter, state: State, value: Value, framework: str) -> list[tuple[Ref, Tensor]]:
     """List the tensors of an argument, with its unknown items materialised."""
     inner = state.object(value)
@@ -125,4 +113,4 @@ def materialise_all(interp: Interpreter, state: State, value: Value, framework: 
     for item in (value,) if items is None else items:
         if isinstance(item, Sym):
             materialise(interp, state, item, framework)
-    return tensors_in(state, value)
+    return state.tensors_in(value)

@@ -18,7 +18,6 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Value
-from inplace_lint.interp.checkers import alias_query, escaped, kept_values
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.intrinsics import transforms
 from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results
@@ -39,8 +38,9 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     """Run a call that writes; a refused write does not change the state."""
     state, binding = call.state, call.binding
     targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
-    for fact, ref, tensor in targets if call.interp.context.watched else ():
-        alias_query.watch(call, fact.to, ref, tensor)
+    listeners = call.interp.listeners
+    for fact, ref, tensor in targets:
+        listeners.attempt(call, fact.to, ref, tensor)
     for fact, ref, tensor in targets:
         if _stops(call, fact, ref, tensor):
             return [(state, ref)]
@@ -59,9 +59,8 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     for fact, ref, tensor in targets:
         if node is not None:
             _break(call, node, fact, tensor, rg)
-        kept_values.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
+        listeners.write(call, fact.to, ref, tensor)
         _bump(call, fact, ref, tensor)
-        escaped.check_write(call, fact.to, tensor)
     for ref in tracked:
         if binding.op.history != "keep_old" and state.modes.grad is not False:
             _new_history(call, ref, rg, node)
@@ -255,9 +254,23 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         doubt=tensor.doubt,
         names=call.frame.variables(expr) if alone else frozenset(),
         tensor=ref,
-        unseen=kept_values.unseen(call, tensor),
+        unseen=_is_unseen(call, tensor),
     )
     call.state.write(tensor.storage, write)
+
+
+def _is_unseen(call: Call, tensor: Tensor) -> bool:
+    """Say whether a write of this tensor changes values whose recorded history stays as it was."""
+    state = call.state
+    if state.modes.grad is not False and call.binding.op.history == "keep_old":
+        return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
+    if state.modes.grad is not False:
+        # Where a write through a view gives its base no new history, the base keeps that of its old values.
+        whole = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.SINGLE else None
+        return bool(not call.facts.framework.rebases and whole is not None and whole.rg and whole.nodes)
+    base = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.NO_GRAD else None
+    history = base or tensor
+    return history.rg is True and history.leaf is False and bool(history.nodes)
 
 
 def _new_history(call: Call, ref: Ref, rg: Three, node: NodeId | None) -> None:
