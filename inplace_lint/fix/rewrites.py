@@ -22,7 +22,7 @@ from inplace_lint.fix import copies
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, is_plain, node_at
-from inplace_lint.frontend.from_ast.expressions import OPERATORS
+from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.frontend.from_cst.expressions import BINARY
 
 _STRENGTH: tuple[tuple[str, ...], ...] = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"))

@@ -11,7 +11,7 @@ from inplace_lint.core.event import Accepted, Event, Recomputed, Refused, Site, 
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.select import Chosen, chosen, findings_of, say
-from inplace_lint.frontend.from_ast.expressions import OPERATORS
+from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
