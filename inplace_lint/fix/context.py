@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.interp.checkers.alias_query import AliasQuery, Holding
+from inplace_lint.interp.checkers.alias_query import AliasQuery, WrittenTensor
 from inplace_lint.interp.context import Context
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.rules.draft import Draft
@@ -34,7 +34,7 @@ class Case:
     """
     One finding, as a fixer sees it.
 
-    `saves` is all that was saved of the written tensor. `holdings` has, for a place or for the flag that makes a call
+    `saves` is all that was saved of the written tensor. `written` has, for a place or for the flag that makes a call
     write, what each execution of the write met; a place that was not executed is not in it.
     """
 
@@ -42,7 +42,7 @@ class Case:
     draft: Draft
     span: Span
     saves: frozenset[Touch]
-    holdings: Mapping[Place, AbstractSet[Holding]]
+    written: Mapping[Place, AbstractSet[WrittenTensor]]
     context: Context
     locate: Locate
 
@@ -51,10 +51,10 @@ class Case:
         """The facts of the framework that the file is about."""
         return self.context.default()
 
-    def met(self) -> frozenset[Holding]:
+    def met(self) -> frozenset[WrittenTensor]:
         """Return what the executions of the write met; for a flag, those of all calls that it makes write."""
         write = self.draft.write
-        return frozenset(self.holdings.get(write.flag or write.site.place, frozenset()))
+        return frozenset(self.written.get(write.flag or write.site.place, frozenset()))
 
     def partner(self, op: str) -> str:
         """Return the op that does the same and writes nothing; empty if there is none."""
@@ -70,7 +70,7 @@ class Case:
         return any(given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args)
 
 
-def watched(rerun: Rerun, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
+def watched(rerun: Rerun, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[WrittenTensor]]:
     """Run a program again, and return what referred to the written tensors at the places of findings."""
     places: set[Place] = set()
     for draft in drafts:
@@ -78,4 +78,4 @@ def watched(rerun: Rerun, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet
         places.update(place for place in (draft.place, write.site.place, write.flag) if place is not None)
     query = AliasQuery(places)
     rerun(query)
-    return query.holdings
+    return query.written

@@ -30,7 +30,7 @@ def _copying(case: Case) -> str:
 
 def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     """Bind the variable or attribute whose tensor is written to a copy, in a statement before the write."""
-    owners = {holding.owner for holding in case.met()}
+    owners = {tensor.owner for tensor in case.met()}
     statement = syntax.statement(node)
     if len(owners) != 1 or "" in owners or statement is None:
         return None
@@ -52,7 +52,7 @@ def under_a_name(case: Case) -> Plan | None:
     """
     write = case.draft.write.site.place
     syntax = syntax_at(case, write.slice)
-    owners = {holding.owner for holding in case.met()}
+    owners = {tensor.owner for tensor in case.met()}
     statement = syntax.statement(syntax.node(write))
     scope = syntax.scope(syntax.node(write))
     if len(owners) != 1 or statement is None or not isinstance(scope, cst.FunctionDef) or syntax.in_loop(statement):

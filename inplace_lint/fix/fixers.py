@@ -24,12 +24,12 @@ from inplace_lint.rules.draft import Draft, Repair
 
 def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
     """Return a function that makes the fix of a finding; `rerun` is to show what refers to the written tensors."""
-    holdings = watched(rerun, drafts)
+    written = watched(rerun, drafts)
 
     def fix(event: Event, draft: Draft, saves: frozenset[Touch], span: Span) -> Fix | None:
         if draft.repair is None:
             return None
-        return FIXERS[draft.repair](Case(event, draft, span, saves, holdings, context, locate))
+        return FIXERS[draft.repair](Case(event, draft, span, saves, written, context, locate))
 
     return fix
 
@@ -72,7 +72,7 @@ def _of_leaf(case: Case) -> Fix | None:
         return None  # the item assignment repeats a write that has a finding of its own
     plan = result_of(case) or copies.where_returned(case)
     if plan is None:
-        flows = any(holding.gradient for holding in case.met())
+        flows = any(tensor.gradient for tensor in case.met())
         plan = _open(case) or copies.under_a_name(case) if flows else modes.without_grad(case)
     return None if plan is None else fix_of(plan, safe=False)
 

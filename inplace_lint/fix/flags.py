@@ -15,7 +15,7 @@ from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, node_at, syntax_at
-from inplace_lint.interp.checkers.alias_query import Holding
+from inplace_lint.interp.checkers.alias_query import WrittenTensor
 
 
 def cleared(case: Case) -> Plan | None:
@@ -31,8 +31,8 @@ def cleared(case: Case) -> Plan | None:
     edit, literal = found
     edits: list[Edit] = [edit]
     binds: set[str] = set()
-    for holding in met:
-        more = _bind(case, holding)
+    for tensor in met:
+        more = _bind(case, tensor)
         if more is None:
             return None
         edits.extend(more[0])
@@ -68,15 +68,15 @@ def _is_true(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Name) and node.value == "True"
 
 
-def _bind(case: Case, holding: Holding) -> tuple[tuple[Edit, ...], frozenset[str]] | None:
+def _bind(case: Case, tensor: WrittenTensor) -> tuple[tuple[Edit, ...], frozenset[str]] | None:
     """Return the names that the result of a call is bound to, with the edit that binds it where it is dropped."""
-    syntax, node = node_at(case, holding.call)
+    syntax, node = node_at(case, tensor.call)
     statement = syntax.statement(node)
     if isinstance(statement, cst.Assign):
         return (), frozenset(dotted(target.target) for target in statement.targets) - {""}
     if not isinstance(statement, cst.Expr) or statement.value is not node:
         return (), frozenset()
     written = node.args[0].value if isinstance(node, cst.Call) and node.args else None
-    if written is None or not holding.owner or dotted(written) != holding.owner:
+    if written is None or not tensor.owner or dotted(written) != tensor.owner:
         return None
-    return (syntax.insert(syntax.start(statement), f"{holding.owner} = "),), frozenset({holding.owner})
+    return (syntax.insert(syntax.start(statement), f"{tensor.owner} = "),), frozenset({tensor.owner})

@@ -10,7 +10,7 @@ import libcst as cst
 from inplace_lint.core.finding import Applicability, Edit, Fix
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.syntax import node_at
-from inplace_lint.interp.checkers.alias_query import Holding
+from inplace_lint.interp.checkers.alias_query import WrittenTensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +48,26 @@ def is_safe(case: Case, plan: Plan) -> bool:
     Nothing: no other variable that is read later, no attribute, container or caller, no larger tensor.
     """
     met = case.met()
-    return bool(met) and all(_is_alone(case, plan, holding) for holding in met)
+    return bool(met) and all(_is_alone(case, plan, tensor) for tensor in met)
 
 
-def _is_alone(case: Case, plan: Plan, holding: Holding) -> bool:
-    if (
-        holding.others
-        or holding.foreign
-        or holding.base
-        or holding.param
-        or _live(case, holding, holding.bases - plan.binds)
-    ):
+def _is_alone(case: Case, plan: Plan, tensor: WrittenTensor) -> bool:
+    if tensor.others or tensor.foreign or tensor.base or tensor.param or _live(case, tensor, tensor.bases - plan.binds):
         return False
-    if holding.unrecorded and plan.binds:
+    if tensor.unrecorded and plan.binds:
         return False
-    if not plan.exact and (holding.cast or not holding.floating):
+    if not plan.exact and (tensor.cast or not tensor.floating):
         return False
-    return not _live(case, holding, _held(holding) - plan.binds)
+    return not _live(case, tensor, _names(tensor) - plan.binds)
 
 
-def _held(holding: Holding) -> frozenset[str]:
-    return holding.names | ({holding.owner} if holding.owner else set())
+def _names(tensor: WrittenTensor) -> frozenset[str]:
+    return tensor.names | ({tensor.owner} if tensor.owner else set())
 
 
-def _live(case: Case, holding: Holding, names: Iterable[str]) -> bool:
+def _live(case: Case, tensor: WrittenTensor, names: Iterable[str]) -> bool:
     """Check whether any of these names is read after the call; an attribute counts as read."""
-    syntax, node = node_at(case, holding.call)
+    syntax, node = node_at(case, tensor.call)
     statement = syntax.statement(node) or node
     return any("." in name or syntax.is_live(name, statement) for name in names)
 
@@ -86,10 +80,10 @@ def is_open(case: Case, plan: Plan) -> bool:
     would have no history.
     """
     met = case.met()
-    attributes = [holding for holding in met if (holding.bound or holding.param) and "." in holding.owner]
-    if any(holding.owner in plan.binds for holding in attributes) or any(holding.unrecorded for holding in met):
+    attributes = [tensor for tensor in met if (tensor.bound or tensor.param) and "." in tensor.owner]
+    if any(tensor.owner in plan.binds for tensor in attributes) or any(tensor.unrecorded for tensor in met):
         return False
-    return plan.owns or not plan.binds or all(holding.owner in plan.binds for holding in met)
+    return plan.owns or not plan.binds or all(tensor.owner in plan.binds for tensor in met)
 
 
 def is_lost(case: Case, plan: Plan) -> bool:
@@ -102,14 +96,14 @@ def is_lost(case: Case, plan: Plan) -> bool:
     met = case.met()
     if any((one.base and one.taken) or _live(case, one, one.bases - plan.binds) for one in met):
         return True
-    if plan.owns and all(holding.item for holding in met):
+    if plan.owns and all(tensor.item for tensor in met):
         return False
     elsewhere = any(one.foreign or one.others or one.base or one.names - plan.binds for one in met)
-    return elsewhere and not any(_looked_at(case, holding, plan.binds or _held(holding)) for holding in met)
+    return elsewhere and not any(_looked_at(case, tensor, plan.binds or _names(tensor)) for tensor in met)
 
 
-def _looked_at(case: Case, holding: Holding, names: Iterable[str]) -> bool:
-    syntax, node = node_at(case, holding.call)
+def _looked_at(case: Case, tensor: WrittenTensor, names: Iterable[str]) -> bool:
+    syntax, node = node_at(case, tensor.call)
     statement = syntax.statement(node) or node
     used = not isinstance(statement, cst.Expr | cst.AugAssign) and not isinstance(node, cst.Subscript)
     return used or any("." in name or syntax.is_looked_at(name, statement) for name in names)

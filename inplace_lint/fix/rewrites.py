@@ -81,7 +81,7 @@ def exchanged(case: Case) -> Plan | None:
 
 
 def _of_augmented(case: Case, syntax: Syntax, node: cst.AugAssign) -> Plan | None:
-    in_container = bool(case.met()) and all(holding.item for holding in case.met())
+    in_container = bool(case.met()) and all(tensor.item for tensor in case.met())
     if isinstance(node.target, cst.Subscript) and not in_container:
         return copies.before_write(case, syntax, node)
     found = apart(syntax, node) if is_plain(node.target) else None
@@ -217,7 +217,7 @@ def _bound(
     around = syntax.parents[node]
     symbol = dotted(written) or (syntax.text(written) if _is_item(case, written) else "")
     is_statement = isinstance(around, cst.Expr)
-    owners = {holding.owner for holding in case.met()} - {""}
+    owners = {tensor.owner for tensor in case.met()} - {""}
     if owners and symbol not in owners and (is_statement or _any_live(syntax, node, owners)):
         return copies.before_write(case, syntax, node)  # a part of the tensor is written
     shown = _short(syntax.text(node))

@@ -48,9 +48,9 @@ _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class WrittenTensor:
     """
-    What referred to the memory of a tensor when it was written.
+    A tensor as a write found it: what it is, and what refers to its memory.
 
     `call` is the expression that wrote, in the function whose code contains it. `owner` is the shortest
     variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without
@@ -85,20 +85,20 @@ class AliasQuery:
     """
     Collects what refers to the tensors that are written at some places.
 
-    `places` are those of writes, or of flags that make a call write. `holdings` is the answer for each.
+    `places` are those of writes, or of flags that make a call write. `written` is the answer for each.
     """
 
-    __slots__ = ("holdings", "places")
+    __slots__ = ("places", "written")
 
     def __init__(self, places: set[Place]) -> None:
         self.places = places
-        self.holdings: dict[Place, set[Holding]] = {}
+        self.written: dict[Place, set[WrittenTensor]] = {}
 
     def attempt(self, call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         """Add what refers to the tensor that a call writes, if the place of it or of its flag is looked at."""
         for key in (Place(call.frame.slice, call.at), call.flag):
             if key is not None and key in self.places:
-                self.holdings.setdefault(key, set()).add(_holding(call, part, ref, tensor))
+                self.written.setdefault(key, set()).add(_describe(call, part, ref, tensor))
 
     def hand_over(self, state: State, value: Value) -> None:
         """Remember that a call of which nothing is known may have kept the tensors in its argument."""
@@ -106,10 +106,10 @@ class AliasQuery:
             state.set_trait(traits.ESCAPED, ref.id, True)
 
 
-def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
+def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
     state, frame, expr = call.state, call.frame, call.binding.exprs.get(part)
     owner = _owner(state, frame, expr, tensor.storage)
-    held = _held(state, frame, ref, tensor)
+    held = _references(state, frame, ref, tensor)
     own = held.pop(owner, None) if "." in owner else None
     if isinstance(expr, ir.Subscript) and not owner and len(held.get(f"{text_of(expr.value)}.item", ())) == 1:
         held.pop(f"{text_of(expr.value)}.item")  # the container that the item is put back into
@@ -119,7 +119,7 @@ def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:
     whole = state.tensor(tensor.base) if view and tensor.base is not None else None
     over = [path for path, refs in held.items() if view and tensor.base in refs]
     site = frame.site(call.at)
-    return Holding(
+    return WrittenTensor(
         call=site.caller.place if frame.built and site.caller is not None else site.place,
         owner=owner,
         item=isinstance(expr, ir.Subscript) and not owner,
@@ -197,7 +197,7 @@ def _is_unknown(state: State, tensor: Tensor) -> bool:
     return any(known is not None and known.storage == tensor.storage for known in unknowns)
 
 
-def _held(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
+def _references(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
     """Return the paths from variables to tensors on the memory of one; that of a local variable is its name alone."""
     found: dict[str, list[Ref]] = {}
     seen: set[RefId] = set()
