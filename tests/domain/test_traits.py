@@ -24,7 +24,8 @@ NAMES = st.sampled_from(["", "weight", "hook"])
 
 def some(*owners: Owner, copied: bool = True) -> st.SearchStrategy[Trait]:
     """Choose a trait with one of these owners that copies look at, or that they ignore."""
-    return st.sampled_from([one for one in DECLARED.values() if one.owner in owners and one.is_copied is copied])
+    lasting = [one for one in DECLARED.values() if one.lifetime is Lifetime.PATH and not one.derived]
+    return st.sampled_from([one for one in DECLARED.values() if one.owner in owners and (one in lasting) is copied])
 
 
 def key_of(number: int, name: str) -> object:
@@ -49,7 +50,12 @@ class Construction:
         if trait.owner is Owner.STORAGE:
             return self.storage if new else self.old_storage
         if trait.owner is Owner.SYMBOL:
-            return self.state.symbols.sym(("made here",)).id if new else UNKNOWN[0].id
+            made = range(self.tensor.id + 1)  # as many as make one with the id of the tensor, which is another thing
+            return (
+                [self.state.symbols.sym(("made here", count)).id for count in made][-len(UNKNOWN) - 1]
+                if new
+                else UNKNOWN[0].id
+            )
         return self.tensor.id if new else self.before.id
 
     def values(self) -> list[object]:
