@@ -7,14 +7,10 @@ positions, and carries what had to be assumed for it to happen; without assumpti
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 class Site(NamedTuple):
