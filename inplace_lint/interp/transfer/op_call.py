@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from inplace_lint.core.event import Touch
+from inplace_lint.core.event import Spelling, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
@@ -26,7 +26,7 @@ class Call:
     facts: Facts
     binding: Binding
     at: int
-    spelled: str
+    spelled: Spelling
     name: str
     flag: Place | None = None
     flagged: bool = False
