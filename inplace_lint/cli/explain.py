@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
+from inplace_lint.core.event import Event, Failure, Refused, Site, Stale, Touch
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.knowledge import facts
@@ -166,8 +166,10 @@ def _codes(framework: str, check: str) -> Iterator[str]:
     place = Place(Slice("", 1, 1), 0)
     write = Touch("", Site(place))
     flagged, owned = Touch("", Site(place), flag=place, module=True), Touch("", Site(place), param=True)
-    events: list[Event] = [Refused(framework, check, write, None, frozenset())]
-    if check in _STALE:
+    events: list[Event]
+    if check not in _STALE:
+        events = [Refused(framework, Failure(check), write, None, frozenset())]
+    else:
         events = [Stale(framework, write, one, None, frozenset()) for one in (write, flagged, owned)]
     for rule in RULES:
         if any(rule.judge(event) is not None for event in events):

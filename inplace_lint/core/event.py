@@ -7,14 +7,70 @@ positions, and carries what had to be assumed for it to happen; without assumpti
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
+from inplace_lint.core.word import Word
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
+
+class Spelling(Word):
+    """How a write is spelled: `f(x)`, `x += y`, `x[i] = y`, or `x[i] += y`, which assigns its result once more."""
+
+    CALL = "call"
+    AUGMENTED = "augmented"
+    ITEM = "item"
+    AGAIN = "again"
+
+
+class Keeping(Word):
+    """How the program keeps a value that a write changes."""
+
+    CONTAINER = "container"
+    DETACHED = "detached"
+    AVERAGE = "average"
+    STATE = "state"
+    AGAIN = "again"
+    ITEM = "item"
+    REPEATED = "repeated"
+    DEFAULT = "default"
+    GRADIENT = "gradient"
+    SUM = "sum"
+
+
+class Failure(Word):
+    """The check of the framework that a write, or backward through it, fails."""
+
+    LEAF = "leaf"
+    LEAF_VIEW = "leaf_view"
+    EARLY_VIEW = "early_view"
+    MULTI_VIEW = "multi_view"
+    MULTI_VIEW_BASE = "multi_view_base"
+    NO_GRAD_VIEW = "no_grad_view"
+    NO_GRAD_VIEW_BASE = "no_grad_view_base"
+    INFERENCE = "inference"
+    INFERENCE_VIEW = "inference_view"
+    INFERENCE_SAVE = "inference_save"
+    OVERLAP = "overlap"
+    OPERANDS_OVERLAP = "operands_overlap"
+    SHAPE = "shape"
+    CAST = "cast"
+    MIXED = "mixed"
+    RESIZE = "resize"
+    DETACH_VIEW = "detach_view"
+    NO_DERIVATIVE = "no_derivative"
+    FLAG = "flag"
+    OUT_GRAD = "out_grad"
+    CUSTOM_VIEW = "custom_view"
+    CUSTOM_VIEW_BASE = "custom_view_base"
+    HOOKED_VIEW = "hooked_view"
+    DIRTY = "dirty"
+    BATCHED = "batched"
+    CAPTURED = "captured"
+    KEYWORD = "keyword"
+    PARAMETER = "parameter"
+    OPERAND = "operand"
+    EXPANDED = "expanded"
 
 
 class Site(NamedTuple):
@@ -30,8 +86,7 @@ class Touch:
     One access to a tensor: a save, a write or a read.
 
     `op` is the canonical name of the call; `part` which of its tensors is meant (an argument name, `out0`,
-    `self.weight`); `symbol` how the user spelled the tensor, if he did; `spelled` how the write was spelled
-    (`augmented`, `item`, `call`).
+    `self.weight`); `symbol` how the user spelled the tensor, if he did; `spelled` how the write was spelled.
     `flag` is the expression that decides that a module or function writes at all (`inplace=True`), `module` whether
     the writer is a module that was constructed with it. `built`: a container ran the module, so that the site is where
     the module was constructed, and its caller where the container was called. `dropped`: the call is a statement, so
@@ -42,7 +97,7 @@ class Touch:
     site: Site
     part: str = ""
     symbol: str = ""
-    spelled: str = "call"
+    spelled: Spelling = Spelling.CALL
     flag: Place | None = None
     module: bool = False
     param: bool = False
@@ -67,7 +122,7 @@ class Refused:
     """The framework refuses `write` by `check` (leaf, leaf_view, multi_view, …)."""
 
     framework: str
-    check: str
+    check: Failure
     write: Touch
     origin: Site | None
     assumptions: frozenset[str]
@@ -100,7 +155,7 @@ class Accepted:
     """Compiled code carries out `write`, which the framework refuses by `check`, with other values than it spells."""
 
     framework: str
-    check: str
+    check: Failure
     write: Touch
     origin: Site | None
     assumptions: frozenset[str]
@@ -120,13 +175,13 @@ class Clobbered:
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """
-    `write` changed a value that the program keeps: `how` is container, detached, average, repeated or default.
+    `write` changed a value that the program keeps: `how` it is kept.
 
     `kept` is the place where it was put away, `read` the access that then sees the change, where there is one.
     """
 
     framework: str
-    how: str
+    how: Keeping
     write: Touch
     kept: Place | None
     read: Touch | None

@@ -12,16 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Site, Touch
+from inplace_lint.core.event import Failure, Site, Touch
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain.values import ClassValue, Dotted, NodeId, Partial, Ref, RefId, StorageId, Value
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 
@@ -144,7 +139,7 @@ class Save:
 class Broken:
     """A recorded write that backward cannot pass, and the check of the framework that fails there."""
 
-    check: str
+    check: Failure
     touch: Touch
 
 

@@ -10,18 +10,14 @@ construction that changed no older object, reported nothing and assumed nothing.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain.heap import Instance, ListObject, Names, Object, Storage, Tensor
 from inplace_lint.domain.id_renaming import IdRenaming, links_of, timeless
 from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import Owner, Trait
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, RefId, StorageId, Sym
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
-from inplace_lint.core.records import replace
+from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain.heap import Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.traits import TENSOR, Key, Kind, Trait
 from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 @dataclass(slots=True)

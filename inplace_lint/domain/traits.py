@@ -12,16 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from inplace_lint.core.event import Site
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.values import NodeId, Ref, RefId, StorageId, SymId, Value
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Key = TypeVar("Key", bound=Hashable)
 Kind = TypeVar("Kind")

@@ -15,15 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple, NewType
+from typing import NamedTuple, NewType
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.ir.nodes import Function
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 RefId = NewType("RefId", int)

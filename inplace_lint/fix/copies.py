@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from inplace_lint.core.event import Snapshot, Touch
+from inplace_lint.core.event import Keeping, Snapshot, Touch
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
@@ -170,9 +170,9 @@ def where_kept(case: Case) -> Plan | None:
     if not isinstance(event, Snapshot) or event.kept is None:
         return None
     syntax, node = node_at(case, event.kept)
-    if event.how == "repeated":
+    if event.how is Keeping.REPEATED:
         return _apart(case, syntax, node)
-    if event.how == "state":
+    if event.how is Keeping.STATE:
         return _of_state(case, syntax, node)
     edits = tuple(edit for part in _kept(syntax, node, case.draft.write.symbol) for edit in copied(case, syntax, part))
     return Plan(edits, f"put a copy away: `{_copying(case)}`", exact=True) if edits else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from inplace_lint.core.event import Event, Touch
+from inplace_lint.core.event import Event, Spelling, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Span
 from inplace_lint.fix import copies, flags, modes, order, views
@@ -68,7 +68,7 @@ def _open(case: Case) -> Plan | None:
 
 def _of_leaf(case: Case) -> Fix | None:
     """Wrap the write in `no_grad`; if the leaf is to receive a gradient, compute a new tensor."""
-    if case.draft.write.spelled == "again":
+    if case.draft.write.spelled is Spelling.AGAIN:
         return None  # the item assignment repeats a write that has a finding of its own
     plan = result_of(case) or copies.where_returned(case)
     if plan is None:

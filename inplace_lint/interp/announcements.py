@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec
 
-from inplace_lint.core.event import Touch
+from inplace_lint.core.event import Keeping, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
@@ -68,7 +68,7 @@ class Listeners:
     * `load_state(state, framework, read, pairs)`: a state is about to be written to a module: `pairs` are the values in
       it, each with the parameter or buffer that it is written to. `read` is the call.
     * `change_gradients(state, framework, write, owners, how)`: the gradients of these parameters are written in
-      place: set to zero ("gradient"), or added to by backward ("sum"). `write` is the call.
+      place: set to zero (`GRADIENT`), or added to by backward (`SUM`). `write` is the call.
     """
 
     bind: Callable[[Frame, State, str, Value, ir.Expr | None], None]
@@ -86,7 +86,7 @@ class Listeners:
     write: Callable[[Call, str, Ref, Tensor], None]
     read_state: Callable[[State, Place, Ref], None]
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]
-    change_gradients: Callable[[State, str, Touch, Sequence[Ref], str], None]
+    change_gradients: Callable[[State, str, Touch, Sequence[Ref], Keeping], None]
 
 
 def to_all(*listeners: Callable[Given, None]) -> Callable[Given, None]:

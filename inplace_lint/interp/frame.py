@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Site
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, RefId, Value
 from inplace_lint.interp.outcome import Raised
 from inplace_lint.ir import nodes as ir
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Variable = tuple[RefId, str]
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Ref, Value
@@ -79,7 +80,7 @@ class Interpreter(Protocol):
         name: str,
         arguments: Arguments,
         at: int,
-        spelled: str = "call",
+        spelled: Spelling = Spelling.CALL,
         instance: Ref | None = None,
     ) -> Results:
         """Apply the facts of a framework call: record its saves, writes and node on the tape, and return its result."""

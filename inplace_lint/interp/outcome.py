@@ -8,16 +8,11 @@ What evaluating an expression and executing a statement return: one entry for ea
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Site
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Value
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Results = list[tuple[State, Value]]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from inplace_lint.core.event import Accepted, Event, Recomputed, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.core.event import Accepted, Event, Failure, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.select import Chosen, chosen, findings_of, say
@@ -96,9 +96,9 @@ class Reader:
         if write is None:
             return
         if record.kind == "refused":
-            yield Refused(self.framework.name, record.check, write, None, frozenset())
+            yield Refused(self.framework.name, Failure(record.check), write, None, frozenset())
         if record.kind == "accepted":
-            yield Accepted(self.framework.name, record.check, write, None, frozenset())
+            yield Accepted(self.framework.name, Failure(record.check), write, None, frozenset())
         save = self._save(record.save) if record.save is not None else None
         if save is not None:
             backward = Site(self._place(record.backward, None)) if record.backward is not None else None

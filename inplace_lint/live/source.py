@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Span
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.live.record import Position
@@ -151,11 +152,11 @@ def symbol_of(source: Source, node: Expression | None) -> str:
             return ""
 
 
-def spelling_of(node: Expression | None) -> str:
+def spelling_of(node: Expression | None) -> Spelling:
     """Return how a write is spelled: augmented, item or call."""
     if isinstance(node, ast.AugAssign):
-        return "augmented"
-    return "item" if isinstance(node, ast.Subscript) else "call"
+        return Spelling.AUGMENTED
+    return Spelling.ITEM if isinstance(node, ast.Subscript) else Spelling.CALL
 
 
 def called(node: Expression | None) -> str:

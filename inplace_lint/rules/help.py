@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Span
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.knowledge.facts import Facts
@@ -23,7 +24,7 @@ def cure(draft: Draft, source: str, span: Span, facts: Facts) -> str:
     text = text_at(source, span)
     if len(text) > _LONGEST or "\n" in text:
         return "make a new tensor instead of writing in place"
-    augmented = _AUGMENTED.match(text) if draft.write.spelled == "augmented" else None
+    augmented = _AUGMENTED.match(text) if draft.write.spelled is Spelling.AUGMENTED else None
     if augmented is not None:
         target, op, value = augmented.group("target", "op", "value")
         if "[" in target:
@@ -36,7 +37,7 @@ def cure(draft: Draft, source: str, span: Span, facts: Facts) -> str:
     if method is not None and partner(facts, draft.write.op):
         target, name, args = method.group("target", "name", "args")
         return f"use `{target} = {target}.{name}({args})`"
-    if draft.write.spelled == "item" and draft.write.symbol:
+    if draft.write.spelled is Spelling.ITEM and draft.write.symbol:
         return f"write into a copy: `{draft.write.symbol} = {draft.write.symbol}.clone()` before this line"
     return "make a new tensor instead of writing in place"
 

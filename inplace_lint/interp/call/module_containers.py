@@ -8,9 +8,8 @@ Module containers: which modules they hold, in which order, and what a call of o
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
-from inplace_lint.core.records import replace
+from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -18,11 +17,6 @@ from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Valu
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

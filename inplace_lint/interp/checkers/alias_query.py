@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
@@ -36,13 +37,9 @@ from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-
     from inplace_lint.domain.state import State
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.transfer.op_call import Call
-else:
-    from inplace_lint.core.records import dataclass
 
 _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED, View.MAYBE})
 

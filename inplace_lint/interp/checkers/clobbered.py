@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Clobbered
+from inplace_lint.core.event import Clobbered, Spelling
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref, RefId, Value
@@ -67,7 +67,11 @@ def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
     """Check whether a write changed a tensor as a whole: the tensor itself was written, or all of its base."""
     if write.tensor == ref:
         return True
-    return tensor.base is not None and write.tensor == tensor.base and write.touch.spelled in {"augmented", "call"}
+    return (
+        tensor.base is not None
+        and write.tensor == tensor.base
+        and write.touch.spelled in {Spelling.AUGMENTED, Spelling.CALL}
+    )
 
 
 def turn(frame: Frame, state: State, target: ir.Expr) -> None:

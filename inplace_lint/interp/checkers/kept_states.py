@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_lint.core.event import Snapshot, Touch
+from inplace_lint.core.event import Keeping, Snapshot, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
@@ -35,11 +35,11 @@ def load_state(state: State, framework: str, read: Touch, pairs: Sequence[tuple[
         for write in state.storages[tensor.storage].writes:
             if write.clock > read_at.clock:
                 assumptions = state.assumptions | write.assumptions | write.doubt
-                state.report(Snapshot(framework, "state", write.touch, read_at.place, read, assumptions))
+                state.report(Snapshot(framework, Keeping.STATE, write.touch, read_at.place, read, assumptions))
                 return
 
 
-def change_gradients(state: State, framework: str, write: Touch, owners: Sequence[Ref], how: str) -> None:
+def change_gradients(state: State, framework: str, write: Touch, owners: Sequence[Ref], how: Keeping) -> None:
     """Report gradients that were stored in a container and are now written in place."""
     for ref in owners:
         tensor = state.tensor(ref)

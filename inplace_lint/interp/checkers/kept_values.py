@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Snapshot, Touch
+from inplace_lint.core.event import Keeping, Snapshot, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View, Write
@@ -97,7 +97,7 @@ def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write,
         written = None if write.tensor is None else state.tensor(write.tensor)
         if write.clock > kept.clock and written is not None and (not written.part or written.part == tensor.part):
             assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
-            state.report(Snapshot(tensor.framework, "again", write.touch, kept.place, None, assumptions))
+            state.report(Snapshot(tensor.framework, Keeping.AGAIN, write.touch, kept.place, None, assumptions))
             return
 
 
@@ -188,7 +188,7 @@ def _check_kept(
             ):
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 read = call.touch(part, expr, tensor)
-                said = "state" if how is traits.STATE_OF else "container"
+                said = Keeping.STATE if how is traits.STATE_OF else Keeping.CONTAINER
                 state.report(Snapshot(call.facts.framework.name, said, write.touch, kept.place, read, assumptions))
                 return
 
@@ -208,17 +208,17 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
     if closure is not None and default is not None and not cut:
         param = next(param for param in closure.function.params if param.name == default)
-        _report(call, "default", touch, Place(closure.function.slice, param.at), tensor)
+        _report(call, Keeping.DEFAULT, touch, Place(closure.function.slice, param.at), tensor)
     elif isinstance(expr, ir.Subscript) and call.state.has_trait(traits.REPEATED, ref.id):
-        _report(call, "repeated", touch, call.state.trait(traits.REPEATED, ref.id), tensor)
+        _report(call, Keeping.REPEATED, touch, call.state.trait(traits.REPEATED, ref.id), tensor)
     elif (tensor.param or tensor.view in _CUT) and self_average.with_itself(call, part, expr, tensor):
-        _report(call, "average", touch, None, tensor)
+        _report(call, Keeping.AVERAGE, touch, None, tensor)
     elif tensor.view in _CUT:
         _check_average(call, touch, ref, tensor)
     elif not tensor.param and (touch.flag is not None or call.frame.variables(expr)):
         _check_detached(call, touch, ref, tensor)
         if not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame) and _is_older(call, expr.id, tensor):
-            _report(call, "item", touch, None, tensor)
+            _report(call, Keeping.ITEM, touch, None, tensor)
 
 
 def _is_getitem(frame: Frame) -> bool:
@@ -240,7 +240,7 @@ def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
         other = call.state.tensor(alias)
         kept = call.state.trait(traits.KEPT, alias.id)
         if alias != ref and other is not None and other.base in {ref, tensor.base} and kept is not None:
-            _report(call, "detached", touch, kept.place, tensor)
+            _report(call, Keeping.DETACHED, touch, kept.place, tensor)
             return
 
 
@@ -252,11 +252,11 @@ def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
     for name in call.binding.given:
         for other, source in call.binding.tensors(name):
             if other != ref and source.storage == tensor.storage and (source.view in _CUT or source.param):
-                _report(call, "average", touch, kept.place, tensor)
+                _report(call, Keeping.AVERAGE, touch, kept.place, tensor)
                 return
 
 
-def _report(call: Call, how: str, touch: Touch, kept: Place | None, tensor: Tensor) -> None:
+def _report(call: Call, how: Keeping, touch: Touch, kept: Place | None, tensor: Tensor) -> None:
     assumptions = call.state.assumptions | call.doubt | tensor.doubt
     call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_lint.core.event import LostUpdate, Touch
+from inplace_lint.core.event import LostUpdate, Spelling, Touch
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
 from inplace_lint.interp.frame import Frame
@@ -29,7 +29,9 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign,
     if not isinstance(node.target, ir.Name) or _is_read_later(interp, frame, node, node.target.id):
         return
     framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
-    touch = Touch(f"{framework.tensor}.{node.op}=", frame.site(node.at), "", node.target.id, "augmented", param=True)
+    touch = Touch(
+        f"{framework.tensor}.{node.op}=", frame.site(node.at), "", node.target.id, Spelling.AUGMENTED, param=True
+    )
     state.report(LostUpdate(framework.name, touch, state.assumptions | tensor.doubt))
 
 

@@ -8,7 +8,7 @@ Assignments, and the three meanings of an augmented assignment.
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Refused, Touch
+from inplace_lint.core.event import Failure, Refused, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
@@ -145,8 +145,10 @@ def _is_refused(interp: Interpreter, frame: Frame, state: State, node: ir.AugAss
         return False
     framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
     if framework.keeps_parameters:
-        touch = Touch(f"{framework.tensor}.{node.op}=", frame.site(node.at), "", text_of(node.target), "augmented")
-        state.report(Refused(framework.name, "parameter", touch, None, state.assumptions))
+        touch = Touch(
+            f"{framework.tensor}.{node.op}=", frame.site(node.at), "", text_of(node.target), Spelling.AUGMENTED
+        )
+        state.report(Refused(framework.name, Failure.PARAMETER, touch, None, state.assumptions))
     return framework.keeps_parameters
 
 

@@ -8,6 +8,7 @@ Operators: as methods of tensors, on Python values, and as augmented assignments
 
 from __future__ import annotations
 
+from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
@@ -222,7 +223,7 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
         method = facts.framework.augmented.get(node.op)
         exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}
         if method is not None:
-            return _method(interp, frame, state, facts, method, (old, value), node.at, exprs, "augmented")
+            return _method(interp, frame, state, facts, method, (old, value), node.at, exprs, Spelling.AUGMENTED)
         return _method(interp, frame, state, facts, facts.framework.binary[node.op], (old, value), node.at, exprs)
     thing = state.object(old)
     if isinstance(old, Ref) and isinstance(thing, ListObject) and node.op in {"+", "|"}:
@@ -269,7 +270,7 @@ def _method(
     values: tuple[Value, ...],
     at: int,
     exprs: dict[int | str, ir.Expr],
-    spelled: str = "call",
+    spelled: Spelling = Spelling.CALL,
 ) -> Results:
     name = f"{facts.framework.tensor}.{method}"
     return interp.apply_op(frame, state, name, Arguments(values, (), exprs), at, spelled)

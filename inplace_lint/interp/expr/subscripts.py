@@ -8,6 +8,7 @@ Subscripts: of tensors by the framework's facts, of tuples, lists and dicts by c
 
 from __future__ import annotations
 
+from inplace_lint.core.event import Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
@@ -196,7 +197,7 @@ def set_(
             exprs[2] = source
         name = f"{facts.framework.tensor}.__setitem__"
         arguments = Arguments((receiver, index, value), (), exprs)
-        spelled = "again" if again else "item"
+        spelled = Spelling.AGAIN if again else Spelling.ITEM
         return [after for after, _ in interp.apply_op(frame, state, name, arguments, target.at, spelled)]
     thing = state.object(receiver)
     if isinstance(thing, Instance) and thing.children is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Touch
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.state import State
@@ -13,11 +13,6 @@ from inplace_lint.domain.values import NONE, Ref, Value
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.knowledge.op import Op
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inplace_lint.core.event import Refused, Site, Touch
+from inplace_lint.core.event import Failure, Refused, Site, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
@@ -104,7 +104,7 @@ def _write_returned(act: IntrinsicCall, state: State, cls: ClassValue, ref: Ref,
         at, name = spelled[-1]
         touch = replace(touch, site=Site(Place(function.slice, at), caller), symbol=name)
     if tensor.leaf and tensor.rg and state.modes.grad is not False:
-        state.report(Refused(framework, "leaf", touch, None, state.assumptions))
+        state.report(Refused(framework, Failure.LEAF, touch, None, state.assumptions))
         return
     state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor=ref))
 
@@ -114,8 +114,10 @@ def _check_dirty(act: IntrinsicCall, state: State, written: Value, results: tupl
     tensor, framework = state.tensor(written), act.interp.context.default().framework
     if tensor is None:
         return
-    check = "leaf" if tensor.leaf and tensor.rg and tensor.base is None else "" if written in results else "dirty"
-    if check in framework.says:
+    check = None if written in results else Failure.DIRTY
+    if tensor.leaf and tensor.rg and tensor.base is None:
+        check = Failure.LEAF
+    if check is not None and check in framework.says:
         touch = Touch(act.form.name, act.frame.site(act.at), "input", text_of(act.arguments.exprs.get(1)))
         state.report(Refused(framework.name, check, touch, None, state.assumptions))
 

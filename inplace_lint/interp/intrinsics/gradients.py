@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.core.event import Keeping
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Node, Tensor
 from inplace_lint.domain.state import State
@@ -42,7 +43,7 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name
     added = tape.backward(state, framework, found, site, retain=retain, inputs=inputs, handed=handed)
-    optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), "sum")
+    optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), Keeping.SUM)
     return [(state, NONE)]
 
 

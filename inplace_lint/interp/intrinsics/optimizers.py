@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from inplace_lint.core.event import Touch
+from inplace_lint.core.event import Keeping, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
@@ -106,11 +106,11 @@ def _remove_gradients(act: IntrinsicCall, owned: list[Ref]) -> None:
     """Set gradients to zero in place, or drop them, so that a gradient kept elsewhere is not written later."""
     zeroes = path_condition.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False)
     if zeroes:
-        announce_change(act, owned, "gradient")
+        announce_change(act, owned, Keeping.GRADIENT)
     forget(act.state, owned, drops=not zeroes)
 
 
-def announce_change(act: IntrinsicCall, owners: list[Ref], how: str) -> None:
+def announce_change(act: IntrinsicCall, owners: list[Ref], how: Keeping) -> None:
     """Announce that the gradients of parameters are written in place."""
     symbol = text_of(act.arguments.exprs.get(0))
     touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inplace_lint.core.event import Site, Snapshot, Touch
+from inplace_lint.core.event import Keeping, Site, Snapshot, Touch
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Tensor, View
 from inplace_lint.domain.state import State
@@ -116,7 +116,7 @@ def _check_opaque_module(interp: Interpreter, state: State, owner: SymId, given:
     if write is not None:
         assumed = state.assumptions | {f"`{opaque_modules.name_of(state, owner)}` is a module"}
         framework = interp.context.default().framework.name
-        state.report(Snapshot(framework, "state", write, kept.place, Touch("load_state_dict", site), assumed))
+        state.report(Snapshot(framework, Keeping.STATE, write, kept.place, Touch("load_state_dict", site), assumed))
 
 
 def _reset_parameters(act: IntrinsicCall) -> Results:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inplace_lint.core.event import Refused, Touch
+from inplace_lint.core.event import Failure, Refused, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Tensor, View, Write
@@ -79,7 +79,7 @@ def _set_requires_grad(act: IntrinsicCall) -> Results:
     if ref is not None and tensor is not None:
         side = path_condition.truth(act.state, act.value("requires_grad"))
         if side is False and tensor.nodes and tensor.rg:
-            _refuse(act, "flag", tensor)
+            _refuse(act, Failure.FLAG, tensor)
         change_requires_grad(act.state, ref, tensor, side)
     return [(act.state, act.positional(0))]
 
@@ -126,13 +126,13 @@ def _detach_in_place(act: IntrinsicCall) -> Results:
     tensor = act.state.tensor(act.positional(0))
     if ref is not None and tensor is not None:
         if tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED}:
-            _refuse(act, "detach_view", tensor)
+            _refuse(act, Failure.DETACH_VIEW, tensor)
             return [(act.state, act.positional(0))]
         act.state.put(ref, replace(tensor, rg=False, leaf=True, nodes=()))
     return [(act.state, act.positional(0))]
 
 
-def _refuse(act: IntrinsicCall, check: str, tensor: Tensor) -> None:
+def _refuse(act: IntrinsicCall, check: Failure, tensor: Tensor) -> None:
     """Report that the framework refuses the call, where it has an error message for the check."""
     framework = act.interp.context.default().framework
     if check in framework.says:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.event import Failure
 from inplace_lint.core.records import replace
 from inplace_lint.domain import tape
 from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
@@ -25,6 +26,7 @@ from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.knowledge.words import Check
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -134,16 +136,16 @@ def _name(act: IntrinsicCall) -> str:
     return act.interp.context.default().framework.name
 
 
-def refuses(call: Call, fact: WriteFact, tensor: Tensor) -> str:
+def refuses(call: Call, fact: WriteFact, tensor: Tensor) -> Failure | None:
     """Return the check of a transform that refuses a write; empty if there is none."""
     modes = call.state.modes
     if modes.mapped and not tensor.batched:
         names = call.binding.given - {fact.to}
         if any(operand.batched for name in names for _, operand in call.binding.tensors(name)):
-            return "batched"
+            return Failure.BATCHED
     # IMPRECISE: older tensors are recognised by the ids of their storages.
     is_old = 0 < tensor.storage <= modes.captured
-    return "captured" if is_old and "leaf" in fact.checks else ""
+    return Failure.CAPTURED if is_old and Check.LEAF in fact.checks else None
 
 
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {

@@ -9,6 +9,7 @@ Mirrors the code that torchgen generates for `VariableType`: collect edges, save
 
 from __future__ import annotations
 
+from inplace_lint.core.event import Failure, Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
@@ -36,7 +37,7 @@ def call_op(
     name: str,
     arguments: Arguments,
     at: int,
-    spelled: str = "call",
+    spelled: Spelling = Spelling.CALL,
     instance: Ref | None = None,
 ) -> Results:
     """Run a call of an op and return its result: an unknown value where no fact fits."""
@@ -66,7 +67,7 @@ def _select(
     forms: tuple[Op, ...],
     arguments: Arguments,
     at: int,
-    spelled: str,
+    spelled: Spelling,
     instance: Ref | None,
 ) -> Call | None:
     """Bind the call to the first form of the op that takes these arguments and whose guard is not known to be false."""
@@ -209,7 +210,7 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
     kept = call.binding.tensors(fact.of)
     for ref, tensor in kept:
         if tensor.inference and recording.rg_of(call):
-            writes.report(call, fact.of, ref, tensor, "inference_save", assumed)
+            writes.report(call, fact.of, ref, tensor, Failure.INFERENCE_SAVE, assumed)
     saves = [recording.save_of(call, tensor, fact.of, expr, assumed) for _, tensor in kept]
     return saves if fact.checked else [replace(save, checked=False) for save in saves]
 

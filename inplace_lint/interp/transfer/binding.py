@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
@@ -17,11 +18,6 @@ from inplace_lint.interp.transfer.index import is_basic_index, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Argument, Op
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inplace_lint.core.event import Refused, Touch
+from inplace_lint.core.event import Failure, Refused, Touch
 from inplace_lint.domain.state import State
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -23,4 +23,4 @@ def check(
         return
     if not any(argument.name == word or argument.kind == _ANY for argument in taken):
         touch = Touch(name, frame.site(at), word, word)
-        state.report(Refused(facts.framework.name, "keyword", touch, None, state.assumptions))
+        state.report(Refused(facts.framework.name, Failure.KEYWORD, touch, None, state.assumptions))

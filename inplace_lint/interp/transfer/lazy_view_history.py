@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Refused
+from inplace_lint.core.event import Failure, Refused
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Tensor, View
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Value
+from inplace_lint.knowledge.words import Check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import WriteFact
 
 _TRACKED = {View.SINGLE, View.EXPANDED}
-_POISONED: dict[View | None, str] = {View.MULTI: "multi_view_base", View.NO_GRAD: "no_grad_view_base"}
+_POISONED: dict[View | None, Failure] = {
+    View.MULTI: Failure.MULTI_VIEW_BASE,
+    View.NO_GRAD: Failure.NO_GRAD_VIEW_BASE,
+}
 
 
 def lacks_history(state: State, tensor: Tensor) -> bool:
@@ -40,7 +44,7 @@ def lacks_history(state: State, tensor: Tensor) -> bool:
 
 def checks_view(call: Call, fact: WriteFact) -> bool:
     """Check whether the framework checks the written view itself, and not a part of it."""
-    if not call.facts.framework.rebases or not fact.checks & {"leaf", "leaf_view"}:
+    if not call.facts.framework.rebases or not fact.checks & {Check.LEAF, Check.LEAF_VIEW}:
         return False
     return not fact.moves or _is_whole(call.binding.value("index"))
 
@@ -83,7 +87,7 @@ def is_poisoned(state: State, tensor: Tensor) -> bool:
     return bool(tensor.rg or (base is not None and base.rg))
 
 
-def _report_poisoned(call: Call, tensor: Tensor, check: str) -> None:
+def _report_poisoned(call: Call, tensor: Tensor, check: Failure) -> None:
     state = call.state
     write = next(w for w in state.storages[tensor.storage].writes if w.counted and w.version > tensor.since)
     origin = tensor.made.site if tensor.made is not None else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Touch
+from inplace_lint.core.event import Spelling, Touch
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
@@ -15,11 +15,6 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 @dataclass(slots=True)
@@ -31,7 +26,7 @@ class Call:
     facts: Facts
     binding: Binding
     at: int
-    spelled: str
+    spelled: Spelling
     name: str
     flag: Place | None = None
     flagged: bool = False

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Accepted, Ignored, Refused
+from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
@@ -24,14 +24,15 @@ from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, 
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
+from inplace_lint.knowledge.words import Check
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
 
 Three = bool | None
-_MADE_WITHOUT_GRAD = {View.NO_GRAD: "no_grad_view", View.INFERENCE: "inference_view"}
-_UNCHECKED = frozenset({"overlap", "operands_overlap"})  # by compiled code, whose values have no memory
-_REFUSES = {View.MULTI: "multi_view", View.CUSTOM: "custom_view", View.HOOKED: "hooked_view"}
+_MADE_WITHOUT_GRAD = {View.NO_GRAD: Failure.NO_GRAD_VIEW, View.INFERENCE: Failure.INFERENCE_VIEW}
+_UNCHECKED = frozenset({Failure.OVERLAP, Failure.OPERANDS_OVERLAP})  # by compiled code, whose values have no memory
+_REFUSES = {View.MULTI: Failure.MULTI_VIEW, View.CUSTOM: Failure.CUSTOM_VIEW, View.HOOKED: Failure.HOOKED_VIEW}
 
 
 def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
@@ -44,7 +45,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     for fact, ref, tensor in targets:
         if _stops(call, fact, ref, tensor):
             return [(state, ref)]
-        if state.modes.script and call.spelled == "call" and call.frame.dropped == call.at:
+        if state.modes.script and call.spelled is Spelling.CALL and call.frame.dropped == call.at:
             touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
             state.report(Ignored(call.facts.framework.name, touch, state.assumptions | call.doubt))
             return [(state, ref)]
@@ -53,7 +54,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
     rg = recording.rg_of(call)
     # The node becomes the history of the tensors that the framework checks for being a leaf, and not of buffers.
-    tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
+    tracked = [ref for fact, ref, _ in targets if fact.checks & {Check.LEAF, Check.LEAF_VIEW}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
     node = recording.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
     for fact, ref, tensor in targets:
@@ -84,10 +85,10 @@ def _stops(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
 
 def _break(call: Call, node: NodeId, fact: WriteFact, tensor: Tensor, rg: Three) -> None:
     """Mark a node as broken if the framework allows the write but cannot run backward through it."""
-    check = "no_derivative" if call.binding.op.history == "broken" else ""
+    check = Failure.NO_DERIVATIVE if call.binding.op.history == "broken" else None
     had_history = tensor.rg or (tensor.rg is None and rg is None)
-    if "expanded" in fact.checks and tensor.view is View.EXPANDED and had_history and not call.state.modes.compiled:
-        check = "expanded"
+    if Check.EXPANDED in fact.checks and tensor.view is View.EXPANDED and had_history and not call.state.modes.compiled:
+        check = Failure.EXPANDED
     if check:
         broken = Broken(check, call.touch(fact.to, call.binding.exprs.get(fact.to), tensor))
         call.state.nodes[node] = replace(call.state.nodes[node], broken=broken)
@@ -104,33 +105,33 @@ def _targets(call: Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]
     return [(fact, ref, tensor) for ref, tensor in call.binding.tensors(fact.to)]
 
 
-def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:
     """Return the framework's check that refuses a write, with the assumptions for it; None if all pass."""
     state = call.state
     base = state.tensor(tensor.base) if tensor.base is not None else None
     grad = state.modes.grad is not False
     tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
-    asks = "leaf_always" in fact.checks or (grad and "leaf" in fact.checks)
+    asks = Check.LEAF_ALWAYS in fact.checks or (grad and Check.LEAF in fact.checks)
     unless = _leaf_unless(tensor, base) if asks else None
     if unless is not None:
-        return "leaf", unless
-    if grad and "leaf_view" in fact.checks:
+        return Failure.LEAF, unless
+    if grad and Check.LEAF_VIEW in fact.checks:
         if base is not None and tracked and base.rg and base.leaf:
-            return "leaf_view", frozenset()
-        if "leaf" not in fact.checks and tensor.rg and tensor.leaf and base is None:
-            return "leaf_view", frozenset()
+            return Failure.LEAF_VIEW, frozenset()
+        if Check.LEAF not in fact.checks and tensor.rg and tensor.leaf and base is None:
+            return Failure.LEAF_VIEW, frozenset()
     if grad and lazy_view_history.lacks_history(state, tensor) and lazy_view_history.checks_view(call, fact):
-        return "early_view", tensor.doubt
+        return Failure.EARLY_VIEW, tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
-    if grad and "multi_view" in fact.checks and refuses is not None:
+    if grad and Check.MULTI_VIEW in fact.checks and refuses is not None:
         rg = recording.rg_of(call)
         if rg or (rg is None and tensor.sure):
             why = frozenset() if rg else frozenset(t.why for _, t in call.grads if t.rg is None)
             return refuses, why | tensor.doubt
-    if "inference" in fact.checks and tensor.inference and not state.modes.inference:
-        return "inference", frozenset()
+    if Check.INFERENCE in fact.checks and tensor.inference and not state.modes.inference:
+        return Failure.INFERENCE, frozenset()
     made_so = _MADE_WITHOUT_GRAD.get(tensor.view) if tensor.view is not None else None
-    if grad and "no_grad_view" in fact.checks and made_so is not None and base is not None and base.rg:
+    if grad and Check.NO_GRAD_VIEW in fact.checks and made_so is not None and base is not None and base.rg:
         return made_so, frozenset()
     refusal = transforms.refuses(call, fact, tensor)
     return (refusal, frozenset()) if refusal else _unfit(call, fact, tensor)
@@ -145,24 +146,24 @@ def _leaf_unless(tensor: Tensor, base: Tensor | None) -> frozenset[str] | None:
     return frozenset({"it had no history before it was told to require grad"}) if base is None or not base.rg else None
 
 
-def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:
     """Return the check that the written tensor fails because of its layout, type or shape, whatever its history."""
     records = call.state.modes.grad is not False
     if records and fact.to == "out" and "out_grad" in call.facts.framework.says and recording.rg_of(call):
-        return "out_grad", frozenset()
-    if "operand" in fact.checks and _brings_a_number(call, fact):
-        return "operand", frozenset()
+        return Failure.OUT_GRAD, frozenset()
+    if Check.OPERAND in fact.checks and _brings_a_number(call, fact):
+        return Failure.OPERAND, frozenset()
     kind = _another_kind(call, fact, tensor)
     if kind:
         return kind, frozenset()
-    if "resize" in fact.checks and tensor.rg:
-        return "resize", frozenset()
-    if "broadcast" in fact.checks and _brings_axes(call, fact, tensor):
-        return "shape", frozenset()
+    if Check.RESIZE in fact.checks and tensor.rg:
+        return Failure.RESIZE, frozenset()
+    if Check.BROADCAST in fact.checks and _brings_axes(call, fact, tensor):
+        return Failure.SHAPE, frozenset()
     repeats = tensor.view is View.EXPANDED and (not fact.moves or overlap.keeps_repeats(call, fact.moves))
-    if "overlap" in fact.checks and repeats:
-        return "overlap", tensor.doubt
-    if "operands" in fact.checks:
+    if Check.OVERLAP in fact.checks and repeats:
+        return Failure.OVERLAP, tensor.doubt
+    if Check.OPERANDS in fact.checks:
         return _overlapping(call, fact, tensor)
     return None
 
@@ -173,13 +174,13 @@ def _brings_a_number(call: Call, fact: WriteFact) -> bool:
     return value is not None and operators.is_number(call.state, value)
 
 
-def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
+def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:
     """Return the check that fails if an operand is another view of the written memory and overlaps it in part."""
     part = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
     for name in call.binding.given - {fact.to}:
         for _, other in call.binding.tensors(name):
             if other.storage == tensor.storage and overlap.clash(part, other.part, expands=bool(fact.moves)):
-                return "operands_overlap", tensor.doubt | other.doubt
+                return Failure.OPERANDS_OVERLAP, tensor.doubt | other.doubt
     return None
 
 
@@ -191,14 +192,14 @@ def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
     return any(operand.rank is not None and operand.rank > tensor.rank for operand in operands)
 
 
-def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> str:
-    """Return the check that fails because of the dtype of an operand; empty if there is none."""
+def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> Failure | None:
+    """Return the check that fails because of the dtype of an operand; None if there is none."""
     if tensor.dtype in {"int", "bool"}:
-        if "cast" in fact.checks and _brings_fractions(call, fact):
-            return "cast"
-        if "fraction" in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
-            return "cast"
-    return "mixed" if "mixed" in fact.checks and _mixes(call, fact, tensor) else ""
+        if Check.CAST in fact.checks and _brings_fractions(call, fact):
+            return Failure.CAST
+        if Check.FRACTION in fact.checks and call.binding.value("rounding_mode") in {None, NONE}:
+            return Failure.CAST
+    return Failure.MIXED if Check.MIXED in fact.checks and _mixes(call, fact, tensor) else None
 
 
 def _mixes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
@@ -221,7 +222,7 @@ def _brings_fractions(call: Call, fact: WriteFact) -> bool:
     return False
 
 
-def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
+def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: Failure, assumed: frozenset[str]) -> None:
     """Report a refused write, once for each tensor and check, since the first one ends the program."""
     if call.state.has_trait(traits.REFUSED, (ref.id, check)):
         return
@@ -233,7 +234,7 @@ def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: str, assumed:
     call.state.report(Refused(call.facts.framework.name, check, touch, origin, assumptions))
 
 
-def accepted(call: Call, part: str, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
+def accepted(call: Call, part: str, tensor: Tensor, check: Failure, assumed: frozenset[str]) -> None:
     """Report a write that compiled code carries out although the framework refuses it."""
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Event, Snapshot
+from inplace_lint.core.event import Event, Keeping, Snapshot
 from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
-    "gradient": "gradients that were put away are set to zero here",
-    "sum": "gradients that were put away are added to here",
+    Keeping.GRADIENT: "gradients that were put away are set to zero here",
+    Keeping.SUM: "gradients that were put away are added to here",
 }
 
 

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Event, Snapshot
+from inplace_lint.core.event import Event, Keeping, Snapshot
 from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label, named, ran
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
-    "container": "{what} is overwritten after it was put into a container, and read from there as if it were not",
-    "detached": "{what} is overwritten, and with it the detached tensor that was put away: it is no copy",
-    "average": "{what} is averaged with itself: what was put away is no copy",
-    "state": "{what} changes the parameters, and with them the state that was put away: `state_dict` is no copy",
-    "again": "{what} is overwritten between two moments at which it was put away: both times it is the same memory",
-    "item": "{what} is part of what the object holds: it is changed again each time the item is asked for",
-    "repeated": "{what} is overwritten, but all items of the list are this one tensor",
-    "default": "{what} is the default of a parameter: it is made once, and the write stays for all later calls",
+    Keeping.CONTAINER: "{what} is overwritten after it was put into a container, and read from there as if it were not",
+    Keeping.DETACHED: "{what} is overwritten, and with it the detached tensor that was put away: it is no copy",
+    Keeping.AVERAGE: "{what} is averaged with itself: what was put away is no copy",
+    Keeping.STATE: "{what} changes the parameters, and with them the state that was put away: `state_dict` is no copy",
+    Keeping.AGAIN: (
+        "{what} is overwritten between two moments at which it was put away: both times it is the same memory"
+    ),
+    Keeping.ITEM: "{what} is part of what the object holds: it is changed again each time the item is asked for",
+    Keeping.REPEATED: "{what} is overwritten, but all items of the list are this one tensor",
+    Keeping.DEFAULT: "{what} is the default of a parameter: it is made once, and the write stays for all later calls",
 }
 _CURES = {
-    "container": "put a `clone()` into the container, or do not write in place",
-    "detached": "put `detach().clone()` away",
-    "average": "put `detach().clone()` away",
-    "state": "put a copy away: `copy.deepcopy(model.state_dict())`",
-    "again": "put a copy away: `clone()`",
-    "item": "work on a copy: `clone()`",
-    "repeated": "make the list with a comprehension: `[... for _ in range(n)]`",
-    "default": "use `None` as the default and make the tensor in the function",
+    Keeping.CONTAINER: "put a `clone()` into the container, or do not write in place",
+    Keeping.DETACHED: "put `detach().clone()` away",
+    Keeping.AVERAGE: "put `detach().clone()` away",
+    Keeping.STATE: "put a copy away: `copy.deepcopy(model.state_dict())`",
+    Keeping.AGAIN: "put a copy away: `clone()`",
+    Keeping.ITEM: "work on a copy: `clone()`",
+    Keeping.REPEATED: "make the list with a comprehension: `[... for _ in range(n)]`",
+    Keeping.DEFAULT: "use `None` as the default and make the tensor in the function",
 }
 
 
 def _written(event: Snapshot) -> str:
     """Spell what is written, or the call that writes the parameters."""
     write = event.write
-    if event.how == "state" and write.symbol:
+    if event.how is Keeping.STATE and write.symbol:
         return f"`{write.symbol}.{write.op.rpartition('.')[2]}()`"
     return named(write.symbol)
 
