@@ -40,10 +40,6 @@ from inplace_lint.interp.fuel import (
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 
-_INFERS = frozenset(
-    {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -293,10 +289,6 @@ def _run_method(
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = interp.call(frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
-    if _INFERS & set(name.split("_")):
-        # What such a method gives is hardly ever trained on: of what a backward from it would meet, nothing is certain.
-        for state, _ in results:
-            state.assume(f"a gradient is asked for what `{name}` returns")
     return _finish(interp, results[:PATHS_IN_ROOT])
 
 

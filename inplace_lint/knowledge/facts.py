@@ -78,6 +78,7 @@ class Framework:
     setters: frozenset[str] = frozenset()
     keeps_parameters: bool = False
     fields: Mapping[str, int] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 _FLAGS = frozenset(

@@ -48,7 +48,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
     why = f"{describe(state, value)} requires grad"
-    truth = _is_truth(state, value)
+    truth = False
     tensor = Tensor(
         storage=state.new_storage(),
         rg=False if truth else None,
