@@ -1,4 +1,4 @@
-"""What measured runs come to: ratios, medians, and the tables that README shows."""
+"""Computes figures from measured runs: ratios, medians, and the tables of README."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN = 0.01  # a stage with less of all time has no column
 
 
 class Timed(NamedTuple):
-    """One run: seconds of the clock and of processors, megabytes of its largest process, and whether it worked."""
+    """One run: wall and processor seconds, megabytes of its largest process, and whether it worked."""
 
     wall: float
     cpu: float
@@ -29,34 +29,34 @@ class Row(NamedTuple):
     stages: Mapping[str, float]
 
     def ratio(self, name: str, unit: str = "ruff", *, cpu: bool = False) -> float:
-        """Give how many times as long as another tool one takes: the median over rounds that have both."""
+        """Return how many times as long as another tool one takes: the median over rounds that have both."""
         pairs = zip(self.runs[name], self.runs[unit], strict=False)
         return median((one.cpu / other.cpu) if cpu else (one.wall / other.wall) for one, other in pairs)
 
     def middle(self, name: str) -> Timed:
-        """Give the run of a tool that took the middle of its times; of two, the faster."""
+        """Return the median run of a tool; of two, the faster."""
         ordered = sorted(self.runs[name])
         return ordered[(len(ordered) - 1) // 2]
 
     def broken(self) -> list[str]:
-        """Name the tools a run of which did not work."""
+        """Return the tools that failed in a run."""
         return [name for name, runs in self.runs.items() if not all(run.worked for run in runs)]
 
     def rates(self) -> dict[str, float]:
-        """Give lines a second of a processor by stage: stages share the time of a cold run as their own clocks say."""
+        """Return lines per processor second by stage: stages share the time of a cold run as their own clocks say."""
         cpu, whole = self.middle("cold").cpu, sum(self.stages.values())
         return {stage: self.lines * whole / (cpu * spent) for stage, spent in self.stages.items() if spent > 0}
 
 
 def tables(rows: Sequence[Row], growth: Mapping[int, Timed], place: str) -> str:
-    """Give the tables in Markdown: the tools beside each other, the stages, and growth with copies."""
+    """Return the tables in Markdown: the tools beside each other, the stages, and growth with copies."""
     parts = (_compared(rows), _staged(rows), _grown(growth), f"Measured on {place}.")
     return "\n\n".join(part for part in parts if part)
 
 
 def written(readme: str, text: str) -> str:
     """
-    Give a README with the tables between its marks.
+    Return a README with the tables between its marks.
 
     Raises: ValueError for one without marks.
     """

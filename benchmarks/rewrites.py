@@ -1,5 +1,5 @@
 """
-Rewrites of a program that change how it is laid out and not what it does: no verdict may change.
+Rewrites programs without changing their meaning, and checks that no verdict changes.
 
     python -m benchmarks.rewrites FOLDER      # every *.py of a folder: prints what changed, exits 1 if anything did
 """
@@ -18,7 +18,7 @@ Verdicts = frozenset[tuple[str, str, str]]
 
 
 def verdicts(source: str) -> Verdicts:
-    """Give the findings of a program as (code, severity, text of the line)."""
+    """Return the findings of a program as (code, severity, text of the line)."""
     lines = source.splitlines()
     return frozenset(
         (finding.code, finding.severity.value, lines[finding.span.line - 1].strip())
@@ -28,7 +28,7 @@ def verdicts(source: str) -> Verdicts:
 
 
 def plain(source: str) -> str:
-    """Give the program as `ast.unparse` writes it: what the rewrites are compared with."""
+    """Return the program as `ast.unparse` writes it: what the rewrites are compared with."""
     return ast.unparse(ast.parse(source))
 
 
@@ -45,7 +45,7 @@ def entry_renamed(source: str) -> str:
 
 
 def entry_inlined(source: str) -> str:
-    """Make module code of the body of the last top-level function without parameters, where nothing else calls it."""
+    """Move the body of the last top-level function without parameters into the module, where nothing else calls it."""
     tree = ast.parse(source)
     entries = [node for node in tree.body if _is_entry(node)]
     if not entries:
@@ -121,7 +121,7 @@ REWRITES: dict[str, Callable[[str], str]] = {
 
 
 def changes(source: str) -> list[tuple[str, Verdicts]]:
-    """Name the rewrites that change a verdict, with what differs."""
+    """Yield the rewrites that change a verdict, with what differs."""
     before = verdicts(plain(source))
     found = [(name, before ^ verdicts(rewrite(source))) for name, rewrite in REWRITES.items()]
     return [(name, difference) for name, difference in found if difference]

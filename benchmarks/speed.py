@@ -1,10 +1,10 @@
 """
-How fast the tool is beside others: `python benchmarks/speed.py`.
+Measures the tool beside others: `python benchmarks/speed.py`.
 
 Downloads the pinned wheels below with pip and runs, in turns on each, this tool without and with a filled cache, `ruff
-check --select ALL --no-cache`, and TorchFix with all its rules, which `--torchfix` names. Prints what README shows;
-`--readme` puts it there. Ratios are of one round to ruff in the same round, and their median is shown: what else the
-machine does cancels out as far as it can. Seconds count a processor's (CPU) and a clock's (wall).
+check --select ALL --no-cache`, and TorchFix with all its rules, which `--torchfix` names. Prints the tables of README;
+`--readme` writes them there. Ratios are of one round to ruff in the same round, and their median is shown, so that
+other load on the machine cancels out as far as it can. Seconds are of the processors (CPU) and of the clock (wall).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _STAGE = re.compile(r"^ +(\d+\.\d+)  (\w+)$", re.MULTILINE)
 
 
 class Tools(NamedTuple):
-    """The commands that are compared; `torchfix` is empty where it is not measured."""
+    """The commands to compare; `torchfix` is empty where it is not measured."""
 
     ours: tuple[str, ...]
     ruff: str
@@ -78,7 +78,7 @@ def main() -> int:
 
 
 def ruff() -> str:
-    """Find ruff beside this Python, or on the path."""
+    """Return ruff beside this Python, or on the path."""
     found = shutil.which("ruff", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
     if found is None:
         sys.exit("ruff is not installed: pip install '.[dev]'")
@@ -86,7 +86,7 @@ def ruff() -> str:
 
 
 def download(folder: Path, wheel: str) -> Path:
-    """Fetch a pinned wheel once, and give the folder with its sources."""
+    """Download a pinned wheel once, and return the folder with its sources."""
     version, package = WHEELS[wheel]
     place = folder / wheel
     if not place.exists():
@@ -119,7 +119,7 @@ def compare(tree: Path, tools: Tools, rounds: int, folder: Path) -> figures.Row:
 
 
 def grow(tree: Path, tools: Tools, folder: Path) -> dict[int, figures.Timed]:
-    """Run the tool without a cache on so many copies of a tree in one folder."""
+    """Run the tool without a cache on several copies of a tree in one folder."""
     found: dict[int, figures.Timed] = {}
     for copies in COPIES:
         place = folder / f"copies-{copies}"
@@ -137,7 +137,7 @@ def size(tree: Path) -> tuple[int, int]:
 
 
 def sources(tree: Path) -> Iterator[bytes]:
-    """Give the bytes of each Python file."""
+    """Return the bytes of each Python file."""
     for path in tree.rglob("*.py"):
         yield path.read_bytes()
 

@@ -1,11 +1,11 @@
 """
-Does anything break or hang: `python benchmarks/sweep.py [--every] TREE...`.
+Finds files that break or hang the tool: `python benchmarks/sweep.py [--every] TREE...`.
 
-Checks each file of the trees alone, in the processes that the tool uses, and tells what ended in a fault of ours, what
+Checks each file of the trees alone, in the processes that the tool uses, and prints the internal errors, the files that
 took longer than `--seconds` of a processor, the slowest files, and the memory of the largest process. The exit status
-is 1 if there was a fault, a file over its time, or a process over `--megabytes`. With `--every`, files that name no
-framework are checked as if they imported one at their end, and no folder is left out; otherwise they are passed over,
-as in a run of the tool. With `--errors`, each finding of that severity is told.
+is 1 if there was an internal error, a file over its time, or a process over `--megabytes`. With `--every`, files that
+name no framework are checked as if they imported one at their end, and no folder is left out; otherwise they are
+skipped, as in a run of the tool. With `--errors`, each finding of that severity is printed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FOUND, SYNTAX = "found", "IPL902"
 
 
 class Row(NamedTuple):
-    """What one file took: `peak` is the largest memory, in megabytes, that its process had so far, `grew` by what."""
+    """The result of one file: `peak` is the largest memory, in MB, of its process so far, `grew` the increase."""
 
     path: str
     seconds: float
@@ -51,11 +51,14 @@ class Row(NamedTuple):
 
 
 class OvertimeError(BaseException):
-    """A file took too long; no handler for faults of one file catches it."""
+    """A file took too long. This is no `Exception`, so that the handlers for one file's failures do not catch it."""
 
 
 def main() -> int:
-    """Sweep the trees and tell; the exit status is 1 when something broke, hung or grew."""
+    """
+    Sweep the trees and print the results; the exit status is 1 when a file broke the tool, hung, or took too much
+    memory.
+    """
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("trees", nargs="+", type=Path)
     parser.add_argument("--every", action="store_true", help="check files that name no framework as well")
@@ -74,7 +77,7 @@ def main() -> int:
     print(f"{len(tasks)} files, {lines} lines; {len(unread)} could not be read", flush=True)
     started = time.perf_counter()
     rows = list(swept(tasks, chosen.jobs, chosen.seconds, chosen.rows))
-    print(told(rows, time.perf_counter() - started, lines, chosen.slowest))
+    print(summary_text(rows, time.perf_counter() - started, lines, chosen.slowest))
     if chosen.errors:
         print("errors:", *(f"  {error}" for row in rows for error in row.errors), sep="\n")
     broken = [row for row in rows if row.kind in {"fault", "lost", "overtime"}]
@@ -82,7 +85,7 @@ def main() -> int:
 
 
 def read(trees: Sequence[Path], *, every: bool) -> tuple[list[session.Task], list[str]]:
-    """Give a task for each file of the trees that is to be checked, and a line for each that cannot be read."""
+    """Return a task for each file of the trees to check, and a line for each that cannot be read."""
     names = session.framework_names()
     settings = Settings(root=Path.cwd(), cache=False)
     plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
@@ -110,7 +113,7 @@ def _everything(tree: Path) -> list[Path]:
 
 
 def swept(tasks: Sequence[session.Task], jobs: int, seconds: float, place: Path | None) -> Iterator[Row]:
-    """Check each task; what is known of it is written at once, so that a sweep that is ended is not lost."""
+    """Check each task; each result is written at once, so that an aborted sweep is not lost."""
     out = place.open("a", encoding="utf-8") if place is not None else None
     for index, answer in pool.run_all(partial(watched, seconds), tasks, jobs):
         if isinstance(answer, pool.Lost):
@@ -132,7 +135,7 @@ def watched(seconds: float, task: session.Task) -> Row:
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         checked = session.check_one(task)
-        kind, words = kind_of(checked.trouble), checked.trouble
+        kind, words = kind_of(checked.failure), checked.failure
         codes = tuple(finding.code for finding in checked.entry.findings)
         errors = tuple(_line(finding) for finding in checked.entry.findings if finding.severity is Severity.ERROR)
     except OvertimeError as error:
@@ -148,15 +151,15 @@ def _line(finding: Finding) -> str:
     return f"{finding.span.path}:{finding.span.line}: {finding.code} {finding.message}"
 
 
-def kind_of(trouble: str) -> str:
-    """Say what kind of end a check had by the line that tells it: a fault is ours, what is `refused` the file's."""
-    if not trouble:
+def kind_of(failure: str) -> str:
+    """Classify a check by its failure: a `fault` is ours, `refused` is the file's."""
+    if not failure:
         return FOUND
-    return "fault" if trouble.startswith(("internal error", "not enough memory")) else "refused"
+    return "fault" if failure.startswith(("internal error", "not enough memory")) else "refused"
 
 
-def told(rows: Sequence[Row], wall: float, lines: int, slowest: int) -> str:
-    """Put the rows into words."""
+def summary_text(rows: Sequence[Row], wall: float, lines: int, slowest: int) -> str:
+    """Return the rows as text."""
     kinds = Counter(row.kind for row in rows)
     codes = Counter(code for row in rows for code in row.codes)
     spent = sum(row.seconds for row in rows)

@@ -1,10 +1,10 @@
 """
-What watching costs a training step of PyTorch: plain, watched and with anomaly mode, on a small and a larger network.
+Measures a training step of PyTorch: plain, watched and with anomaly mode, on a small and a larger network.
 
     python benchmarks/trace_overhead.py [ROUNDS]
 
-Steps of the three kinds take turns, so that other work on the machine falls on all of them; printed are medians, and
-their ratios to the plain step.
+Steps of the kinds take turns, so that other work on the machine falls on all of them; printed are the median of the
+plain step, and the ratios of the other medians to it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import nn
-from torch.nn import functional as F  # noqa: N812 - what everybody calls it
+from torch.nn import functional as F  # noqa: N812 - its usual name
 
 import inplace_lint
 
@@ -34,19 +34,19 @@ class Block(nn.Module):
         self.act = nn.ReLU(inplace=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Give the activated sum."""
+        """Return the activated sum."""
         y = self.act(self.norms[0](self.first(x)))
         return self.act(self.norms[1](self.second(y)) + x)
 
 
 def network(width: int, blocks: int) -> nn.Module:
-    """Give a residual network for ten classes."""
+    """Return a residual network for ten classes."""
     body = [Block(width) for _ in range(blocks)]
     return nn.Sequential(nn.Conv2d(3, width, 3), *body, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 10))
 
 
 def step_of(width: int, blocks: int, batch: int, side: int) -> Callable[[], None]:
-    """Give a function that does one training step."""
+    """Return a function that does one training step."""
     model, x, y = network(width, blocks), torch.randn(batch, 3, side, side), torch.randint(10, (batch,))
     optimizer = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9)
 
@@ -59,7 +59,7 @@ def step_of(width: int, blocks: int, batch: int, side: int) -> Callable[[], None
 
 
 def main() -> None:
-    """Print a line a network."""
+    """Print one line for each network."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else _ROUNDS
     torch.set_num_threads(1)
     kinds: dict[str, Callable[[], AbstractContextManager[object]]] = {

@@ -139,8 +139,8 @@ def _judge_mutant(work: tuple[dict[str, Any], Path, Path]) -> tuple[str, list[li
     source = Path(row["path"]).read_bytes()
     edited = _imported(mutator).apply(source, row["kind"], row["line"], row["col"])
     checked = check_task(Task(row["path"], edited, root=str(root)))
-    if checked.trouble:
-        raise SystemExit(f"{row['path']}: {checked.trouble}")
+    if checked.failure:
+        raise SystemExit(f"{row['path']}: {checked.failure}")
     name = f"{row['path']}:{row['line']}:{row['col']} {row['kind']} {row.get('detail', '')} ({row['label']})"
     found = [
         [finding.code, finding.severity.value, *_place(finding.span, root)[1:], related, finding.message]

@@ -37,7 +37,7 @@ class Picture(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Give the command as it is typed."""
+        """Return the command as it is typed."""
         return " ".join(("inplace-lint", *self.words))
 
 
@@ -48,7 +48,7 @@ PICTURES = (
 
 
 def said(picture: Picture, color: str) -> str:
-    """Give what the tool prints on a terminal, with the command before it."""
+    """Return what the tool prints on a terminal, with the command before it."""
     command = [sys.executable, "-m", "inplace_lint", *picture.words, "--no-cache", "--color", color]
     environment = {**os.environ, "COLUMNS": str(_WIDTH), "PYTHONIOENCODING": "utf-8"}
     run = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, env=environment)
@@ -68,7 +68,7 @@ def drawn(picture: Picture) -> str:
 
 
 def shown(svg: str) -> str:
-    """Give the text that a picture shows, row by row, without the title of its window."""
+    """Return the text that a picture shows, row by row, without the title of its window."""
     rows: dict[int, dict[float, str]] = {}
     for node in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
         clip = _ROW.match(node.get("clip-path", "").removeprefix("url(#").removesuffix(")"))
@@ -79,7 +79,7 @@ def shown(svg: str) -> str:
 
 
 def colours(svg: str) -> list[str]:
-    """Give the colours and weights that a picture uses, in order."""
+    """Return the colours and weights that a picture uses, in order."""
     return re.findall(r"-r\d+ { ([^}]+) }", svg)
 
 

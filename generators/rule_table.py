@@ -52,7 +52,7 @@ CHINESE = Language(
 
 def table(folder: Path = ROOT / "rules", language: Language = ENGLISH) -> str:
     """
-    Give the table in Markdown, a row a rule, in the order of the codes.
+    Return the table in Markdown, a row a rule, in the order of the codes.
 
     Raises: ValueError for a page whose head does not say code, name, harm and in short what it is about.
     """
@@ -70,7 +70,7 @@ def table(folder: Path = ROOT / "rules", language: Language = ENGLISH) -> str:
 
 
 def written(readme: str, rows: str) -> str:
-    """Give a README with the table between its marks."""
+    """Return a README with the table between its marks."""
     before, _, rest = readme.partition(START)
     return f"{before}{START}\n{rows}\n{END}{rest.partition(END)[2]}"
 

@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line that the process was started with, from its first import to its end interruptible."""
+    """Run the command line of this process; an interrupt is handled from the first import to the end."""
     try:
         from inplace_lint.cli.main import main as run  # noqa: PLC0415 - an interrupt may come while it is imported
 

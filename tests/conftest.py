@@ -5,10 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
+_TESTS = Path(__file__).resolve().parent
 os.environ["INPLACE_LINT_LANG"] = "en"  # what tests expect does not depend on the locale of who runs them
+if os.environ.get("CI"):
+    os.environ.setdefault("TRANSLATIONS", "all")  # see tests/lang/translations.py
 for _name in (
     "CI",
     "GITHUB_ACTIONS",
@@ -21,15 +25,34 @@ for _name in (
     "LINES",
 ):
     os.environ.pop(_name, None)  # nor on where
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the many processes that are started would each compile the tool
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs would not be interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# What `make check` leaves to `.ci/run`: tests that run programs on a framework, install the tool or write it anew.
+_LEFT_TO_CI = (
+    "cli/test_explain",
+    "facts",
+    "fuzz",
+    "live",
+    "fix/test_programs",
+    "fix/test_properties",
+    "test_action",
+    "test_fixtures",
+    "test_hook",
+)
 _OPTED = {"slow": "SLOW", "facts_all": "FACTS_ALL"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip `slow` and `facts_all` unless `-m` or SLOW=1, FACTS_ALL=1 ask for them; `paddle` and `cuda` by presence."""
+    """
+    Mark what is left to `.ci/run`; skip what needs what is not there.
+
+    `slow` and `facts_all` run where `-m` or SLOW=1, FACTS_ALL=1 ask for them, `paddle` and `cuda` by presence.
+    """
     asked = config.getoption("-m") or ""
     for item in items:
+        if item.path.relative_to(_TESTS).as_posix().startswith(_LEFT_TO_CI):
+            item.add_marker(pytest.mark.ci)
         for marker, variable in _OPTED.items():
             if item.get_closest_marker(marker) and marker not in asked and not os.environ.get(variable):
                 item.add_marker(pytest.mark.skip(reason=f"{variable}=1 or -m {marker} runs it"))

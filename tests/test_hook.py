@@ -8,6 +8,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSED_OVER = (".git", ".*cache*", "__pycache__", ".venv", "venv", "dist", "build", ".benchmarks")
@@ -27,55 +30,66 @@ def repository(folder: Path) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-def hook(folder: Path, home: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PRE_COMMIT_HOME": str(home), "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "pre_commit", "run", "--all-files", "--color", "never"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory) -> Tool:
+    """Commit this checkout to a repository; pre-commit installs it from there once for all tests."""
+    folder = tmp_path_factory.mktemp("hook")
+    shutil.copytree(ROOT, folder / "tool", ignore=shutil.ignore_patterns(*PASSED_OVER))
+    return Tool(folder / "tool", repository(folder / "tool"), folder / "home")
 
 
-def used(tmp_path: Path, hook_id: str, text: str) -> Path:
-    """Make a repository whose hook is the one of this checkout, with one file in it."""
-    tool, user = tmp_path / "tool", tmp_path / "user"
-    shutil.copytree(ROOT, tool, ignore=shutil.ignore_patterns(*PASSED_OVER))
-    revision = repository(tool)
-    user.mkdir()
-    (user / "net.py").write_text(text, encoding="utf-8")
-    config = f"repos:\n- repo: {tool.as_posix()}\n  rev: {revision}\n  hooks:\n  - id: {hook_id}\n"
-    (user / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
-    repository(user)
-    return user
+class Tool(NamedTuple):
+    """The repository of the tool, its revision, and where pre-commit keeps what it installed."""
+
+    folder: Path
+    revision: str
+    home: Path
+
+    def used(self, user: Path, hook_id: str, text: str) -> Path:
+        """Make a repository that uses a hook, with one file in it."""
+        user.mkdir()
+        (user / "net.py").write_text(text, encoding="utf-8")
+        config = f"repos:\n- repo: {self.folder.as_posix()}\n  rev: {self.revision}\n  hooks:\n  - id: {hook_id}\n"
+        (user / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
+        repository(user)
+        return user
+
+    def run(self, user: Path) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PRE_COMMIT_HOME": str(self.home), "NO_COLOR": "1"}
+        command = [sys.executable, "-m", "pre_commit", "run", "--all-files", "--color", "never"]
+        return subprocess.run(command, cwd=user, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_the_hook_stops_a_bug_and_lets_clean_code_pass(tmp_path: Path) -> None:
-    user = used(tmp_path, "inplace-lint", BUGGY)
-    ran = hook(user, tmp_path / "home")
+def test_the_hook_stops_a_bug_and_lets_clean_code_pass(tool: Tool, tmp_path: Path) -> None:
+    user = tool.used(tmp_path / "user", "inplace-lint", BUGGY)
+    ran = tool.run(user)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "error[IPL201] leaf-write" in ran.stdout
     assert "net.py:4:1" in ran.stdout
     (user / "net.py").write_text(BUGGY.replace("w += 1", "w = w + 1"), encoding="utf-8")
-    ran = hook(user, tmp_path / "home")
+    ran = tool.run(user)
     assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr
 
 
-def test_what_is_excluded_is_passed_over_and_notebooks_are_not(tmp_path: Path) -> None:
-    user = used(tmp_path, "inplace-lint", BUGGY)
+def test_what_is_excluded_is_passed_over_and_notebooks_are_not(tool: Tool, tmp_path: Path) -> None:
+    user = tool.used(tmp_path / "user", "inplace-lint", BUGGY)
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": BUGGY}
     book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (user / "train.ipynb").write_text(json.dumps(book), encoding="utf-8")
     (user / "inplace-lint.toml").write_text('exclude = ["net.py"]\noutput-format = "concise"\n', encoding="utf-8")
     git(user, "add", "-A")
-    ran = hook(user, tmp_path / "home")
+    ran = tool.run(user)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "train.ipynb:cell 1:4:1: error[IPL201]" in ran.stdout
     assert "net.py" not in ran.stdout
 
 
-def test_the_second_hook_mends_what_is_safe(tmp_path: Path) -> None:
+def test_the_second_hook_mends_what_is_safe(tool: Tool, tmp_path: Path) -> None:
     saved = "import torch\n\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n"
-    user = used(tmp_path, "inplace-lint-fix", saved)
-    ran = hook(user, tmp_path / "home")
+    user = tool.used(tmp_path / "user", "inplace-lint-fix", saved)
+    ran = tool.run(user)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "files were modified by this hook" in ran.stdout
     assert (user / "net.py").read_text(encoding="utf-8") == saved.replace("y += 1", "y = y + 1")
-    ran = hook(user, tmp_path / "home")
+    ran = tool.run(user)
     assert (ran.returncode, "Passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr

@@ -49,7 +49,7 @@ def _owned(path: Path) -> frozenset[str]:
 
 
 def _in_child(work: Callable[[], list[Row]]) -> list[Row]:
-    """Give what some work returns, done in a process of its own; nothing if that dies."""
+    """Return what some work returns, done in a process of its own; nothing if that dies."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -67,7 +67,7 @@ def _in_child(work: Callable[[], list[Row]]) -> list[Row]:
 
 
 def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
-    """Give the entries of one name: the function, with its methods, and its form in place."""
+    """Yield the entries of one name: the function, with its methods, and its form in place."""
     spellings = [f"{home}.{sample.name}" for home in _HOMES if found(f"{home}.{sample.name}") is not None]
     spellings += [f"paddle.Tensor.{operator}" for operator in OPERATORS.get(sample.name, ())]
     free = [spelling for spelling in spellings if spelling not in owned]
@@ -87,7 +87,7 @@ def _rows(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
 
 
 def _takes_out(spelling: str, sample: Sample) -> bool:
-    """Say whether a function writes its result into `out=`, behind the version counter."""
+    """Return whether a function writes its result into `out=`, behind the version counter."""
     given = sample.arguments()
     target = given[0].clone()
     try:
@@ -99,7 +99,7 @@ def _takes_out(spelling: str, sample: Sample) -> bool:
 
 
 def _layer(name: str) -> Iterator[Row]:
-    """Give the entry of a layer that has no parameters."""
+    """Yield the entry of a layer that has no parameters."""
     cls = found(f"paddle.nn.{name}")
     if cls is None:
         return
@@ -118,7 +118,7 @@ def _layer(name: str) -> Iterator[Row]:
 
 
 def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row | None:
-    """Give what a call keeps and returns, as seen; None when it cannot be called like this."""
+    """Return what a call keeps and returns, as seen; None when it cannot be called like this."""
     try:
         saves = kept_arguments(call, sample, names)
         inputs = sample.arguments()
@@ -143,7 +143,7 @@ def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row 
 
 
 def _several(kinds: list[Row], call: Callable[..., Any], sample: Sample) -> Row:
-    """Give a tuple of results; alike ones may be any number, or as many as the argument after the tensors says."""
+    """Return a tuple of results; alike ones may be any number, or as many as the argument after the tensors says."""
     if len(kinds) < _ALIKE or any(kind != kinds[0] for kind in kinds):
         return {"is": "tuple", "items": kinds}
     counted = sample.rest[:1] == (len(kinds),)

@@ -18,7 +18,7 @@ _MIXED = "Type promotion only support"
 
 
 def entries(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
-    """Give the entry of the form in place of a function; nothing where there is none that counts its write."""
+    """Yield the entry of the form in place of a function; nothing where there is none that counts its write."""
     spellings = [f"{home}.{sample.name}_" for home in _HOMES]
     free = [spelling for spelling in spellings if found(spelling) is not None and spelling not in owned]
     if not free:
@@ -37,7 +37,7 @@ def entries(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
 
 
 def _seen(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row | None:
-    """Give what a call does; None where it writes nothing that counts."""
+    """Return what a call does; None where it writes nothing that counts."""
     given = sample.arguments()
     first, before = given[0], _node(given[0])
     result = call(*given)
@@ -62,7 +62,7 @@ def _node(tensor: paddle.Tensor) -> object:
 
 
 def _differentiable(call: Callable[..., Any], sample: Sample) -> bool:
-    """Say whether backward gets from the result to a leaf."""
+    """Return whether backward gets from the result to a leaf."""
     leaves, given = sample.inputs()
     if not leaves:
         return False
@@ -74,7 +74,7 @@ def _differentiable(call: Callable[..., Any], sample: Sample) -> bool:
 
 
 def _checks(call: Callable[..., Any], sample: Sample) -> Iterator[str]:
-    """Name the checks that a write goes through, each seen to refuse a call."""
+    """Return the checks that a write goes through, each seen to refuse a call."""
     leaves, tensors = sample.inputs()
     if leaves and _refuses(call, _LEAF, leaves[0], *tensors[1:], *sample.others()):
         with paddle.no_grad():

@@ -25,7 +25,7 @@ class Sample:
     names: tuple[str, ...] | None = None
 
     def made(self, shape: tuple[int, ...] | None = None) -> paddle.Tensor:
-        """Give a tensor that requires no grad: of values in (0.25, 0.75), of whole numbers from 1 to 8, or of flags."""
+        """Return a tensor without grad: of values in (0.25, 0.75), of whole numbers from 1 to 8, or of flags."""
         sizes = list(self.shape if shape is None else shape)
         if self.dtype == "float32":
             return paddle.rand(sizes) * 0.5 + 0.25
@@ -33,7 +33,7 @@ class Sample:
 
     def inputs(self, *, strided: Collection[int] = ()) -> tuple[list[paddle.Tensor], list[paddle.Tensor]]:
         """
-        Give fresh leaves, and tensors computed from them by an op that keeps nothing; only floats have leaves.
+        Return fresh leaves, and tensors computed from them by an op that keeps nothing; only floats have leaves.
 
         Tensors at the positions `strided` have their last two axes in another order in memory.
         """
@@ -49,11 +49,11 @@ class Sample:
         return leaves if self.dtype == "float32" else [], given
 
     def others(self) -> list[Any]:
-        """Give what follows the tensors; tensors in it are fresh copies."""
+        """Return what follows the tensors; tensors in it are fresh copies."""
         return [_fresh(value) for value in self.rest]
 
     def arguments(self, *, strided: Collection[int] = ()) -> list[Any]:
-        """Give all arguments of a call."""
+        """Return all arguments of a call."""
         return [*self.inputs(strided=strided)[1], *self.others()]
 
 

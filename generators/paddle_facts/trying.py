@@ -18,7 +18,7 @@ _AXES = 2
 
 
 def found(dotted: str) -> Any:  # noqa: ANN401 - a function or a class
-    """Give what a dotted name stands for; None where it is nothing that can be called."""
+    """Return the object of a dotted name; None where it is nothing that can be called."""
     value: Any = paddle
     for part in dotted.split(".")[1:]:
         value = getattr(value, part, None)
@@ -26,12 +26,12 @@ def found(dotted: str) -> Any:  # noqa: ANN401 - a function or a class
 
 
 def source() -> Row:
-    """Say where a fact comes from."""
+    """Return where a fact comes from."""
     return {"source": "probe", "probed": [paddle.__version__]}
 
 
 def names_of(dotted: str, sample: Sample) -> list[str]:
-    """Name the arguments that are tensors: as the signature does where tensors follow the first ones, else x and y."""
+    """Return the tensor arguments: as the signature does where tensors follow the first ones, else x and y."""
     plain = ["x", "y"][: sample.tensors]
     last = max((index for index, value in enumerate(sample.rest) if holds_tensors(value)), default=-1)
     if last < 0 and sample.names is None:
@@ -49,12 +49,12 @@ def names_of(dotted: str, sample: Sample) -> list[str]:
 
 
 def holds_tensors(value: object) -> bool:
-    """Say whether an argument is a tensor, or a tuple of some."""
+    """Return whether an argument is a tensor, or a tuple of some."""
     return isinstance(value, paddle.Tensor) or (isinstance(value, tuple) and any(map(holds_tensors, value)))
 
 
 def arguments_of(names: list[str]) -> list[str]:
-    """Give the arguments of a call as an entry lists them."""
+    """Return the arguments of a call as an entry lists them."""
     return [*names, *_FROM_HERE_ON]
 
 
@@ -69,7 +69,7 @@ def bump(value: Any) -> None:  # noqa: ANN401 - a tensor or a tuple of some
 
 
 def raises(change: Callable[[], None], result: Any) -> bool:  # noqa: ANN401 - a tensor or several
-    """Say whether backward refuses after the change."""
+    """Return whether backward refuses after the change."""
     outputs = result if isinstance(result, list | tuple) else [result]
     parts = [output.astype("float32").sum() for output in outputs if not output.stop_gradient]
     if not parts:
@@ -86,13 +86,13 @@ def raises(change: Callable[[], None], result: Any) -> bool:  # noqa: ANN401 - a
 
 
 def keeps(call: Callable[..., Any], sample: Sample, index: int, strided: Collection[int] = ()) -> bool:
-    """Say whether the tensor at a position, of the first ones or of what follows them, is kept."""
+    """Return whether the tensor at a position, of the first ones or of what follows them, is kept."""
     given = sample.arguments(strided=strided)
     return raises(lambda: bump(given[index]), call(*given))
 
 
 def kept_arguments(call: Callable[..., Any], sample: Sample, names: list[str]) -> list[Row]:
-    """Give the saves of a call among its named arguments."""
+    """Return the saves of a call among its named arguments."""
     values = sample.arguments()
     told = [index for index, _ in enumerate(names) if holds_tensors(values[index])]
     return [
@@ -103,7 +103,7 @@ def kept_arguments(call: Callable[..., Any], sample: Sample, names: list[str]) -
 
 
 def _keeps_strided(call: Callable[..., Any], sample: Sample, index: int) -> bool:
-    """Say whether a tensor that is kept is also kept when it is not dense: some kernels keep a copy of it then."""
+    """Return whether a tensor that is kept is also kept when it is not dense: some kernels keep a copy of it then."""
     if index >= sample.tensors or len(sample.shape) < _AXES:
         return True
     return keeps(call, sample, index, strided=(index,))

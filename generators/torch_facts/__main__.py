@@ -54,7 +54,7 @@ def write(folder: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def area_of(op: str) -> str:
-    """Name the file that holds an op."""
+    """Return the name of the file that holds an op."""
     return next(area for prefix, area in AREAS if op == prefix or op.startswith(prefix + "."))
 
 

@@ -24,7 +24,7 @@ VERSION = torch.__version__.partition("+")[0]
 
 
 def entry(name: str, form: Form, seen: Sequence[Observation], checks: Sequence[str], undecided: list[str]) -> Row:
-    """Give the entry of one form; with no observation, what its derivative formulas predict."""
+    """Return the entry of one form; with no observation, what its derivative formulas predict."""
     row: Row = {"op": name}
     if form.condition:
         row["if"] = form.condition
@@ -50,7 +50,7 @@ def effects(
     undecided: list[str],
     checks: Sequence[str] = (),
 ) -> Row:
-    """Give what calls write, keep and return, with guards over the named arguments."""
+    """Return what calls write, keep and return, with guards over the named arguments."""
     row: Row = {}
     writes = _writes(form, seen, checks, names)
     if writes:
@@ -64,7 +64,7 @@ def effects(
 
 
 def source_of(form: Form) -> str:
-    """Name where the facts of a form can be read."""
+    """Return where the facts of a form can be read."""
     formulas = [overload.full for overload in form.overloads if overload.has_formula]
     if formulas:
         return "derivatives.yaml: " + ", ".join(sorted(formulas))
@@ -74,7 +74,7 @@ def source_of(form: Form) -> str:
 
 
 def _grads(seen: Sequence[Observation], order: dict[str, int]) -> list[str] | None:
-    """Give the arguments through which a gradient flows; None when these are all that are ever tensors."""
+    """Return the arguments through which a gradient flows; None when these are all that are ever tensors."""
     flows = {name for one in seen for name in one.flows}
     # Without a sample that requires grad nothing is known of a result that could; a dtype decides then.
     if not flows and not any(one.floats for one in seen):
@@ -147,7 +147,7 @@ def _copies(form: Form, _: Overload) -> bool:
 
 
 def _for_whom(target: str, seen: Sequence[Observation]) -> str:
-    """Give the guard "one of these requires grad" for what is kept only for the sake of some arguments."""
+    """Return the guard "one of these requires grad" for what is kept only for the sake of some arguments."""
     needed: dict[str, bool] = {}
     for one in seen:
         for name, kept in one.needs.get(target, {}).items():
@@ -162,7 +162,7 @@ def _for_whom(target: str, seen: Sequence[Observation]) -> str:
 
 
 def _returns(told: Sequence[tuple[Any, Result]], names: Sequence[str], undecided: list[str], name: str) -> list[Row]:
-    """Give the alternatives of what comes back: one where all calls agree, else one a guard each."""
+    """Return the alternatives of what comes back: one where all calls agree, else one a guard each."""
     groups: dict[str, list[tuple[Any, Result]]] = {}
     for features, result in told:
         groups.setdefault(_outline(result), []).append((features, result))
@@ -199,7 +199,7 @@ def _outline(result: Result) -> str:
 
 
 def _is_uniform(result: Result) -> bool:
-    """Say whether a tuple is a sequence of alike views, as `split` and `unbind` give, whatever its length."""
+    """Return whether a tuple is a sequence of alike views, as `split` and `unbind` give, whatever its length."""
     return bool(result.items) and all(item.kind == "view" and item.of == result.items[0].of for item in result.items)
 
 
@@ -275,7 +275,7 @@ def _moves(results: Sequence[Result]) -> Row:
 
 
 def _predicted(form: Form) -> Row:
-    """Give what the native signature and the derivative formula of a form say."""
+    """Return what the native signature and the derivative formula of a form say."""
     overload = form.overloads[0]
     pairs = zip(overload.parameters, form.parameters, strict=False)
     named = {mine.name: public.name for mine, public in pairs if public.name == "input"}

@@ -44,7 +44,7 @@ class Form:
         return self.parameters[0].name if self.parameters else self.spread
 
     def texts(self) -> list[str]:
-        """Give the arguments as the tables spell them."""
+        """Return the arguments as the tables spell them."""
         texts: list[str] = []
         keyword = False
         for parameter in self.parameters:
@@ -57,7 +57,7 @@ class Form:
         return [*texts, *(["**" + self.rest] if self.rest else [])]
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str] | None:
-        """Name the positional arguments of a call; None when the call does not fit this form."""
+        """Bind the positional arguments of a call to names; None when the call does not fit this form."""
         positional = [parameter for parameter in self.parameters if not parameter.keyword]
         names = [parameter.name for parameter in positional[: len(args)]]
         if len(args) > len(positional):
@@ -76,7 +76,7 @@ class Form:
 
 
 def resolve(name: str) -> Any:  # noqa: ANN401 - whatever torch has under that name
-    """Give the object of that dotted name, or None."""
+    """Return the object of that dotted name, or None."""
     try:
         return attrgetter(name.removeprefix("torch."))(torch)
     except AttributeError:
@@ -84,13 +84,13 @@ def resolve(name: str) -> Any:  # noqa: ANN401 - whatever torch has under that n
 
 
 def native_name(name: str) -> str:
-    """Give the name in `native_functions.yaml` of what a public name may be."""
+    """Return the name in `native_functions.yaml` of what a public name may be."""
     prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
     return PREFIXES[prefix] + name.removeprefix(prefix)
 
 
 def forms(name: str) -> tuple[Form, ...]:
-    """Give the forms of a public name in the order in which they are to be tried; empty when nobody says."""
+    """Return the forms of a public name in the order in which they are to be tried; empty when nothing tells."""
     function = resolve(name)
     signature = python_signature(function, name)
     if signature is not None:
@@ -107,7 +107,7 @@ def forms(name: str) -> tuple[Form, ...]:
 
 
 def python_signature(function: Callable[..., Any] | None, name: str) -> Form | None:
-    """Give the form of a function that is written in Python."""
+    """Return the form of a function that is written in Python."""
     tail = name.rpartition(".")[2]
     if not inspect.isfunction(function):
         return None
@@ -178,7 +178,7 @@ def _told_apart(found: list[Form]) -> Iterator[Form]:
 
 
 def _rival(form: Form, other: Form) -> str | None:
-    """Give the guard that tells two forms apart when a positional call could be either."""
+    """Return the guard that tells two forms apart when a positional call could be either."""
     if form is other or form.spread or other.spread:
         return None
     mine = [p for p in form.parameters if not p.keyword]

@@ -34,7 +34,7 @@ MANY = 20
 
 
 def entries(owned: Mapping[str, object], undecided: list[str]) -> list[Row]:
-    """Give the entries of all public functions and methods that no override owns, grouped by `same`."""
+    """Return the entries of all public functions and methods that no override owns, grouped by `same`."""
     rows: dict[str, list[Row]] = {}
     for name in names():
         if name not in owned:
@@ -70,12 +70,12 @@ def _is_candidate(place: str, attribute: str, name: str) -> bool:
 
 
 def _behind_flags() -> set[str]:
-    """Give the private functions that `inplace=True` calls; the others have public names."""
+    """Return the private functions that `inplace=True` calls; the others have public names."""
     return {op for op, _ in hand.inplace_forms().values()}
 
 
 def rows_of(name: str, undecided: list[str]) -> list[Row]:
-    """Give one entry for each form of a name that could be observed or that has a derivative formula."""
+    """Return one entry for each form of a name that could be observed or that has a derivative formula."""
     shapes = forms(name)
     if not shapes:
         return []
@@ -104,7 +104,7 @@ def _with_fractions(row: Row, function: Callable[..., Any], name: str, form: For
 
 
 def _kind_of_whole(call: Call) -> str:
-    """Give the kind of the result of a call on whole numbers; empty when it is refused or no tensor of numbers."""
+    """Return the kind of the result of a call on whole numbers; empty when it is refused or no tensor of numbers."""
     args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make("")
     try:
         result = call.function(*map(_whole, args), **{key: _whole(value) for key, value in kwargs.items()})
@@ -114,7 +114,7 @@ def _kind_of_whole(call: Call) -> str:
 
 
 def native_is_plain(form: Form) -> bool:
-    """Say whether a form without a formula takes no tensor that could require grad, or writes one."""
+    """Return whether a form without a formula takes no tensor that could require grad, or writes one."""
     return bool(form.overloads[0].writes)
 
 
@@ -141,7 +141,7 @@ def attempt(call: Call) -> Observation | None:
 
 
 def bound(function: Callable[..., Any], name: str, form: Form, shapes: Sequence[Form]) -> Iterator[Call]:
-    """Give the sample calls that bind to this form and to none before it."""
+    """Yield the sample calls that bind to this form and to none before it."""
     written = {form.first} if name.endswith("_") and not name.endswith("__") else set()
     for args, kwargs in _with_numbers(spread_out(calls_of(name, tuple(shapes))), form):
         chosen = next((one for one in shapes if one.bind(args, kwargs) is not None), None)
@@ -244,7 +244,7 @@ def _message(
     others: Callable[[Any], Any] | None = None,
     all_integral: bool = False,
 ) -> str:
-    """Give the words in which a call is refused; `all_integral`: with whole numbers in the place of all others."""
+    """Return the words in which a call is refused; `all_integral`: with whole numbers in the place of all others."""
     args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make(None if leaf else "")
     if not args or not isinstance(args[0], torch.Tensor):
         return ""
@@ -263,7 +263,7 @@ def _message(
 
 
 def _refused_backward(call: Call) -> str:
-    """Give the words in which backward refuses a call that wrote an expanded tensor."""
+    """Return the words in which backward refuses a call that wrote an expanded tensor."""
     args, kwargs, _ = Call(call.function, call.args, call.kwargs, call.names).make("")
     if not args or not isinstance(args[0], torch.Tensor) or not args[0].is_floating_point():
         return ""
@@ -316,7 +316,7 @@ def _without_out(row: Row) -> Row:
 
 
 def base_name(name: str) -> str:
-    """Give what the spellings of one op have in common."""
+    """Return what the spellings of one op have in common."""
     tail = name.rpartition(".")[2]
     aliases = _aliases()
     return aliases.get(tail, tail)

@@ -40,7 +40,7 @@ class Condition:
         return f"not {plain}" if self.negated else plain
 
     def holds(self, features: Features) -> bool:
-        """Say whether the condition held in one call."""
+        """Return whether the condition held in one call."""
         return self._plain(features.get(self.name)) is not self.negated
 
     def _plain(self, value: object) -> bool:
@@ -62,7 +62,7 @@ class Condition:
 
 
 def separate(cases: Sequence[Case], names: Sequence[str]) -> str | None:
-    """Give the simplest guard over the named arguments that agrees with every case; None when there is none."""
+    """Return the simplest guard over the named arguments that agrees with every case; None when there is none."""
     wanted = [held for _, held in cases]
     every = [features for features, _ in cases]
     answers = [(one.text(), [one.holds(features) for features in every]) for one in _conditions(every, names)]

@@ -14,7 +14,7 @@ from generators.torch_facts.forms import python_signature
 
 
 def acts() -> list[str]:
-    """Give the names that the interpreter handles itself: `acts.jsonl` beside the tables says what they do."""
+    """Return the names that the interpreter handles itself: `acts.jsonl` beside the tables says what they do."""
     path = Path(__file__).parents[2] / "rules/ops/torch/acts.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     return [spelling for row in rows for spelling in (row["op"], *row.get("same", ()))]
@@ -36,7 +36,7 @@ def with_inplace(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def densified() -> frozenset[str]:
-    """Name the ops that copy an input whose memory is not contiguous and keep the copy (seen by running)."""
+    """Return the ops that copy an input whose memory is not contiguous and keep the copy (seen by running)."""
     path = Path(__file__).parent / "densified.json"
     return frozenset(json.loads(path.read_text(encoding="utf-8")))
 
@@ -54,7 +54,7 @@ def _dense(save: dict[str, Any]) -> dict[str, Any]:
 
 
 def initialisers() -> list[dict[str, Any]]:
-    """Give the entries of `torch.nn.init`: each writes its tensor under no-grad, so nothing is recorded."""
+    """Return the entries of `torch.nn.init`: each writes its tensor under no-grad, so nothing is recorded."""
     rows: list[dict[str, Any]] = []
     for name in sorted(dir(torch.nn.init)):
         function = getattr(torch.nn.init, name)
@@ -69,7 +69,7 @@ def initialisers() -> list[dict[str, Any]]:
 
 
 def entries() -> list[dict[str, Any]]:
-    """Give the hand-written entries in the order of the files."""
+    """Return the hand-written entries in the order of the files."""
     rows = initialisers()
     for path in sorted(Path(__file__).parent.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():

@@ -11,7 +11,7 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def tensor(*size: int) -> torch.Tensor:
-    """Give a tensor of positive numbers below one that requires grad."""
+    """Return a tensor of positive numbers below one that requires grad."""
     return torch.rand(*size).mul(0.8).add(0.1).requires_grad_()
 
 

@@ -39,7 +39,7 @@ class Sample:
 
 
 def entries(owned: Mapping[str, object], undecided: list[str]) -> list[Row]:
-    """Give one entry for each module class of `torch.nn` that no override owns."""
+    """Return one entry for each module class of `torch.nn` that no override owns."""
     rows = []
     for name in sorted(dir(torch.nn)):
         cls = getattr(torch.nn, name)
@@ -75,7 +75,7 @@ def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row |
 
 
 def init_of(cls: type[torch.nn.Module]) -> Form:
-    """Give the argument list of a constructor; recurrent layers hide theirs behind `*args`."""
+    """Return the argument list of a constructor; recurrent layers hide theirs behind `*args`."""
     if not issubclass(cls, torch.nn.RNNBase):
         return parameters(cls.__init__)
     hidden = parameters(torch.nn.RNNBase.__init__).parameters[1:]
@@ -85,7 +85,7 @@ def init_of(cls: type[torch.nn.Module]) -> Form:
 
 
 def parameters(function: Callable[..., Any]) -> Form:
-    """Give the argument list of a method, without self."""
+    """Return the argument list of a method, without self."""
     found: list[Parameter] = []
     spread = rest = ""
     for entry in list(inspect.signature(function).parameters.values())[1:]:
@@ -100,7 +100,7 @@ def parameters(function: Callable[..., Any]) -> Form:
 
 
 def samples(name: str, *, train: bool) -> Iterator[Sample]:
-    """Give ways to make and call a module, as torch's own tests do, or as written by hand."""
+    """Yield ways to make and call a module, as torch's own tests do, or as written by hand."""
     for init, forward in MODULES.get(name, ()):
         yield Sample(init(), forward())
     for info in module_db:
@@ -150,7 +150,7 @@ def _settings(sample: Sample) -> str:
 
 
 def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call | None:
-    """Give the call of a new module whose state is passed as arguments; None if it cannot be made."""
+    """Return the call of a new module whose state is passed as arguments; None if it cannot be made."""
     args, kwargs = sample.init
     if kwargs.get("inplace"):
         return None
@@ -181,7 +181,7 @@ def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call 
 
 
 def _parts(call: Call) -> dict[str, bool]:
-    """Give the direct parameters (true) and buffers (false) that a call passes."""
+    """Return the direct parameters (true) and buffers (false) that a call passes."""
     pairs = zip(call.names, call.args, strict=True)
     return {name[5:]: value.requires_grad for name, value in pairs if name.startswith("self.")}
 

@@ -55,7 +55,7 @@ class Overload:
 @lru_cache(maxsize=1)
 def overloads() -> dict[str, tuple[Overload, ...]]:
     """
-    Give the overloads of each Python-visible base name (`add`, `special_expit`), `out=` and named-tensor ones left out.
+    Return the overloads of each base name in Python (`add`, `special_expit`), `out=` and named-tensor ones left out.
 
     `nn` functions are under their bare name too (`gelu`), `linalg_*`, `fft_*`, `special_*` under the full one.
     """
@@ -185,7 +185,7 @@ def _for_whom(name: str, saved: Any, formula: Any, schema: Any) -> tuple[str, ..
 
 @lru_cache(maxsize=1)
 def takes_out() -> frozenset[str]:
-    """Give the base names that have an `out=` form in Python."""
+    """Return the base names that have an `out=` form in Python."""
     return frozenset(
         str(function.func.name.name)
         for function, _ in _functions()

@@ -16,7 +16,7 @@ _REFUSED = "refer to a single memory location"
 
 
 def asks_operands(calls: Sequence[Call]) -> bool:
-    """Say whether an in-place call refuses each operand that is a part of what it writes, of the same form."""
+    """Return whether an in-place call refuses each operand that is a part of what it writes, of the same form."""
     return _all_refused(_of_operands(call) for call in calls)
 
 
@@ -73,7 +73,7 @@ def _of_out(call: Call) -> list[bool | None]:
 
 
 def _has_rows(value: object) -> TypeGuard[torch.Tensor]:
-    """Say whether two parts of a tensor, each with as many rows as it has, overlap."""
+    """Return whether two parts of a tensor, each with as many rows as it has, overlap."""
     return isinstance(value, torch.Tensor) and value.dim() > 0 and value.numel() > 0 and value.size(0) > 1
 
 
@@ -82,7 +82,7 @@ def _is_kin(value: object, model: torch.Tensor) -> bool:
 
 
 def _neighbours(like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Give all rows but the first and all but the last of one tensor, both of the form of `like`."""
+    """Return all rows but the first and all but the last of one tensor, both of the form of `like`."""
     whole = torch.cat([like[:1], like]).detach()
     return whole[1:], whole[:-1]
 

@@ -80,7 +80,7 @@ class Call:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     def make(self, only: str | None = None) -> tuple[list[Any], dict[str, Any], list[tuple[str, torch.Tensor]]]:
-        """Give fresh arguments, and the tensors among them by argument name; `only` that one requires grad."""
+        """Return fresh arguments, and the tensors among them by argument name; `only` that one requires grad."""
         slots: list[tuple[str, torch.Tensor]] = []
 
         def anew(name: str, value: object) -> object:
@@ -101,7 +101,7 @@ class Call:
         return args, kwargs, slots
 
     def keeps(self, target: str, only: str | None = None) -> bool | None:
-        """Say whether backward minds a new version of `target`; None when nothing requires grad."""
+        """Return whether backward minds a new version of `target`; None when nothing requires grad."""
         args, kwargs, slots = self.make(only)
         results = tensors_of(self.function(*args, **kwargs))
         roots = [result for result in results if result.requires_grad]
@@ -137,7 +137,7 @@ def _copy(value: torch.Tensor) -> torch.Tensor:
 
 
 def is_result(target: str) -> bool:
-    """Say whether a target is `out0`, `out1`, … and not an argument such as `out_proj_weight`."""
+    """Return whether a target is `out0`, `out1`, … and not an argument such as `out_proj_weight`."""
     return target.startswith("out") and target[3:].isdigit()
 
 
@@ -153,7 +153,7 @@ def tensors_of(value: object) -> list[torch.Tensor]:
 
 def observe(call: Call) -> Observation | None:
     """
-    Give what the call does; None for empty tensors, which take shortcuts.
+    Return what the call does; None for empty tensors, which take shortcuts.
 
     Raises: whatever the call raises.
     """
@@ -204,7 +204,7 @@ def _ask(call: Call, seen: Observation, targets: list[str]) -> None:
 
 
 def _flows(call: Call, name: str) -> bool:
-    """Say whether a gradient reaches that argument when it alone requires grad."""
+    """Return whether a gradient reaches that argument when it alone requires grad."""
     args, kwargs, slots = call.make(name)
     if not any(tensor.requires_grad for _, tensor in slots):
         return False
@@ -233,7 +233,7 @@ def _contiguous(value: torch.Tensor) -> bool:
 
 
 def kind_of(tensor: torch.Tensor) -> str:
-    """Give the dtype class of a tensor: float, complex, bool or int."""
+    """Return the dtype class of a tensor: float, complex, bool or int."""
     if tensor.is_complex():
         return "complex"
     if tensor.is_floating_point():
@@ -246,7 +246,7 @@ def _storage(tensor: torch.Tensor) -> int:
 
 
 def describe(call: Call, raw: object, slots: list[tuple[str, torch.Tensor]], seen: Observation) -> Result:
-    """Say what a returned object is: a fresh tensor, a view, an argument, a container, a Python value."""
+    """Describe a returned object: a fresh tensor, a view, an argument, a container, a Python value."""
     if isinstance(raw, torch.Tensor):
         return _describe_tensor(call, raw, slots, seen)
     if isinstance(raw, torch.Size):
@@ -278,7 +278,7 @@ def _describe_tensor(
 
 def _moves(source: torch.Tensor, result: torch.Tensor) -> str | None:
     """
-    Name what a view does to the memory of its source: `axes` and `all` keep all of it, `axes` in another order.
+    Classify what a view does to the memory of its source: `axes` and `all` keep all of it, `axes` in another order.
 
     Empty for a part of it, None for a source too small to tell.
     """
@@ -308,7 +308,7 @@ def _view_kind(call: Call, name: str, source: torch.Tensor, result: torch.Tensor
 
 
 def _refuses(call: Call, name: str) -> bool:
-    """Say whether a write to the first view that the call gives is refused as one of several."""
+    """Return whether a write to the first view that the call gives is refused as one of several."""
     inside = Call(call.function, call.args, call.kwargs, call.names, call.inner | {name})
     args, kwargs, _ = inside.make()
     try:

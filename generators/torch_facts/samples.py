@@ -26,7 +26,7 @@ MOST = 40
 
 
 def calls_of(name: str, forms: tuple[Form, ...]) -> list[Arguments]:
-    """Give argument lists to try a public name with; the same ones on every run."""
+    """Return argument lists to try a public name with; the same ones on every run."""
     _seed()
     made = HANDMADE.get(name) or HANDMADE.get(_plain(name))
     if made is not None:
@@ -55,7 +55,7 @@ def _seed() -> None:
 
 
 def _plain(name: str) -> str:
-    """Give the name under which torch's own tests know a public name: `torch.Tensor.add_` is `add`."""
+    """Return the name under which torch's own tests know a public name: `torch.Tensor.add_` is `add`."""
     for prefix in PREFIXES:
         if name.startswith(prefix):
             kept = {"torch.special.": "special.", "torch.linalg.": "linalg.", "torch.fft.": "fft."}.get(prefix, "")
@@ -68,7 +68,7 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def infos() -> dict[str, list[Any]]:
-    """Give the operator infos by name and alias."""
+    """Return the operator infos by name and alias."""
     found: dict[str, list[Any]] = {}
     for info in op_db:
         for name in (info.name, *(alias.name for alias in info.aliases)):

@@ -1,4 +1,4 @@
-"""One run of the command as it was asked for: of files or standard input, findings told or put to another use."""
+"""One run of `inplace-lint check`: of files or of standard input, with what is done to the findings and by fixes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from inplace_lint.cli import streams, terminal
-from inplace_lint.cli.options import Wishes
-from inplace_lint.config.resolve import Scope
+from inplace_lint.cli.options import PolicyOptions
+from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
 from inplace_lint.driver.session import Outcome
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 
 
-def compatible(wishes: Wishes, settings: Settings, *, diff: bool, is_stdin: bool) -> None:
+def check_compatible(policy: PolicyOptions, settings: Settings, *, diff: bool, is_stdin: bool) -> None:
     """
-    Accept options that go together.
+    Check that the options go together.
 
-    Raises: `click.UsageError` for what writes comments or a baseline on standard input, or along with something else.
+    Raises: `click.UsageError` for options that write comments or a baseline, on standard input or along with others.
     """
-    if len(wishes.writes) > 1:
-        msg = f"{wishes.writes[0]} does not go with {wishes.writes[1]}: one after the other"
+    if len(policy.writes) > 1:
+        msg = f"{policy.writes[0]} does not go with {policy.writes[1]}: one after the other"
         raise click.UsageError(msg)
-    for option in wishes.writes:
+    for option in policy.writes:
         if is_stdin:
             msg = f"{option} goes by files, and `-` is none"
             raise click.UsageError(msg)
@@ -41,46 +41,47 @@ def compatible(wishes: Wishes, settings: Settings, *, diff: bool, is_stdin: bool
             raise click.UsageError(msg)
 
 
-def runner(paths: tuple[Path, ...], stdin: Path, scope: Scope, settings: Settings, wishes: Wishes) -> Run:
-    """Give what checks the paths, with texts that stand for files; it may be asked again with others."""
+def runner(
+    paths: tuple[Path, ...], stdin: Path, resolver: SettingsResolver, settings: Settings, policy: PolicyOptions
+) -> Run:
+    """Return the function that checks the paths: it takes texts that replace files, and can be called again."""
     progress = terminal.progress() if sys.stderr.isatty() else None
-    plan = session.Plan(
-        settings, scope.settings_of, scope.codes_of, progress, scope.opinions_of, memory={}, nested=scope.nested
-    )
-    look = _stdin(stdin, scope, plan) if paths == (Path("-"),) else _files(paths, scope, plan)
+    by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
+    plan = session.Plan(settings, *by_path, memory={}, nested=resolver.nested)
+    look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
-    if not (wishes.writes or settings.baseline or wishes.since):
+    if not (policy.writes or settings.baseline or policy.since):
         return look
     from inplace_lint.policy import apply, changed_lines  # noqa: PLC0415 - most runs do without
 
-    changed = changed_lines.changed_lines(wishes.since) if wishes.since else None
+    changed = changed_lines.changed_lines(policy.since) if policy.since else None
 
     read_first: dict[str, bytes] = {}
 
     def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
         outcome, read = look(texts)
         if not read_first:
-            read_first.update(outcome.asked)
+            read_first.update(outcome.requested)
         now = None if changed is None else changed_lines.moved(changed, read_first, texts)
-        outcome.word = apply.adopt(outcome, read, settings, wishes, now)
+        outcome.notice = apply.adopt(outcome, read, settings, policy, now)
         return outcome, read
 
     return run
 
 
-def _files(paths: tuple[Path, ...], scope: Scope, plan: session.Plan) -> Run:
-    excluded = scope.excludes(paths)
+def _files(paths: tuple[Path, ...], resolver: SettingsResolver, plan: session.Plan) -> Run:
+    excluded = resolver.excludes(paths)
     return lambda texts: (session.run(paths, excluded, plan._replace(texts=texts)), dict(texts))
 
 
-def _stdin(path: Path, scope: Scope, plan: session.Plan) -> Run:
+def _stdin(path: Path, resolver: SettingsResolver, plan: session.Plan) -> Run:
     given = streams.read()
-    passed_over = plan.settings.force_exclude and files.is_excluded(path, scope.excludes((path,)))
+    passed_over = plan.settings.force_exclude and files.is_excluded(path, resolver.excludes((path,)))
     name, root = (files.shown(path), import_graph.root_of(path)) if path != Path("-") else ("-", "")
 
     def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
         data = texts.get(name, given)
-        outcome = Outcome(asked={name: data})
+        outcome = Outcome(requested={name: data})
         if passed_over:
             return outcome, {}
         if path.suffix == notebook.SUFFIX:
@@ -93,13 +94,13 @@ def _stdin(path: Path, scope: Scope, plan: session.Plan) -> Run:
     return run
 
 
-def mended_by(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
-    """Give what fixes did, where any were asked for; lines about it are on stderr by then."""
+def apply_fixes(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
+    """Apply the fixes that were requested and return what they did, or None; lines about it are on stderr by then."""
     if not (diff or settings.fix or settings.fix_only):
         return None
     from inplace_lint.fix.apply.command import mend  # noqa: PLC0415 - most runs do without
 
-    mended = mend(run, settings, diff=diff, is_stdin=is_stdin)
-    for line in mended.words:
-        streams.tell(line)
-    return mended
+    fixes = mend(run, settings, diff=diff, is_stdin=is_stdin)
+    for line in fixes.words:
+        streams.write_error(line)
+    return fixes

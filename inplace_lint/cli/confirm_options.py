@@ -1,4 +1,4 @@
-"""The options of `--confirm`; it imports little, since every start of the program imports it."""
+"""The options of `--confirm`. Every start of the program imports this module, so it imports little."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEVICES = ("cpu", "cuda")
 
 
 def confirm_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of `--confirm`."""
+    """Add the options of `--confirm` to a command."""
     options = (
         click.option("--confirm", is_flag=True, help="Run the flagged code, and say what really happens."),
         click.option(

@@ -1,7 +1,9 @@
 """
-What an error of a framework means: reads a pasted traceback, and of the findings of a project names those that fit.
+`inplace-lint explain`: parses a traceback from standard input, says what its error means, and finds the findings that
+fit it.
 
-The framework's own words stand in its `framework.json`; which rules are about them is asked of the rules themselves.
+The text of each error is in the `framework.json` of the framework; the rules themselves decide which errors they are
+about.
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ _HOLE = re.compile(
     r"\\\{producer\\\}|\\\[\\\.\\\.\\\.\\\]|'\\\.\\\.\\\.'|\\\(\\\.\\\.\\\.\\\)|\d+|\b(?:Float|Long)\b|(?:\\?\s)+"
 )
 
-_STALE = frozenset({"stale", "stale_plain", "custom_view_base"})  # told by backward, of a write that was let pass
+_STALE = frozenset({"stale", "stale_plain", "custom_view_base"})  # raised by backward, for a write that was accepted
 _LATE = frozenset({"no_derivative"})
 
 
 class Frame(NamedTuple):
-    """A line of a traceback; `forward`: it is of the call that saved, which anomaly mode shows."""
+    """A line of a traceback; `forward`: it belongs to the call that saved the tensor, which anomaly mode shows."""
 
     path: str
     line: int
@@ -47,9 +49,9 @@ class Frame(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Explained:
     """
-    What an error says: the framework, the check that failed, and what stands in the message.
+    What an error says: the framework, the check that failed, and what its message contains.
 
-    `codes` are the rules about it. `node` is the operation that the tensor came from, empty where it is not named.
+    `codes` are the rules about it. `node` is the operation that computed the tensor, empty where the message has none.
     """
 
     framework: str
@@ -63,7 +65,7 @@ class Explained:
 
 
 def explain(text: str) -> Explained | None:
-    """Read a traceback; None when no error about in-place operations stands in it. Of several the last counts."""
+    """Parse a traceback; None when it has no error about in-place operations. Of several errors the last counts."""
     best: tuple[int, int, str, str] | None = None
     for name in facts.frameworks():
         for check, words in facts.load(name, None).framework.says.items():
@@ -91,8 +93,8 @@ def explain(text: str) -> Explained | None:
     )
 
 
-def told(explained: Explained, say: Callable[[str], str] = str) -> Iterator[str]:
-    """Give the meaning of an error in plain words, a line each; `say` puts them into another language."""
+def describe(explained: Explained, say: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield the meaning of an error in plain words, line by line; `say` translates them."""
     if explained.check in _LATE:
         yield say(f"{explained.title} let an in-place call pass, and backward then found no derivative for it.")
     else:
@@ -126,9 +128,9 @@ def _refused(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
 
 def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """
-    Give the findings that can be this error, likeliest first: those at lines that it names, then those in its files.
+    Return the findings that can be this error, likeliest first: those at lines it shows, then those in its files.
 
-    Where some are about the operation that it names, only these.
+    Where the error names an operation and some findings are about it, only these.
     """
     lines = {(Path(frame.path).resolve(), frame.line) for frame in explained.frames}
     paths = {path for path, _ in lines}
@@ -146,7 +148,7 @@ def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Findi
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    """Give what matches a message with other tensors, numbers and line breaks in it."""
+    """Return the pattern that matches a message with other tensors, numbers and line breaks in it."""
 
     def hole(match: re.Match[str]) -> str:
         piece = match[0]
@@ -160,7 +162,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 def _codes(framework: str, check: str) -> Iterator[str]:
-    """Name the rules that speak of an error: those that do of an event made for it."""
+    """Yield the codes of the rules about an error: those with a finding for an event that is made for it."""
     place = Place(Slice("", 1, 1), 0)
     write = Touch("", Site(place))
     flagged, owned = Touch("", Site(place), flag=place, module=True), Touch("", Site(place), param=True)

@@ -1,15 +1,16 @@
 """
-The command line: options in, text and an exit status out.
+The command line: parses options, runs a command, prints, and returns an exit status.
 
-Exit status: 0 nothing found, 1 errors or warnings found, 2 something could not be run or read, 130 interrupted. What a
-user did wrong is told in one line on stderr. Imports beyond click stand in the functions that need them, so that
-`--version` and wrong options answer at once.
+Exit status: 0 nothing found, 1 errors or warnings found, 2 something could not be run or read, 130 interrupted. A
+user's mistake is reported in one line on stderr. Imports other than click are inside the functions that need them, so
+that `--version` and wrong options answer at once.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,77 +21,86 @@ from inplace_lint.cli import streams, terminal
 from inplace_lint.cli.confirm_options import KEYS as CONFIRM_KEYS
 from inplace_lint.cli.confirm_options import confirm_options
 from inplace_lint.cli.options import (
-    Wishes,
-    by_pattern,
-    excluded,
+    PolicyOptions,
+    absolute_path,
+    complete_rule,
     framework_version,
-    from_here,
     known_rules,
-    meant,
-    rule_names,
-    scope_of,
-    split,
+    resolve_paths,
+    resolver_of,
+    split_by_pattern,
+    split_commas,
+    split_patterns,
 )
 from inplace_lint.cli.param_types import Count, OneOf, Output
-from inplace_lint.cli.usage_errors import check_first, chosen_language, words_of
-from inplace_lint.config.schema import COLORS, FORMATS, LANGS, nearest
+from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
+from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
 from inplace_lint.core.errors import InplaceLintError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from inplace_lint.config.resolve import Scope
-    from inplace_lint.config.selection import Known
+    from inplace_lint.config.resolve import SettingsResolver
+    from inplace_lint.config.selection import RuleInfo
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # as in `output`
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
 _OWN_OPTIONS = {"--version", "--help", "-h"}
 
+# Options of several commands.
+_output_format = click.option(
+    "--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written."
+)
+_output_file = click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
+_lang = click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
+_selectors = partial(click.option, multiple=True, callback=split_commas, shell_complete=complete_rule)
+_color = partial(click.option, "--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and give its exit status; the words of errors are on stderr by then."""
+    """Run a command line and return its exit status; error messages are on stderr by then."""
     words = with_command(sys.argv[1:] if arguments is None else arguments)
     streams.prepare()
     try:
-        check_first(words[1:] if words[:1] == ["check"] else words, program.commands)
+        check_first_word(words[1:] if words[:1] == ["check"] else words, program.commands)
         status = program.main(words, prog_name="inplace-lint", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        return _fail(words_of(error, program.commands.get(words[0], program)), chosen_language(words))
+        return _fail(message_of(error, program.commands.get(words[0], program)), chosen_language(words))
     except InplaceLintError as error:
         return _fail(str(error), chosen_language(words))
     except (click.Abort, KeyboardInterrupt):
-        streams.tell("interrupted")
+        streams.write_error("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         streams.mute(sys.stdout)  # who reads our output has seen enough
         return CLEAN
     except OSError as error:
-        if not (words_of_it := streams.fault(error)):
+        if not (reason := streams.describe(error)):
             raise
-        return _fail(words_of_it, chosen_language(words))
+        return _fail(reason, chosen_language(words))
     return status if isinstance(status, int) else CLEAN
 
 
 def with_command(words: Sequence[str]) -> list[str]:
-    """Give the words of a command line with `check` before them if they name no command."""
+    """Return the words of a command line, with `check` before them if they name no command."""
     named = not words or words[0] in _OWN_OPTIONS or words[0] in program.commands
     return [*words] if named else ["check", *words]
 
 
 class _Program(click.Group):
-    """The commands; for a shell that completes words, those of `check` count where no command is named."""
+    """The commands. When a shell completes a word and no command is named, those of `check` count."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Give the context of the words before the one that is completed."""
+        """Build the context of the words before the one that is completed."""
         if extra.get("resilient_parsing"):
             args = with_command(args)
         return super().make_context(info_name, args, parent, **extra)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Give commands, our own options, and the options of the default command."""
+        """Return commands, our own options, and the options of the default command."""
         return [*super().shell_complete(ctx, incomplete), *check.shell_complete(ctx, incomplete)]
 
 
@@ -111,32 +121,22 @@ def program(context: click.Context) -> int | None:
 
 @program.command(short_help="Check files and folders (the default command).")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--select",
-    multiple=True,
-    callback=split,
-    shell_complete=rule_names,
-    help="Rules to apply: code, prefix, name or ALL.",
-)
-@click.option(
-    "--extend-select",
-    multiple=True,
-    callback=split,
-    shell_complete=rule_names,
-    help="Rules to apply besides those selected.",
-)
-@click.option("--ignore", multiple=True, callback=split, shell_complete=rule_names, help="Rules to leave out.")
+@_selectors("--select", help="Rules to apply: code, prefix, name or ALL.")
+@_selectors("--extend-select", help="Rules to apply besides those selected.")
+@_selectors("--ignore", help="Rules to leave out.")
 @click.option(
     "--per-file-ignores",
     multiple=True,
-    callback=by_pattern,
+    callback=split_by_pattern,
     metavar="PATTERN:CODE[,CODE]",
     help="Rules to leave out in files.",
 )
-@click.option("--exclude", multiple=True, callback=excluded, help="Files and folders to pass over, as in .gitignore.")
+@click.option(
+    "--exclude", multiple=True, callback=split_patterns, help="Files and folders to pass over, as in .gitignore."
+)
 @click.option("--force-exclude/--no-force-exclude", default=None, help="Pass over paths that are given, too.")
-@click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
-@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
+@_output_format
+@_output_file
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
 @click.option("--fix/--no-fix", default=None, help="Apply fixes that are safe, and report what remains.")
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Count unsafe fixes in as well.")
@@ -155,7 +155,7 @@ def program(context: click.Context) -> int | None:
     "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a key of one."
 )
 @click.option("--isolated", is_flag=True, help="Read no configuration files.")
-@click.option("--baseline", metavar="FILE", callback=from_here, help="Let stand what this file lists.")
+@click.option("--baseline", metavar="FILE", callback=absolute_path, help="Let stand what this file lists.")
 @click.option("--write-baseline", metavar="FILE", help="List what is found in this file.")
 @click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what matches nothing any more.")
 @click.option("--since", metavar="REF", help="Tell only what stands in lines that changed since this branch left REF.")
@@ -163,47 +163,47 @@ def program(context: click.Context) -> int | None:
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--stdin-filename", metavar="PATH", help="The name of what is read for the path `-`.")
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+@_lang
+@_color()
 @confirm_options
 def check(
     paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, diff: bool, **options: Any
 ) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
-    paths, stdin = meant(paths, stdin_filename)
+    paths, stdin = resolve_paths(paths, stdin_filename)
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
     no_cache = options.pop("no_cache")
     proof = {key: options.pop(key) for key in CONFIRM_KEYS}
-    wishes = Wishes(**{key: options.pop(key) for key in Wishes._fields})
-    scope = scope_of(known, options)
+    policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
+    resolver = resolver_of(known, options)
     if any(shows.values()):
-        return _show(paths, stdin, scope, known, output_file, **shows)
-    settings = scope.settings_of(Path.cwd())
+        return _show(paths, stdin, resolver, known, output_file, **shows)
+    settings = resolver.settings_of(Path.cwd())
     if no_cache:
         from dataclasses import replace
 
         settings = replace(settings, cache=False)
     is_stdin = paths == (Path("-"),)
-    from inplace_lint.cli.check_command import compatible, mended_by, runner
-    from inplace_lint.cli.output import told, write
+    from inplace_lint.cli.check_command import apply_fixes, check_compatible, runner
+    from inplace_lint.cli.output import exit_status, write
 
-    compatible(wishes, settings, diff=diff, is_stdin=is_stdin)
-    run = runner(paths, stdin, scope, settings, wishes)
-    mended = mended_by(run, settings, diff=diff, is_stdin=is_stdin)
-    outcome, texts = run({}) if mended is None else (mended.outcome, mended.texts)
-    if outcome.word:
-        streams.put(sys.stdout, f"{outcome.word}\n")
-        return told(outcome, settings.lang, exit_zero=True)
+    check_compatible(policy, settings, diff=diff, is_stdin=is_stdin)
+    run = runner(paths, stdin, resolver, settings, policy)
+    fixes = apply_fixes(run, settings, diff=diff, is_stdin=is_stdin)
+    outcome, texts = run({}) if fixes is None else (fixes.outcome, fixes.texts)
+    if outcome.notice:
+        streams.write(sys.stdout, f"{outcome.notice}\n")
+        return exit_status(outcome, settings.lang, exit_zero=True)
     if proof["confirm"]:
         from inplace_lint.live.confirm.command import proved
 
         texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
-    if mended is None or not mended.silent:
-        write(outcome, settings, output_file, texts, mended)
-    status = told(outcome, settings.lang, exit_zero=settings.exit_zero)
-    if mended is not None and mended.silent and not outcome.troubles:
-        return FOUND if diff and mended.fixed else CLEAN
+    if fixes is None or not fixes.silent:
+        write(outcome, settings, output_file, texts, fixes)
+    status = exit_status(outcome, settings.lang, exit_zero=settings.exit_zero)
+    if fixes is not None and fixes.silent and not outcome.failures:
+        return FOUND if diff and fixes.fixed else CLEAN
     return status
 
 
@@ -214,10 +214,10 @@ def check(
 )
 @click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
 @click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
-@click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written.")
-@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+@_output_format
+@_output_file
+@_lang
+@_color()
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, **options: Any) -> int:
     """
@@ -225,20 +225,20 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
 
     What it overwrites although backward needs it is told at its end, on standard error.
     """
-    from inplace_lint.live.report import tell
+    from inplace_lint.live.report import run_watched
 
     if words[0].startswith("-"):
         options_there = [name for item in trace.params for name in item.opts if name.startswith("--")]
-        msg = f"no such option {words[0]!r}{nearest(words[0], options_there)}"
+        msg = f"no such option {words[0]!r}{did_you_mean(words[0], options_there)}"
         raise click.UsageError(msg)
-    return tell(("-m", *words) if is_module else words, output_file, options, known_rules())
+    return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules())
 
 
 @program.command(short_help="Show the page of a rule.")
-@click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=rule_names)
+@click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
 @click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of the pages.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
+@_color(default="auto")
 def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
     """Show the page of a rule, or list the rules there are."""
     from inplace_lint.knowledge.locate import rule_page
@@ -246,14 +246,14 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
 
     known = known_rules()
     if name is None and not every:
-        streams.put(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))
+        streams.write(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))
         return CLEAN
     wanted = list(known)
     if name is not None:
         wanted = [item for item in known if name.upper() == item.code or name.lower() == item.name]
     if not wanted:
         words = [word for item in known for word in (item.code, item.name)]
-        msg = f"unknown rule {name!r}{nearest(name or '', words)}"
+        msg = f"unknown rule {name!r}{did_you_mean(name or '', words)}"
         raise click.UsageError(msg)
     lang = language(lang, stream=sys.stdout)
     pages = [rule_page(item.name, lang) for item in wanted]
@@ -264,45 +264,44 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
 
 @program.command(short_help="Say what a pasted traceback means.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colours.")
+@_lang
+@_color(default="auto")
 def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     """Read a traceback of torch or paddle from standard input and say what it means; of PATHS show what fits it."""
     from dataclasses import replace
 
     from inplace_lint.cli.check_command import runner
-    from inplace_lint.cli.explain import candidates, told
+    from inplace_lint.cli.explain import candidates, describe
     from inplace_lint.cli.explain import explain as read
-    from inplace_lint.cli.output import told as status_of
-    from inplace_lint.cli.output import write
+    from inplace_lint.cli.output import exit_status, write
     from inplace_lint.report.i18n import language, sayer
 
     lang = language(lang, stream=sys.stdout)
     if sys.stdin.isatty():
-        streams.tell("paste the traceback, then press Ctrl-D")
+        streams.write_error("paste the traceback, then press Ctrl-D")
     explained = read(streams.read().decode("utf-8", "replace"))
     if explained is None:
         return _fail("no error of torch or paddle about in-place operations stands in this text", lang)
-    streams.put(sys.stdout, "".join(f"{line}\n" for line in told(explained, sayer(lang))))
+    streams.write(sys.stdout, "".join(f"{line}\n" for line in describe(explained, sayer(lang))))
     if not paths:
         return CLEAN
-    scope = scope_of(known_rules(), {"color": color, "lang": lang})
-    settings = scope.settings_of(Path.cwd())
-    outcome, texts = runner(paths, Path("-"), scope, settings, Wishes())({})
+    resolver = resolver_of(known_rules(), {"color": color, "lang": lang})
+    settings = resolver.settings_of(Path.cwd())
+    outcome, texts = runner(paths, Path("-"), resolver, settings, PolicyOptions())({})
     outcome.findings = candidates(explained, outcome.findings)
-    streams.put(sys.stdout, "\n")
+    streams.write(sys.stdout, "\n")
     if outcome.findings:
         write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
-        streams.put(sys.stdout, sayer(lang)("No finding in these paths fits.") + "\n")
-    return status_of(outcome, lang, exit_zero=True)
+        streams.write(sys.stdout, sayer(lang)("No finding in these paths fits.") + "\n")
+    return exit_status(outcome, lang, exit_zero=True)
 
 
 def _show(
     paths: tuple[Path, ...],
     stdin: Path,
-    scope: Scope,
-    known: list[Known],
+    resolver: SettingsResolver,
+    known: list[RuleInfo],
     output_file: Path | None,
     *,
     show_files: bool,
@@ -312,16 +311,16 @@ def _show(
     from inplace_lint.workspace import files
 
     text = ""
-    found = show.listed(paths, stdin, scope) if show_files else files.Found((), ())
+    found = show.listed(paths, stdin, resolver) if show_files else files.Found((), ())
     text += "".join(f"{files.shown(path)}\n" for path in found.files)
     if show_settings:
-        text += show.settings_text(stdin if paths == (Path("-"),) else paths[0], scope, known)
+        text += show.settings_text(stdin if paths == (Path("-"),) else paths[0], resolver, known)
     if output_file is not None:
         files.put_text(output_file, text)
     else:
-        streams.put(sys.stdout, text)
+        streams.write(sys.stdout, text)
     for line in (*found.troubles, *found.notes):
-        terminal.complain((line,), scope.settings_of(Path.cwd()).lang)
+        terminal.report_error((line,), resolver.settings_of(Path.cwd()).lang)
     return FAILED if found.troubles else CLEAN
 
 
@@ -333,10 +332,10 @@ def completion(shell: str) -> int:
 
     known = get_completion_class(shell)
     assert known is not None, "click knows these three"
-    streams.put(sys.stdout, known(program, {}, "inplace-lint", _COMPLETION).source() + "\n")
+    streams.write(sys.stdout, known(program, {}, "inplace-lint", _COMPLETION).source() + "\n")
     return CLEAN
 
 
 def _fail(message: str, lang: str | None) -> int:
-    terminal.complain(("error: ", " ".join(message.split())), lang)
+    terminal.report_error(("error: ", " ".join(message.split())), lang)
     return FAILED

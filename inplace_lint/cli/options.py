@@ -1,4 +1,4 @@
-"""Options of the command line: how their values are read, completed and corrected."""
+"""Options of the command line: how their values are parsed, completed and validated."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from inplace_lint.config.schema import patterns, version
 from inplace_lint.config.settings import is_there, settings_at, settings_of_text
 
 if TYPE_CHECKING:
-    from inplace_lint.config.resolve import Scope
-    from inplace_lint.config.selection import Known
+    from inplace_lint.config.resolve import SettingsResolver
+    from inplace_lint.config.selection import RuleInfo
     from inplace_lint.config.settings import Settings
 
 
-class Wishes(NamedTuple):
-    """What is to become of the findings of a run besides being shown."""
+class PolicyOptions(NamedTuple):
+    """The options that filter findings, or write them to a baseline or into comments."""
 
     write_baseline: str | None = None
     prune_baseline: bool = False
@@ -27,7 +27,7 @@ class Wishes(NamedTuple):
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """Name the options that write something."""
+        """The options, as spelled, that write something."""
         options = {
             "--add-noqa": self.add_noqa,
             "--write-baseline": self.write_baseline,
@@ -36,9 +36,9 @@ class Wishes(NamedTuple):
         return tuple(name for name, chosen in options.items() if chosen)
 
 
-def meant(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[tuple[Path, ...], Path]:
+def resolve_paths(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[tuple[Path, ...], Path]:
     """
-    Give the paths that are meant, and the name of standard input, which is `-` alone.
+    Return the paths to check and the name of standard input; the path `-` alone is standard input.
 
     Raises: `click.UsageError` where standard input is named along with a path.
     """
@@ -54,34 +54,34 @@ def meant(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[tuple[Pa
     return paths or (Path(),), Path(stdin_filename or stdin)
 
 
-def known_rules() -> list[Known]:
-    """Give the rules there are, that for files that do not parse included."""
-    from inplace_lint.config.selection import Known
+def known_rules() -> list[RuleInfo]:
+    """Return all rules, with those for syntax errors and unused comments."""
+    from inplace_lint.config.selection import RuleInfo
     from inplace_lint.driver.crashes import SYNTAX_CODE, SYNTAX_NAME
     from inplace_lint.policy.suppress import UNUSED_CODE, UNUSED_NAME
     from inplace_lint.rules import RULES
 
-    known = [Known(item.code, item.name, item.default, item.opinion) for item in RULES]
+    known = [RuleInfo(item.code, item.name, item.default, item.opinion) for item in RULES]
     if all(item.code != SYNTAX_CODE for item in known):
-        known.extend((Known(UNUSED_CODE, UNUSED_NAME), Known(SYNTAX_CODE, SYNTAX_NAME)))
+        known.extend((RuleInfo(UNUSED_CODE, UNUSED_NAME), RuleInfo(SYNTAX_CODE, SYNTAX_NAME)))
     return known
 
 
-def rule_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Complete codes and names of rules; of a list only its last word is open."""
+def complete_rule(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete codes and names of rules; in a list only its last word is completed."""
     done, comma, word = incomplete.rpartition(",")
     names = [name for rule_ in known_rules() for name in (rule_.code, rule_.name)]
     return [f"{done}{comma}{name}" for name in names if name.lower().startswith(word.lower())]
 
 
-def from_here(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Read a path that counts from the current folder, where a path in a configuration counts from that file."""
+def absolute_path(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Return a path made absolute: it is relative to the current folder, and not to a configuration file."""
     return None if value is None else str(Path(value).absolute())
 
 
-def excluded(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Read patterns that commas separate."""
-    return _checked(parameter, split(context, parameter, values))
+def split_patterns(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Split and validate patterns that commas separate."""
+    return _checked(parameter, split_commas(context, parameter, values))
 
 
 def _checked(parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -91,15 +91,15 @@ def _checked(parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, 
         raise click.BadParameter(str(error), param=parameter) from error
 
 
-def split(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Read words that commas separate, of all uses of an option."""
+def split_commas(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Split the words that commas separate, of all uses of an option."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
 
 
-def by_pattern(
+def split_by_pattern(
     _context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
-    """Read `PATTERN:CODE,CODE,PATTERN:CODE`: a word without a colon is one more code of the pattern before it."""
+    """Parse `PATTERN:CODE,CODE,PATTERN:CODE`: a word without a colon is one more code of the pattern before it."""
     found: dict[str, tuple[str, ...]] = {}
     for value in values:
         pattern = ""
@@ -115,16 +115,20 @@ def by_pattern(
 
 
 def framework_version(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Read the version of a framework."""
+    """Validate the version of a framework."""
     try:
         return value if value is None else version(value)
     except ValueError as error:
         raise click.BadParameter(str(error), param=parameter) from error
 
 
-def scope_of(known: list[Known], options: dict[str, Any]) -> Scope:
-    """Give the settings by folder that options ask for; a wrong selector or configuration in them ends here."""
-    from inplace_lint.config.resolve import Scope
+def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResolver:
+    """
+    Return the resolver of settings for the options.
+
+    Raises: `ConfigError` for an unknown rule or a wrong configuration in the options, `click.UsageError` for two files.
+    """
+    from inplace_lint.config.resolve import SettingsResolver
     from inplace_lint.config.selection import codes_of, validated
 
     isolated, configs = options.pop("isolated", False), options.pop("configs", ())
@@ -146,7 +150,7 @@ def scope_of(known: list[Known], options: dict[str, Any]) -> Scope:
         else:
             inline.update(settings_of_text(text, "--config"))
     validated(_plain_settings(inline), known)
-    return Scope(options, known, inline, named, isolated)
+    return SettingsResolver(options, known, inline, named, isolated)
 
 
 def _plain_settings(values: Mapping[str, Any]) -> Settings:

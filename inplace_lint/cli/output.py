@@ -1,4 +1,4 @@
-"""What a run gave, written where it was asked for, and the exit status that follows from it."""
+"""Writes the report of a run, and computes the exit status."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ CLEAN, FOUND, FAILED = 0, 1, 2
 
 
 def write(
-    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], mended: Mended | None
+    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], fixes: Mended | None
 ) -> None:
-    """Write the report of a run where it was asked for, and for a job of GitHub its summary."""
+    """Write the report of a run to stdout or a file, and the summary of a GitHub job."""
     color = terminal.wants_color(settings.color, is_file=output_file is not None)
     width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
     for book in outcome.notebooks.values():
@@ -43,8 +43,8 @@ def write(
     if settings.output_format == "github" and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
         put_text(Path(place), job_summary(report), end=True)
     if is_for_people:
-        fixed, shown = (mended.fixed, mended.shown(report.say)) if mended is not None else ((), "")
-        counts = Counts(len(outcome.troubles), sum(outcome.hidden.values()), tuple(fixed))
+        fixed, shown = (fixes.fixed, fixes.shown(report.say)) if fixes is not None else ((), "")
+        counts = Counts(len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed))
         line = summary(outcome.findings, counts, report.say, color=color)
         ending = line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
         text += shown + (_broken(ending, width) if stream is not None and stream.isatty() else ending)
@@ -53,24 +53,24 @@ def write(
         if is_for_people:
             text += "\n" + numbers
         else:
-            streams.put(sys.stderr, numbers)  # stdout is for a program
+            streams.write(sys.stderr, numbers)  # stdout is for a program
     if output_file is None:
-        streams.put(sys.stdout if mended is None else mended.out, text)
+        streams.write(sys.stdout if fixes is None else fixes.out, text)
     else:
         put_text(output_file, text)
 
 
 def _broken(text: str, width: int) -> str:
-    """Give a text whose lines end between words where the terminal ends; what fits stays as it is."""
+    """Break lines between words where the terminal ends; what fits stays as it is."""
     lines = [wrapped(line, width, width) if width_of(line) > width else [line] for line in text.splitlines()]
     return "".join(f"{piece}\n" for pieces in lines for piece in pieces)
 
 
-def told(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:
-    """Tell on stderr what could not be checked, and give the exit status."""
-    for line in (*outcome.troubles, *outcome.notes):
-        terminal.complain((line,), lang)
-    if outcome.troubles:
+def exit_status(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:
+    """Report on stderr what could not be checked, and return the exit status."""
+    for line in (*outcome.failures, *outcome.notes):
+        terminal.report_error((line,), lang)
+    if outcome.failures:
         return FAILED
     counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
     return FOUND if counts and not exit_zero else CLEAN

@@ -1,4 +1,4 @@
-"""What the value of an option may be; a wrong one is told in words that complete "OPTION …", as in a configuration."""
+"""Types of option values. An error completes "OPTION …" in the same words as for a key of a configuration."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ else:
 
 
 class OneOf(_Words):
-    """A choice whose error names the nearest right word."""
+    """A choice whose error suggests the nearest allowed word."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Give the word, or end with the nearest right one."""
+        """Return the word, or fail with the nearest allowed one."""
         try:
             return choice_of(value, tuple(map(str, self.choices)))
         except ValueError as error:
@@ -35,7 +35,7 @@ class Count(click.IntRange):
         super().__init__(min=1)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Give the number, or end."""
+        """Return the number, or fail."""
         try:
             return count_of(int(value) if isinstance(value, str) and value.strip().isdecimal() else value)
         except ValueError as error:
@@ -51,7 +51,7 @@ class Positive(click.FloatRange):
         super().__init__(min=0, min_open=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Give the number, or end."""
+        """Return the number, or fail."""
         try:
             number = float(value)
         except ValueError:
@@ -68,7 +68,7 @@ class Output(click.Path):
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Give the path, or end where a folder stands there."""
+        """Return the path, or fail where it is a folder."""
         if Path(value).is_dir():
             self.fail(f"must be a file, and {str(value)!r} is a directory", param, ctx)
         return super().convert(value, param, ctx)

@@ -1,7 +1,7 @@
 """
-What a process is given, in whatever state that is: standard streams that are closed or full, a folder that is gone.
+Standard streams and interrupts, in any state a process may start in: closed or full streams, a deleted working folder.
 
-Who reads our output may close it when he has seen enough; that is no fault, and changes no exit status.
+A reader may close our output when it has seen enough; that is no error and does not change the exit status.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WHEN_WRITTEN = {getattr(errno, name) for name in ("EBADF", "EDQUOT", "EFBIG", "
 
 
 def prepare() -> None:
-    """Let all three streams be there, and let no letter that they cannot show end a run."""
+    """Open the streams that are closed, and make characters that a stream cannot encode no error."""
     for number, name in enumerate(_STREAMS):
         if getattr(sys, name) is None:
             setattr(sys, name, _closed(number))
@@ -33,7 +33,7 @@ def prepare() -> None:
 
 
 def _closed(number: int) -> IO[str]:
-    """Give a stream for one that is closed; its number must not go to a file that is opened later."""
+    """Return a stream in place of a closed one; the number of that must not go to a file that is opened later."""
     handle = os.open(os.devnull, _FLAGS[number])
     if handle > number and not _is_open(number):
         os.dup2(handle, number)
@@ -52,7 +52,7 @@ def _is_open(number: int) -> bool:
 
 def read() -> bytes:
     """
-    Give all of standard input.
+    Return all of standard input.
 
     Raises: `InplaceLintError` where it cannot be read.
     """
@@ -63,7 +63,7 @@ def read() -> bytes:
         raise InplaceLintError(msg) from error
 
 
-def put(stream: IO[str], text: str) -> None:
+def write(stream: IO[str], text: str) -> None:
     """Write a text at once, or as much of it as is read; what stderr does not take is lost."""
     try:
         stream.write(text)
@@ -74,12 +74,12 @@ def put(stream: IO[str], text: str) -> None:
         mute(stream)
 
 
-def put_bytes(data: bytes) -> None:
+def write_bytes(data: bytes) -> None:
     """Write bytes to stdout as they are, where it can take them."""
     sys.stdout.flush()
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:
-        put(sys.stdout, data.decode("utf-8", "backslashreplace"))
+        write(sys.stdout, data.decode("utf-8", "backslashreplace"))
         return
     try:
         buffer.write(data)
@@ -88,19 +88,19 @@ def put_bytes(data: bytes) -> None:
         mute(sys.stdout)
 
 
-def tell(line: str) -> None:
+def write_error(line: str) -> None:
     """Write a line to stderr."""
-    put(sys.stderr, f"{line}\n")
+    write(sys.stderr, f"{line}\n")
 
 
 def mute(stream: IO[str]) -> None:
-    """Let a stream take all and show nothing; Python would complain once more when it closes a broken one."""
+    """Redirect a stream to nowhere; Python would report a broken one again when it closes it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back until the end of a block; it counts then."""
+    """Block Ctrl-C until the end of a `with` block, where it then counts."""
     if sys.platform == "win32":
         yield
         return
@@ -111,8 +111,8 @@ def interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def fault(error: OSError) -> str:
-    """Say what is wrong with stdout or the working folder, if an error is about these; one about a file names it."""
+def describe(error: OSError) -> str:
+    """Return what is wrong with stdout or the working folder, empty for another error: one about a file names it."""
     if error.filename is not None:
         return ""
     if isinstance(error, FileNotFoundError):

@@ -1,4 +1,4 @@
-"""What the terminal can show: colours, links, how wide it is, and the count of files while a run lasts."""
+"""What the terminal supports: colours, links, its width; and the progress line of a long run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO = frozenset({"", "0", "false"})
 
 def wants_color(choice: str, *, is_file: bool, stream: IO[str] | None = None) -> bool:
     """
-    Say whether what goes to a stream, stdout for none, is coloured, for a choice of auto, always or never.
+    Return whether output to a stream (stdout for None) is coloured, for a choice of auto, always or never.
 
     Source: no-color.org; bixense.com/clicolors; FORCE_COLOR as Node reads it, where 0 is no.
     """
@@ -40,9 +40,10 @@ def wants_color(choice: str, *, is_file: bool, stream: IO[str] | None = None) ->
 
 def shows_links(environment: Mapping[str, str] = os.environ) -> bool:
     """
-    Say whether stdout is a terminal that is known to show links (OSC 8).
+    Return whether stdout is a terminal that is known to show links (OSC 8).
 
     `FORCE_HYPERLINK` decides where it is set.
+
     Source: the list of terminals of the `supports-hyperlinks` crate, which cargo and Ruff use.
     """
     forced = environment.get("FORCE_HYPERLINK")
@@ -60,7 +61,7 @@ def shows_links(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def page_address(name: str, lang: str = "en") -> str:
-    """Give the address of the page of a rule in this installation; empty for a rule without one."""
+    """Return the address of a rule's page in this installation, empty for a rule without one."""
     from inplace_lint.knowledge.locate import rule_page  # noqa: PLC0415 - only a terminal with links needs it
 
     page = rule_page(name, lang)
@@ -68,12 +69,12 @@ def page_address(name: str, lang: str = "en") -> str:
 
 
 def width() -> int:
-    """Give how wide the terminal is, in cells; that of plain text where there is none."""
+    """Return the width of the terminal in cells, or that of plain text where there is none."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
 def progress() -> Callable[[int, int], None]:
-    """Give what counts files on the terminal, once a run has taken a while, and leaves no trace of itself."""
+    """Return a function that shows how many files are done, once a run has taken a while, and clears up at the end."""
     started = time.monotonic()
 
     def tell(done: int, total: int) -> None:
@@ -86,10 +87,10 @@ def progress() -> Callable[[int, int], None]:
 
 
 def show_pages(texts: Sequence[str], color: str) -> None:
-    """Show pages in Markdown, laid out where colours are wanted."""
+    """Print pages in Markdown, rendered where colours are wanted."""
     text = "\n".join(texts)
     if not wants_color(color, is_file=False):
-        streams.put(sys.stdout, text)
+        streams.write(sys.stdout, text)
         return
     from rich.console import Console  # noqa: PLC0415 - `--version` does without rich
     from rich.markdown import Markdown  # noqa: PLC0415
@@ -97,14 +98,14 @@ def show_pages(texts: Sequence[str], color: str) -> None:
     console = Console(force_terminal=True)
     with console.capture() as shown:
         console.print(Markdown(text))
-    streams.put(sys.stdout, shown.get())
+    streams.write(sys.stdout, shown.get())
 
 
-def complain(parts: Sequence[str], lang: str | None) -> None:
+def report_error(parts: Sequence[str], lang: str | None) -> None:
     """
-    Write a line on stderr, each part of it in a language; None for that of the environment.
+    Write a line to stderr, each part of it translated; `lang` None is the language of the environment.
 
-    Of several parts the first says what kind of line this is, in colour where there are colours.
+    Of several parts the first is the kind of line ("error: "), in colour where there are colours.
     """
     from inplace_lint.report.i18n import language, sayer  # noqa: PLC0415 - most runs have nothing to say there
     from inplace_lint.report.paths import visible  # noqa: PLC0415
@@ -113,4 +114,4 @@ def complain(parts: Sequence[str], lang: str | None) -> None:
     say = sayer(language(lang, stream=sys.stderr))
     first, *rest = (visible(say(part)) for part in parts)
     color = bool(rest) and wants_color("auto", is_file=False, stream=sys.stderr)
-    streams.tell("".join((paint(first, Ink.ERROR, color=color), *rest)))
+    streams.write_error("".join((paint(first, Ink.ERROR, color=color), *rest)))

@@ -1,9 +1,9 @@
 """
-What is wrong with a command line, in words of ours.
+Messages for wrong command lines.
 
-Click puts its own messages together from parts in English, and into another language only through catalogues of gettext
-that are found by the locale. What it knows of an error is more than its text: these words are made of that, in the
-manner of a wrong key of a configuration, and go through our own catalogue as all else does.
+Click builds its messages from English parts, and translates them only through catalogues of gettext that are found by
+the locale. Its errors carry more than their text: these messages are built from that, in the same form as for a wrong
+key of a configuration, and are translated by our own catalogue as everything else is.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 
 import click
 
-from inplace_lint.config.schema import LANGS, nearest
+from inplace_lint.config.schema import LANGS, did_you_mean
 
 
-def words_of(error: click.ClickException, command: click.Command) -> str:
-    """Say in one line what was wrong with a command line for a command."""
+def message_of(error: click.ClickException, command: click.Command) -> str:
+    """Return, in one line, what is wrong with a command line."""
     options = [item for item in command.params if isinstance(item, click.Option)]
     names = [name for item in options for name in item.opts if name.startswith("--")]
     match error:
         case click.NoSuchOption():
-            return f"no such option {error.option_name!r}{nearest(error.option_name, names)}"
+            return f"no such option {error.option_name!r}{did_you_mean(error.option_name, names)}"
         case click.MissingParameter() if error.param is not None:
             return f"missing argument {error.param.human_readable_name}"
         case click.BadParameter() if error.param is not None:
@@ -36,27 +36,27 @@ def words_of(error: click.ClickException, command: click.Command) -> str:
 
 
 def chosen_language(words: Sequence[str]) -> str | None:
-    """Give the language that a command line names, right or wrong as the rest of it may be."""
+    """Return the language that a command line names, even if the rest of it is wrong."""
     named = [after for before, after in pairwise(words) if before == "--lang"]
     named += [word.partition("=")[2] for word in words if word.startswith("--lang=")]
     return next((lang for lang in reversed(named) if lang in LANGS), None)
 
 
-def check_first(words: Sequence[str], commands: Collection[str]) -> None:
+def check_first_word(words: Sequence[str], commands: Collection[str]) -> None:
     """
-    Accept a command line whose first word is a command, an option, or can be meant as a path.
+    Check that the first word of a command line is a command, an option, or can be a path.
 
     Raises: `click.UsageError` for a word that is none of these but resembles a command.
     """
     first = words[0] if words else ""
     if first in commands or not first.isalpha() or Path(first).exists():
         return
-    if hint := nearest(first, commands):
+    if hint := did_you_mean(first, commands):
         msg = f"no such command or file {first!r}{hint}"
         raise click.UsageError(msg)
 
 
 def _spelled(parameter: click.Parameter) -> str:
-    """Give the long name of an option, or the name of an argument."""
+    """Return the long name of an option, or the name of an argument."""
     longest = max(parameter.opts, key=len)
     return longest if isinstance(parameter, click.Option) else parameter.human_readable_name

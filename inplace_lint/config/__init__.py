@@ -1,1 +1,1 @@
-"""Settings: files of configuration, options, and what they select."""
+"""Configuration: the keys of a configuration file, the settings that apply to a file, and the rules they select."""

@@ -1,4 +1,4 @@
-"""Patterns in the manner of `.gitignore`; pathspec is imported where there are some."""
+"""Patterns with the syntax of `.gitignore`. Most runs have none, so pathspec is imported only where they are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_pattern(line: str) -> bool:
-    """Say whether a line can be a pattern; git, too, passes over a lone `!` or backslash."""
+    """Return whether a line is a valid pattern; a lone `!` or backslash is none, which git ignores too."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - see above
 
     try:
@@ -22,7 +22,7 @@ def is_pattern(line: str) -> bool:
 
 
 def spec_of(lines: Iterable[str]) -> GitIgnoreSpec:
-    """Give what matches paths against lines; comments, empty lines and what can be no pattern say nothing."""
+    """Compile patterns; comments, empty lines and invalid patterns are dropped."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - see above
 
     good = [line for line in lines if not re.fullmatch(r"\s*(#.*)?", line)]
@@ -32,6 +32,6 @@ def spec_of(lines: Iterable[str]) -> GitIgnoreSpec:
         return GitIgnoreSpec.from_lines([line for line in good if is_pattern(line)])
 
 
-def says(spec: GitIgnoreSpec, path: str) -> bool | None:
-    """Say whether patterns leave a path out (True), keep it (`!pattern`, False) or do not speak of it (None)."""
+def excludes(spec: GitIgnoreSpec, path: str) -> bool | None:
+    """Return whether patterns exclude a path (True), keep it (`!pattern`, False) or do not match it (None)."""
     return spec.check_file(path).include

@@ -1,11 +1,11 @@
 """
-The version of a framework that a project itself asks for: in its `pyproject.toml`, or in its requirements.
+The framework version that a project requires, from its `pyproject.toml` or its requirements files.
 
     torch==1.4.0       # that version
     torch>=1.8,<2      # the newest release that fits, 1.13
-    torch>=2.0         # the newest that is known: nothing to say
+    torch>=2.0         # the newest known release: no pin
 
-What cannot be read pins nothing: other tools complain about it.
+A requirement that cannot be parsed pins nothing: other tools report it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CARET = re.compile(r"\^\s*(\d+)(\.[\d.]+)?")
 
 @lru_cache(maxsize=256)
 def pinned(root: Path, name: str) -> str | None:
-    """Give the version of a framework that the project in a folder asks for; None for the newest, or for none."""
+    """Return the framework version that the project in a folder requires; None for the newest, or for none."""
     lines = [line for line in _requirements(root) if name in line.lower()]
     if not lines:
         return None
@@ -50,7 +50,7 @@ def pinned(root: Path, name: str) -> str | None:
 
 
 def _newest(asked: SpecifierSet, releases: tuple[str, ...]) -> str | None:
-    """Give the version that is named, else the newest release that is admitted; None if that is the newest of all."""
+    """Return an exact version, or the newest release that is admitted; None if that is the newest of all."""
     exact = [one.version for one in asked if one.operator == "==" and not one.version.endswith("*")]
     if exact:
         return exact[0]
@@ -59,7 +59,7 @@ def _newest(asked: SpecifierSet, releases: tuple[str, ...]) -> str | None:
 
 
 def _requirements(root: Path) -> Iterator[str]:
-    """Give the requirements of a project, those of the project itself first."""
+    """Yield the requirements of a project, those of the project itself first."""
     table = _table(root / "pyproject.toml")
     project = _mapping(table, "project")
     yield from _texts(project.get("dependencies"))
@@ -74,7 +74,7 @@ def _requirements(root: Path) -> Iterator[str]:
 
 
 def _spelled(version: str) -> str:
-    """Spell a version of Poetry as a requirement: `^1.8` admits all of 1.x from there on."""
+    """Convert a version of Poetry to a requirement: `^1.8` admits all of 1.x from there on."""
     match = _CARET.fullmatch(version.strip())
     if match is None:
         return "" if version == "*" else version if version[:1] in "<>=!~" else f"=={version}"
@@ -90,7 +90,7 @@ def _table(path: Path) -> Mapping[str, Any]:
 
 
 def _text(path: Path) -> str:
-    """Give what a file says; nothing where it says nothing to us, as a pipe, which would be waited for."""
+    """Return the text of a file, empty if it cannot be read; a pipe is not opened, since that would block."""
     try:
         return path.read_text(encoding="utf-8") if path.is_file() else ""
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Which settings and which rules apply to a file: the nearest configuration, with the command line over it."""
+"""Resolves which settings and rules apply to a file: the nearest configuration file, overridden by the command line."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.config.globs import spec_of
-from inplace_lint.config.selection import Known, asked_for, codes_of, selected, validated
+from inplace_lint.config.selection import RuleInfo, codes_of, enabled_codes, opinion_codes, validated
 from inplace_lint.config.settings import Settings, overridden, project_root, settings_in
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SettingsResolver:
     """
-    Settings by folder, each configuration read once.
+    Resolves settings by folder; each configuration file is read once.
 
-    `chosen` is what stood in options of the command line, `inline` what stood there as keys of the configuration:
-    options count before these, and these before files. `named` is the one file to read instead of looking for some;
-    `isolated`: no file is read. A wrong configuration raises `ConfigError` when its folder is first met.
+    `chosen` are the options of the command line, `inline` the configuration keys that `--config` sets there: options
+    override these, and these override files. `named` is the one file to read instead of searching; with `isolated` no
+    file is read. A wrong configuration raises `ConfigError` when its folder is first met.
     """
 
     chosen: Mapping[str, Any]
-    known: Sequence[Known]
+    known: Sequence[RuleInfo]
     inline: Mapping[str, Any] = field(default_factory=dict)
     named: Settings | None = None
     isolated: bool = False
@@ -32,7 +32,7 @@ class Scope:
     _codes: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def settings_of(self, path: Path) -> Settings:
-        """Give the settings for a file or folder."""
+        """Return the settings for a file or folder."""
         folder = path.absolute()
         folder = folder if folder.is_dir() else folder.parent
         if folder not in self._settings:
@@ -41,10 +41,10 @@ class Scope:
         return self._settings[folder]
 
     def codes_of(self, path: Path) -> frozenset[str]:
-        """Give the codes of the rules that apply to a file."""
+        """Return the codes of the rules that apply to a file."""
         settings = self.settings_of(path)
         if settings.root not in self._codes:
-            self._codes[settings.root] = selected(settings, self.known)
+            self._codes[settings.root] = enabled_codes(settings, self.known)
         codes = self._codes[settings.root]
         given = self.chosen.get("per_file_ignores") or "per_file_ignores" in self.inline
         root = Path.cwd() if given else settings.root
@@ -54,11 +54,11 @@ class Scope:
         return codes
 
     def opinions_of(self, path: Path) -> frozenset[str]:
-        """Give the codes of the rules whose opinions are told of a file, besides its faults."""
-        return asked_for(self.settings_of(path), self.known) & self.codes_of(path)
+        """Return the codes of the opinionated rules that apply to a file: they report what is no fault."""
+        return opinion_codes(self.settings_of(path), self.known) & self.codes_of(path)
 
     def excludes(self, paths: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
-        """Give the patterns to leave out, by the folder that they count from."""
+        """Return the patterns of paths to exclude, by the folder they are relative to."""
         patterns: dict[Path, tuple[str, ...]] = {}
         for path in paths:
             settings = self._nearest(path.absolute())
@@ -70,7 +70,7 @@ class Scope:
         return patterns
 
     def nested(self, folder: Path) -> tuple[str, ...]:
-        """Give the patterns that a configuration in this very folder leaves out, where it is one that counts."""
+        """Return the patterns that a configuration file in this very folder excludes, where it is one that counts."""
         mine = self._nearest(folder)
         return () if mine is None or mine.root != folder or "exclude" in self.inline else mine.exclude
 

@@ -1,7 +1,7 @@
 """
-The keys of a configuration: their names, what a value of each may be, and words for a wrong one.
+The keys of a configuration, with the parser of each value and the error messages.
 
-Every parser raises `ValueError` whose text completes "KEY …".
+A parser raises `ValueError` whose text completes "KEY …": `jobs = 0` is "'jobs' must be a whole number from 1, not 0".
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ LANGS = ("en", "zh")
 _CLOSE = 0.65  # `jsn` is json; `lint` is not lang, nor `de` en
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Give `, did you mean 'x'?` for the known word closest to a wrong one, or nothing when none is close."""
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `, did you mean 'x'?` for the known word closest to a wrong one, or an empty string when none is close."""
     by_lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), by_lower, n=5, cutoff=_CLOSE)
     if not close:
@@ -45,7 +45,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _common(one: str, other: str) -> int:
-    """Count the characters with which both begin."""
+    """Return the length of the common prefix."""
     return next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
 
 
@@ -66,7 +66,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def patterns(values: Iterable[str]) -> tuple[str, ...]:
     """
-    Give patterns in the manner of `.gitignore` as they were written.
+    Validate patterns with the syntax of `.gitignore`.
 
     Raises: `ValueError` whose text completes "KEY …", for a lone `!` or backslash.
     """
@@ -96,7 +96,7 @@ def _path(value: object) -> str:
     return text
 
 
-def _truth(value: object) -> bool:
+def _boolean(value: object) -> bool:
     if isinstance(value, bool):
         return value
     msg = f"must be true or false, not {_kind(value)}"
@@ -105,7 +105,7 @@ def _truth(value: object) -> bool:
 
 def count_of(value: object) -> int:
     """
-    Give a whole number from 1.
+    Validate a whole number from 1.
 
     Raises: `ValueError` whose text completes "KEY …".
     """
@@ -117,20 +117,20 @@ def count_of(value: object) -> int:
 
 def choice_of(value: object, allowed: tuple[str, ...]) -> str:
     """
-    Give a word that is one of those allowed.
+    Validate a word that is one of those allowed.
 
-    Raises: `ValueError` whose text completes "KEY …", with the nearest right word.
+    Raises: `ValueError` whose text completes "KEY …", with the nearest allowed word.
     """
     text = _text(value)
     if text not in allowed:
-        msg = f"must be one of {', '.join(allowed)}, not {text!r}{nearest(text, allowed)}"
+        msg = f"must be one of {', '.join(allowed)}, not {text!r}{did_you_mean(text, allowed)}"
         raise ValueError(msg)
     return text
 
 
 def version(value: object) -> str:
     """
-    Give a framework version such as `2.13.0` or `2.13.0+cpu` as it was written.
+    Validate a framework version such as `2.13.0` or `2.13.0+cpu`.
 
     Raises: `ValueError` whose text completes "KEY …".
     """
@@ -171,7 +171,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), f"a {type(value).__name__}")
 
 
-ADDING = frozenset({"extend_select"})
+ADDITIVE = frozenset({"extend_select"})
 KEYS: Mapping[str, Callable[[object], Any]] = {
     "extend": _text,
     "select": _texts,
@@ -179,20 +179,20 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "ignore": _texts,
     "per-file-ignores": _ignores,
     "exclude": _excludes,
-    "force-exclude": _truth,
+    "force-exclude": _boolean,
     "output-format": partial(choice_of, allowed=FORMATS),
     "lang": partial(choice_of, allowed=LANGS),
     "color": partial(choice_of, allowed=COLORS),
     "jobs": count_of,
-    "cache": _truth,
+    "cache": _boolean,
     "cache-dir": _text,
     "baseline": _text,
-    "exit-zero": _truth,
-    "statistics": _truth,
-    "fix": _truth,
-    "fix-only": _truth,
-    "unsafe-fixes": _truth,
-    "show-fixes": _truth,
+    "exit-zero": _boolean,
+    "statistics": _boolean,
+    "fix": _boolean,
+    "fix-only": _boolean,
+    "unsafe-fixes": _boolean,
+    "show-fixes": _boolean,
     "torch-version": version,
     "paddle-version": version,
     "python": _path,

@@ -1,19 +1,19 @@
-"""Which rules apply: selectors (`IPL101`, `IPL1`, `modified-after-save`, `ALL`) against the rules that there are."""
+"""Selects rules: resolves selectors (`IPL101`, `IPL1`, `modified-after-save`, `ALL`) to codes of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inplace_lint.config.schema import nearest
+from inplace_lint.config.schema import did_you_mean
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import ConfigError
 
 EXACT = 100
 
 
-class Known(NamedTuple):
-    """What selection needs to know of a rule: its code and name, whether it applies unasked, and may tell opinions."""
+class RuleInfo(NamedTuple):
+    """What selection needs of a rule: code, name, whether it is on by default, and whether it reports opinions."""
 
     code: str
     name: str
@@ -21,11 +21,11 @@ class Known(NamedTuple):
     opinion: bool = False
 
 
-def codes_of(selector: str, known: Sequence[Known], where: str) -> frozenset[str]:
+def codes_of(selector: str, known: Sequence[RuleInfo], where: str) -> frozenset[str]:
     """
-    Give the codes that a selector names: by code, by a prefix of codes, by name, or `ALL`.
+    Return the codes that a selector names: by code, by a prefix of codes, by name, or `ALL`.
 
-    Raises: `ConfigError` that names the place, the selector and the nearest right one.
+    Raises: `ConfigError` with the place, the selector and the nearest valid one.
     """
     text = selector.strip()
     upper = text.upper()
@@ -38,16 +38,16 @@ def codes_of(selector: str, known: Sequence[Known], where: str) -> frozenset[str
     )
     if not hit:
         names = [word for rule in known for word in (rule.code, rule.name)]
-        msg = f"{where}: unknown rule {selector!r}{nearest(text, names)}"
+        msg = f"{where}: unknown rule {selector!r}{did_you_mean(text, names)}"
         raise ConfigError(msg)
     return hit
 
 
-def validated(settings: Settings, known: Sequence[Known]) -> Settings:
+def validated(settings: Settings, known: Sequence[RuleInfo]) -> Settings:
     """
-    Give the settings of a file back when every selector in them names a rule.
+    Return the settings of a file unchanged if every selector in them names a rule.
 
-    Raises: `ConfigError` that names the file, the key, the selector and the nearest right one.
+    Raises: `ConfigError` with the file, the key, the selector and the nearest valid one.
     """
     lists = {"select": settings.select, "extend-select": settings.extend_select, "ignore": settings.ignore}
     for key, selectors in (
@@ -60,12 +60,12 @@ def validated(settings: Settings, known: Sequence[Known]) -> Settings:
     return settings
 
 
-def selected(settings: Settings, known: Sequence[Known]) -> frozenset[str]:
+def enabled_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[str]:
     """
-    Give the codes of the rules that apply.
+    Return the codes of the rules that apply.
 
-    Of a selecting and an ignoring selector that both name a rule the more specific one counts: `select = ["IPL101"]`
-    with `ignore = ["IPL1"]` leaves IPL101 on. Equally specific, `ignore` counts.
+    Where a selecting and an ignoring selector both name a rule, the more specific one counts: `select = ["IPL101"]`
+    with `ignore = ["IPL1"]` leaves IPL101 on. Where they are equally specific, `ignore` counts.
     """
     on = {} if settings.select else {rule.code: 0 for rule in known if rule.default}
     for selector in (*settings.select, *settings.extend_select):
@@ -78,8 +78,8 @@ def selected(settings: Settings, known: Sequence[Known]) -> frozenset[str]:
     return frozenset(code for code, weight in on.items() if off.get(code, -1) < weight)
 
 
-def asked_for(settings: Settings, known: Sequence[Known]) -> frozenset[str]:
-    """Give the codes of the rules that tell opinions and were selected, by whatever selector."""
+def opinion_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[str]:
+    """Return the codes of the opinionated rules that any selector selects."""
     named = frozenset[str]().union(
         *(codes_of(selector, known, "select") for selector in (*settings.select, *settings.extend_select))
     )

@@ -1,9 +1,9 @@
 """
-Settings: what a user asked for in a configuration file or on the command line.
+Reads settings from configuration files and from the command line.
 
-`[tool.inplace-lint]` of `pyproject.toml`, `inplace-lint.toml` or `.inplace-lint.toml`; of the files that lie in a
-folder or above it the nearest wins; a `pyproject.toml` without our table is passed over. This module knows the names
-and types of the keys. It does not know which rules there are: selectors are resolved in `selection`.
+The files are `[tool.inplace-lint]` of `pyproject.toml`, `inplace-lint.toml` and `.inplace-lint.toml`; the nearest one,
+in a folder or above it, counts, and a `pyproject.toml` without our table is skipped. The names and types of the keys
+are in `schema`. Selectors of rules stay text here; `selection` resolves them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.config.schema import ADDING, KEYS, nearest
+from inplace_lint.config.schema import ADDITIVE, KEYS, did_you_mean
 from inplace_lint.core.errors import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -33,10 +33,10 @@ NAMES = dict.fromkeys((".inplace-lint.toml", "inplace-lint.toml", "pyproject.tom
 @dataclass(frozen=True, slots=True)
 class Settings:
     """
-    The wishes of a user for the files below `root`.
+    The settings for the files below `root`.
 
-    `source` is the file they stand in, `origins` the place of each key that stands in a file. `select` and `lang` are
-    empty where nobody chose. `jobs` 0 means one for each CPU.
+    `source` is the configuration file they come from, `origins` the line of each key that a file sets. `select` and
+    `lang` are empty where nothing was chosen. `jobs` 0 means one for each CPU.
     """
 
     root: Path
@@ -69,7 +69,7 @@ class Settings:
 
 def settings_in(folder: Path) -> Settings | None:
     """
-    Give the settings that stand in this very folder, if any do.
+    Return the settings of a configuration file in this very folder, or None.
 
     Raises: `ConfigError` naming the file and key at fault.
     """
@@ -82,7 +82,7 @@ def settings_in(folder: Path) -> Settings | None:
 
 def settings_at(path: Path) -> Settings:
     """
-    Give the settings that stand in a file that was named; patterns in it count from the current folder.
+    Return the settings of a file named by `--config`; patterns in it are relative to the current folder.
 
     Raises: `ConfigError` naming the file and key at fault, or saying that it has no table of ours.
     """
@@ -98,7 +98,7 @@ _LONG = 80  # characters of a text that an error repeats
 
 def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
     """
-    Give the fields of `Settings` that `KEY = VALUE` sets, the value in the syntax of TOML.
+    Parse `KEY = VALUE`, the value in the syntax of TOML, and return the fields of `Settings` that it sets.
 
     Raises: `ConfigError` naming `where`, and the key and value at fault.
     """
@@ -116,19 +116,22 @@ def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
 
 
 def project_root(folder: Path) -> Path:
-    """Give the nearest folder at or above this one that looks like the root of a project, else the folder itself."""
+    """Return the nearest folder, at or above this one, that looks like the root of a project, or the folder itself."""
     return marked_root(folder) or folder
 
 
 def marked_root(folder: Path, *, own: bool = False) -> Path | None:
-    """Give the nearest folder at or above this one with a mark of a project, our `own` files counted too if asked."""
+    """
+    Return the nearest folder, at or above this one, with a file that marks a project; `own`: our own files mark one
+    too.
+    """
     marks = dict.fromkeys((*_MARKS, *(NAMES if own else ())))
     places = (folder, *folder.parents)
     return next((place for place in places if any(is_there(place / mark) for mark in marks)), None)
 
 
 def is_there(path: Path) -> bool:
-    """Say whether there is something at a path; where the system does not tell, as for one that is too long, no."""
+    """Return whether a path exists; False where the system refuses to say, as for a path that is too long."""
     try:
         return path.exists()
     except OSError:
@@ -136,7 +139,7 @@ def is_there(path: Path) -> bool:
 
 
 def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
-    """Give the settings with what stood on the command line put over them; `ignore` adds to the file's."""
+    """Return the settings overridden by the options of the command line; `ignore` adds to that of the file."""
     given = {key: value for key, value in chosen.items() if value not in (None, (), {}, False) or _is_off(key, value)}
     for key in ("ignore", "extend_select"):
         if key in given:
@@ -145,7 +148,7 @@ def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
 
 
 def _is_off(key: str, value: object) -> bool:
-    """Say whether a user said no to something, such as `--no-fix`; a plain flag is False where nobody spoke of it."""
+    """Return whether an option was switched off, as by `--no-fix`; a plain flag is False where it was not given."""
     return value is False and key in _SWITCHES
 
 
@@ -180,12 +183,12 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 
 def _settings(path: Path, table: Mapping[str, Any], above: tuple[Path, ...] = ()) -> Settings:
-    """Give the settings of a table over those of the file that it extends; `above` are the files that led here."""
+    """Return the settings of a table over those of the file it extends; `above` are the files that extend this one."""
     values = dict(_values(table, lambda key: _where(path, key)))
     start = Settings(root=path.parent)
     if extends := values.pop("extend", ""):
         start = _extended(path, (path.parent / Path(extends).expanduser()).resolve(), (*above, path.resolve()))
-    for key in ADDING & values.keys():
+    for key in ADDITIVE & values.keys():
         values[key] = (*getattr(start, key), *values[key])
     places = {key: _where(path, key.replace("_", "-")) for key in values}
     origins = {**start.origins, **places}
@@ -212,7 +215,7 @@ def _values(table: Mapping[str, Any], where: Callable[[str], str]) -> Mapping[st
     for key, value in table.items():
         parse = KEYS.get(key)
         if parse is None:
-            msg = f"{where(key)}: unknown key {key!r}{nearest(key, KEYS)}"
+            msg = f"{where(key)}: unknown key {key!r}{did_you_mean(key, KEYS)}"
             raise ConfigError(msg)
         try:
             values[key.replace("-", "_")] = parse(value)
@@ -223,7 +226,7 @@ def _values(table: Mapping[str, Any], where: Callable[[str], str]) -> Mapping[st
 
 
 def _where(path: Path, key: str) -> str:
-    """Give `file:line` of a key; the file alone where the key is spelled in a way that is not looked for."""
+    """Return `file:line` of a key, or the file alone where the key is spelled in a way that is not searched for."""
     pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]|\s*\[.*(?<![\w-]){re.escape(key)}["']?\]""")
     lines = _text(path).splitlines()
     ours = (

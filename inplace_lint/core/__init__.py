@@ -1,1 +1,1 @@
-"""What every other part speaks of: places in source text, events, findings, errors."""
+"""The types that every other part uses: places in source text, events, findings, errors."""

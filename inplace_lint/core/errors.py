@@ -1,4 +1,4 @@
-"""The errors of inplace-lint itself: what a user did that it cannot go on with, in one line."""
+"""The errors that end a run: user mistakes, each reported in one line."""
 
 from __future__ import annotations
 

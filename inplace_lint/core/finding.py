@@ -1,8 +1,8 @@
 """
-What the user is told.
+What is reported to the user.
 
-A `Finding` is made by a rule from an event and goes to suppression, reporters, fixes and confirmation. It knows source
-positions and sentences; it does not know how it was found.
+A rule makes a `Finding` from an event; suppression, reporters, fixes and confirmation use it. It has source positions
+and sentences, and nothing of how it was found.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from inplace_lint.core.span import Span
 
 
 class Severity(Enum):
-    """How sure and how bad: an error is always right, a warning needs an assumption, info is opinion."""
+    """How certain and how harmful: an error is always right, a warning needs an assumption, info is opinion."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -30,7 +30,7 @@ class Certainty(Enum):
 
 
 class Role(Enum):
-    """What a related place did."""
+    """What happened at a related place."""
 
     SAVE = "save"
     WRITE = "write"
@@ -39,7 +39,7 @@ class Role(Enum):
 
 
 class Applicability(Enum):
-    """Whether a fix may be applied unasked."""
+    """Whether a fix may be applied without `--unsafe-fixes`, or only be shown."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -47,7 +47,7 @@ class Applicability(Enum):
 
 
 class Proof(Enum):
-    """What running the flagged code on the real framework said of a finding."""
+    """The result of running the flagged code on the real framework."""
 
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
@@ -61,7 +61,7 @@ class Verdict:
     What `--confirm` found out about a finding.
 
     `confirmed`: the framework broke at this very write. `refuted`: the write ran after the save, a backward ran through
-    both in training, and nothing broke. `not reached`: what was run says neither. `could not run`: nothing ran to its
+    both in training, and nothing broke. `not reached`: what was run shows neither. `could not run`: nothing ran to its
     end. `reason` is one line; `version` is empty where there is no framework; `spelled` is `name` in another language.
     """
 
@@ -74,24 +74,24 @@ class Verdict:
 
     @property
     def where(self) -> str:
-        """Give the framework and the device, as `torch 2.13.0 (cpu)`."""
+        """The framework and the device, as `torch 2.13.0 (cpu)`."""
         return f"{self.framework} {self.version} ({self.device})" if self.version else self.framework
 
     @property
     def name(self) -> str:
-        """Give the verdict without its reason."""
+        """The verdict without its reason."""
         place = f" on {self.where}" if self.version else ""
         return self.spelled or f"{self.proof.value}{place}"
 
     @property
     def words(self) -> str:
-        """Give the verdict in one line."""
+        """The verdict in one line."""
         return f"{self.name}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A stretch of source text and what is to stand there instead; an empty stretch is where something is put in."""
+    """A span of source text and its replacement; an empty span is an insertion."""
 
     span: Span
     content: str
@@ -100,10 +100,10 @@ class Edit:
 @dataclass(frozen=True, slots=True)
 class Fix:
     """
-    Edits that take a fault away together, and the sentence that says what they do ("use `x = x + y`").
+    Edits that remove a fault together, and the sentence that says what they do ("use `x = x + y`").
 
-    `safe`: the tape showed that nobody else sees the written tensor and that its value stays the same. `display`: there
-    is only the sentence.
+    `safe`: the tape showed that nothing else sees the written tensor and that its value stays the same. `display`:
+    there is only the sentence.
     """
 
     applicability: Applicability
@@ -111,7 +111,7 @@ class Fix:
     edits: tuple[Edit, ...]
 
     def applies(self, *, unsafe: bool) -> bool:
-        """Say whether the fix may be applied, `unsafe` ones asked for or not."""
+        """Return whether the fix may be applied; `unsafe`: unsafe fixes were requested."""
         return self.applicability is Applicability.SAFE or (unsafe and self.applicability is Applicability.UNSAFE)
 
 
@@ -129,11 +129,10 @@ class Finding:
     """
     One fault at one primary place.
 
-    `message` is lower case without a full stop, the fact first and the consequence second. `label` stands under the
-    carets ("written here"). `help` is the cure in one line; `says` is what the framework prints when it happens.
-    `symbol` is the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves
-    that were left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences
-    ("`x` requires grad").
+    `message` is lower case without a full stop, the fact first and the consequence second. `label` is printed under the
+    carets ("written here"). `help` is the cure in one line; `says` is the error that the framework prints. `symbol` is
+    the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves that were
+    left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences ("`x` requires grad").
     """
 
     code: str
@@ -157,5 +156,5 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """Give the message, with the verdict behind it where there is one: for what has one line of text."""
+        """The message, followed by the verdict where there is one: for formats with one line of text."""
         return self.message if self.verdict is None else f"{self.message} [{self.verdict.words}]"

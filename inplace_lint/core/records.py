@@ -1,9 +1,9 @@
 """
-Records that only the type checker guards, and that are copied fast.
+Dataclasses that are immutable for the type checker only, and are copied fast.
 
-`dataclasses.dataclass(frozen=True)` sets each field through `object.__setattr__`, so that to make an object takes three
+`dataclasses.dataclass(frozen=True)` sets each field through `object.__setattr__`, so that making an object takes three
 times as long as without. The analysis makes millions: modules of its hot path import `dataclass` from here at run time
-and from `dataclasses` for the type checker, which then refuses what would change a record.
+and from `dataclasses` for the type checker, which then refuses changes of a record.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
 
     def replace(record: Made, /, **changes: object) -> Made:
-        """Give a copy of a record with other values in some fields, in a third of the time of `dataclasses.replace`."""
+        """Return a copy of a record with some fields changed, in a third of the time of `dataclasses.replace`."""
         places, values_of = _fields(type(record))
         values = list(values_of(record))
         for name, value in changes.items():
@@ -34,7 +34,7 @@ __all__ = ["dataclass", "replace"]
 
 @functools.cache
 def _fields(kind: type) -> tuple[dict[str, int], Callable[[object], tuple[Any, ...]]]:
-    """Give the places of the fields among the arguments of the constructor, and what reads them all."""
+    """Return the positions of the fields among the arguments of the constructor, and a function that reads them all."""
     names = [field.name for field in dataclasses.fields(kind)]
     places = {name: position for position, name in enumerate(names)}
     if len(names) == 1:
@@ -45,7 +45,7 @@ def _fields(kind: type) -> tuple[dict[str, int], Callable[[object], tuple[Any, .
 def dataclass(
     *, frozen: bool = False, eq: bool = True, order: bool = False, slots: bool = False
 ) -> Callable[[type[Made]], type[Made]]:
-    """Make a class a dataclass; a frozen one is hashed like that, but not guarded against changes."""
+    """Make a class a dataclass; a frozen one is hashable, and guarded against changes by the type checker only."""
 
     def decorate(cls: type[Made]) -> type[Made]:
         hashed = frozen and eq and cls.__dict__.get("__hash__") is None

@@ -1,7 +1,7 @@
 """
-Where something stands in source text.
+Where something is in source text.
 
-A `Place` is cheap: the slice a node was lowered from, and the node's ordinal in it. It is all that the interpreter
+A `Place` is cheap: the slice that a node was lowered from, and the node's ordinal in it. It is all that the interpreter
 carries. A `Span` is what a user sees; it is computed from a place only for what a finding names.
 """
 
@@ -21,7 +21,7 @@ class Slice(NamedTuple):
     A run of whole lines of one file that is parsed alone: a top-level statement, a method, or a class without methods.
 
     Units: lines from 1, both ends included. `kind` is "statement" (the lines as they are) or "class" (a class whose
-    directly contained function definitions are blanked, so that each can be its own slice).
+    methods are blanked, so that each can be a slice of its own).
     """
 
     path: str
@@ -31,7 +31,7 @@ class Slice(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The node numbered `at` of a slice, counted in the order in which `lower` makes nodes."""
+    """The node numbered `at` of a slice, counted in the order in which the lowering makes nodes."""
 
     slice: Slice
     at: int
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
     """
-    A stretch of source text.
+    A range of source text.
 
     Units: lines from 1; columns in code points from 0; `end_column` is exclusive; offsets in bytes of the file as
     decoded and encoded again in UTF-8, from 0. `cell` is the notebook cell, from 1, where there is one.
@@ -56,7 +56,7 @@ class Span:
     cell: int | None = None
 
     def cut(self, lines: Sequence[str]) -> list[str]:
-        """Give what of the lines of its file the span covers; nothing where these lines are not there."""
+        """Return the lines that the span covers, cut at its ends; nothing where the file has no such lines."""
         covered = list(lines[self.line - 1 : self.end_line])
         if covered:
             covered[-1] = covered[-1][: self.end_column]

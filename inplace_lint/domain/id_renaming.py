@@ -14,27 +14,6 @@ from inplace_lint.domain.heap import Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Sym, SymId, Value
 
-# Symbols whose keys say all that they depend on: the same at every moment. All others stand for one moment.
-_TIMELESS = frozenset(
-    {
-        "attr",
-        "binary",
-        "compare",
-        "global",
-        "in",
-        "isinstance",
-        "isnone",
-        "item",
-        "math",
-        "not",
-        "param",
-        "shape",
-        "stdlib",
-        "unary",
-        "untrue",
-    }
-)
-_BY_NUMBER = frozenset({"not", "isnone", "attr"})
 _WITHOUT_IDS: frozenset[type] = frozenset(
     {Const, Dotted, ModuleValue, Imported, ClassValue, Sym, Place, Site, Touch, str, bool, int, frozenset, type(None)}
 )
@@ -112,10 +91,10 @@ def timeless(state: State, number: SymId, known: int) -> bool:
     if number < known:
         return True
     key = state.symbols.keys[number]
-    if not isinstance(key, tuple) or key[0] not in _TIMELESS:
+    if not isinstance(key, tuple) or not key[0].timeless:
         return False
     parts = key[1:]
-    if key[0] in _BY_NUMBER and isinstance(key[1], int):
+    if key[0].by_number and isinstance(key[1], int):
         parts = (Sym(SymId(key[1])), *key[2:])
     return all(_timeless_part(state, part, known) for part in parts)
 

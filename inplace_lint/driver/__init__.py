@@ -1,1 +1,1 @@
-"""One run: files in, findings out, over several processes and a cache."""
+"""Runs the analysis: over files and processes, with the cache, and from one file's source to its findings."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.driver.runtime_limits import with_room
+from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.driver.select import Chosen, chosen, findings_of, say
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Outline, mentions, outline, outline_of
@@ -101,7 +101,7 @@ def check_file(
     main = read or Module(path, source, outlined)
     context = Context(main, used, project, options.opinions)
     before = project.lowering.seconds
-    found = with_room(lambda: entry_points.run_all(context))
+    found = call_deep(lambda: entry_points.run_all(context))
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
     words = chosen(word for entry in found for word in say(entry.event, always=entry.paths == entry.of))

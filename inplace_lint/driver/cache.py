@@ -1,9 +1,9 @@
 """
-Results of earlier runs, one JSON file for each checked path.
+Results of earlier runs, in one JSON file for each checked path.
 
-An entry counts only when its key is that of now: the bytes of the file, the op facts, the settings that change results,
-the code of the tool and the Python version. Whatever is wrong with an entry makes it a miss, never an error, and a
-folder that cannot be written is left alone. JSON, as a cache that comes with a cloned repository must not run code.
+An entry is valid only under the same key: the bytes of the file, the op facts, the settings that change results, the
+code of the tool, and the Python version. A damaged entry is a miss and never an error, and a folder that cannot be
+written is left alone. The format is JSON because a cache that comes with a cloned repository must not run code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDER = ".inplace_lint_cache"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a check of one file gave."""
+    """The result of checking one file."""
 
     findings: tuple[Finding, ...]
     counters: Mapping[str, int]
@@ -41,11 +41,11 @@ class Cache:
     context: str
 
     def key(self, path: str, data: bytes) -> str:
-        """Give the key of a file with this content at this path."""
+        """Return the key of a file with this content at this path."""
         return hashlib.sha256(f"{self.context}\0{path}\0".encode("utf-8", "surrogateescape") + data).hexdigest()
 
     def get(self, path: str, key: str) -> Entry | None:
-        """Give the entry of a path if it was stored under this very key."""
+        """Return the entry of a path if it was stored under this key."""
         try:
             row = json.loads(self._place(path).read_bytes())
             return _entry_in(row) if row["key"] == key else None
@@ -53,7 +53,7 @@ class Cache:
             return None
 
     def put(self, path: str, key: str, entry: Entry) -> None:
-        """Store an entry over an older one of the same path, all at once or not at all."""
+        """Replace the entry of a path, all at once or not at all."""
         place = self._place(path)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class Cache:
 
 
 def context_of(facts: str, settings: Sequence[str | None]) -> str:
-    """Give a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
+    """Return a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
     total = hashlib.sha256()
     package = Path(__file__).parents[1]
     for path in sorted(package.rglob("*.py")):

@@ -1,7 +1,7 @@
 """
-Work spread over processes, one task at a time to each, so that a process that dies names the one task it died of.
+Runs tasks in processes, each of which has one task at a time: when a process dies, the task it died of is known.
 
-`concurrent.futures` gives up all tasks when one process is killed; that would let one file end a run.
+`concurrent.futures` gives up all tasks when one process is killed; one file could then end a run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ORPHAN_CHECK_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The process that had a task ended without an answer; `reason` says how."""
+    """A process ended without an answer to its task; `reason` says how."""
 
     reason: str
 
@@ -42,13 +42,13 @@ class _Worker(Generic[Task, Result]):
 
 def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Result | Lost]]:
     """
-    Give the index and result of every task, in the order in which they are done.
+    Yield the index and the result of every task, in the order in which they finish.
 
     `work` is a function of a module and does not raise. Tasks start in the order given. Leaving the iterator, or an
-    interrupt, ends the processes; the end of this process does so within seconds. Where the system gives fewer
-    processes, fewer it is.
+    interrupt, ends the processes; the end of this process does so within seconds. Where the system allows fewer
+    processes, fewer are used.
 
-    Raises: `InplaceLintError` where it gives none.
+    Raises: `InplaceLintError` where it allows none.
     """
     # Linux alone has a fork that is both safe here (one thread) and inherits what is imported already.
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
@@ -74,7 +74,7 @@ def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) ->
 
 
 def _start(context: Any, work: Callable[[Task], Result], *, among: int) -> _Worker[Task, Result] | None:  # noqa: ANN401 - see `_Worker`
-    """Start a process beside others; None where the system gives no more than these."""
+    """Start a process beside `among` others; return None where the system allows no more than these."""
     with contextlib.ExitStack() as opened:
         try:
             ours, theirs = (opened.enter_context(end) for end in context.Pipe())

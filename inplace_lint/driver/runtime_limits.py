@@ -1,4 +1,4 @@
-"""Room for large work: on the stack of the interpreter, and without the garbage collector walking it."""
+"""Limits of the Python interpreter that are lifted for an analysis: recursion, stack memory, garbage collection."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SLOTS = 70_000  # of eight bytes: what is left of the next power of two holds s
 
 
 @contextmanager
-def room_to_recurse() -> Iterator[None]:
-    """Run with a higher limit of recursion."""
+def deep_recursion() -> Iterator[None]:
+    """Run a `with` block under a higher recursion limit."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEPEST))
     try:
@@ -27,7 +27,7 @@ def room_to_recurse() -> Iterator[None]:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Run without the cyclic garbage collector."""
+    """Run a `with` block without the cyclic garbage collector."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -37,19 +37,19 @@ def collector_off() -> Iterator[None]:
             gc.enable()
 
 
-def with_room(work: Callable[[], Result]) -> Result:
+def call_deep(work: Callable[[], Result]) -> Result:
     """
-    Give what `work` returns, run with room to recurse and with the frames of its calls in one piece of memory.
+    Call `work` under a higher recursion limit, with the frames of all its calls in one piece of memory.
 
-    CPython since 3.11 keeps frames in pieces of 16 KiB and gives a piece back when it is empty, so that recursion that
-    goes up and down across the end of one asks the system for memory each time: a seventh of all time on timm.
+    CPython since 3.11 allocates frames in pieces of 16 KiB and frees a piece when it is empty. Recursion that crosses
+    the end of a piece, up and down, then asks the system for memory each time: a seventh of all time on timm.
     """
-    with room_to_recurse():
+    with deep_recursion():
         result: Result = _in_one_piece(work)
     return result
 
 
-def _in_one_piece(work: Callable[[], Any]) -> Any:  # noqa: ANN401 - gives what the argument gives
+def _in_one_piece(work: Callable[[], Any]) -> Any:  # noqa: ANN401 - returns what the argument returns
     return work()
 
 

@@ -1,8 +1,8 @@
 """
-One run: files are found, read, checked in parallel, and what the user let stand is taken out.
+One run: finds, reads and checks files in parallel, and removes what comments suppress.
 
 This is the only place that catches every exception: a crash on one file becomes a line about that file, and the run
-goes on to the next.
+goes on with the next.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
-from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.core.finding import Finding, Fix, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver import cache, pool
@@ -41,12 +41,12 @@ _MOST_GARBAGE = 500_000
 
 class Task(NamedTuple):
     """
-    One file whose roots are run: the path that findings carry, its bytes, and the settings that results depend on.
+    One file to analyze: the path that its findings carry, its bytes, and the settings that results depend on.
 
-    `root` is the folder that its imports are looked up in at most. `opinions`: what is no fault is told as well.
-    `reported`: what stands in it is shown.
-    `around` is a digest of the other files that results depend on, `finds_in` are the files whose findings count.
-    `texts` stand for the files of these paths, whatever is in them.
+    `root` is the top folder in which its imports are looked up. `opinions`: what is no fault is reported as well.
+    `reported`: findings in it are shown; it is False for a file that is only a caller of such. `dependencies` is a
+    digest of the other files that results depend on, `finds_in` are the files whose findings count. `texts` replace the
+    files of these paths.
     """
 
     path: str
@@ -56,19 +56,24 @@ class Task(NamedTuple):
     root: str = ""
     opinions: bool = False
     reported: bool = True
-    around: bytes = b""
+    dependencies: bytes = b""
     finds_in: frozenset[str] = frozenset()
     texts: tuple[tuple[str, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check of one file gave; `trouble` is the reason why it gave nothing."""
+    """
+    The result of checking one file.
+
+    `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether the cache may keep it.
+    """
 
     entry: cache.Entry
     seconds: Mapping[str, float] = field(default_factory=dict)
-    trouble: str = ""
+    failure: str = ""
     lasting: bool = True
+    no_facts: str = ""
 
 
 @dataclass(slots=True)
@@ -76,31 +81,32 @@ class Outcome:
     """
     What a run found, in the order of paths and places.
 
-    `troubles` has one line for each file that could not be checked. `seconds` adds up the stages over all processes.
-    Findings in `notebooks` stand at the places of their cells. `asked` are the files that were asked for, with what
-    was read of them. `known` counts findings that are let stand, `notes` are lines for the user that are no fault of
-    a file. `word` is what was done instead of telling findings.
+    `failures` has one line for each file that could not be checked. `statements` gives, for the span of each finding,
+    the lines on which a comment suppresses it. `seconds` adds up the stages over all processes. Findings in `notebooks`
+    have places in their cells. `requested` are the files that were to be checked, with the bytes read. `hidden` has the
+    findings of the baseline. `notes` are lines for the user that are no failure of a file. `notice` says what was done
+    with the findings in place of reporting them.
     """
 
     findings: tuple[Finding, ...] = ()
-    troubles: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
     statements: dict[Span, tuple[int, int]] = field(default_factory=dict)
     counters: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
     notebooks: dict[str, notebook.Notebook] = field(default_factory=dict)
-    asked: dict[str, bytes] = field(default_factory=dict)
+    requested: dict[str, bytes] = field(default_factory=dict)
     hidden: dict[Finding, bool] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    word: str = ""
+    notice: str = ""
 
 
 class Plan(NamedTuple):
     """
-    What to run: a file's settings come from `settings_of`; `codes_of` gives the rules that apply to a path.
+    What to run, and how to find the settings of each file.
 
-    `opinions_of` gives those of them that may tell what is no fault. `texts` stand for files, by the paths that
-    findings carry. `memory` keeps results between runs of one process. `nested` gives what a configuration of a
-    folder that is searched leaves out.
+    `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
+    that may report what is no fault. `texts` replace files, by the paths that findings carry. `memory` keeps results
+    between runs of one process. `nested` returns the patterns that a configuration file in a searched folder excludes.
     """
 
     settings: Settings
@@ -114,25 +120,25 @@ class Plan(NamedTuple):
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
-    """Check every file that the paths mean, and give what was found; no file's fault ends the run."""
+    """Check every file that the paths mean; no failure of a file ends the run."""
     outcome = Outcome()
     import_graph.forget()
     found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
-    outcome.troubles.extend(found.troubles)
+    outcome.failures.extend(found.troubles)
     outcome.notes.extend(found.notes)
     tasks = _tasks(found.files, plan, outcome)
-    return check_all(_around(tasks, exclude, plan), plan, outcome)
+    return check_all(_with_callers(tasks, exclude, plan), plan, outcome)
 
 
 def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
-    """Check the tasks, from the cache where it knows them, and put findings and troubles into the outcome."""
+    """Check the tasks, from the cache where it has them, and add findings and failures to the outcome."""
     import_graph.forget()
     store = _cache(plan.settings)
     results: dict[str, Checked] = {}
     pending: list[Task] = []
     for task in tasks:
         known = None if plan.memory is None else plan.memory.get(_key(task))
-        entry = store(task).get(task.path, store(task).key(task.path, task.around + task.data)) if store else None
+        entry = store(task).get(task.path, store(task).key(task.path, task.dependencies + task.data)) if store else None
         if known is None and entry is None:
             pending.append(task)
         else:
@@ -144,7 +150,7 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
         if plan.memory is not None:
             plan.memory[_key(task)] = checked
         if store and checked.lasting:
-            store(task).put(task.path, store(task).key(task.path, task.around + task.data), checked.entry)
+            store(task).put(task.path, store(task).key(task.path, task.dependencies + task.data), checked.entry)
     started = time.perf_counter()
     _collect(tasks, results, plan, outcome)
     _spend(outcome, {"suppress": time.perf_counter() - started})
@@ -152,11 +158,11 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
 
 
 def _key(task: Task) -> Hashable:
-    return task.path, task.data, task.around, task.torch_version, task.paddle_version
+    return task.path, task.data, task.dependencies, task.torch_version, task.paddle_version
 
 
 def check_one(task: Task) -> Checked:
-    """Check one file; whatever goes wrong is told in the result. Runs in a process of the pool."""
+    """Check one file and return the result, whatever goes wrong. It runs in a process of the pool."""
     with collector_off():
         checked = check_task(task)
     if gc.get_count()[0] > _MOST_GARBAGE:
@@ -174,9 +180,11 @@ def check_task(task: Task) -> Checked:
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
         project = import_graph.project(task.root, framework_names(), dict(task.texts)) if task.root else None
-        result = check_file(task.path, source, Options(versions, task.opinions), project, _mend)
+        result = check_file(task.path, source, Options(versions, task.opinions), project, _fix_of)
     except UnreadableError as error:
         return _failed(str(error))
+    except FactError as error:
+        return Checked(cache.Entry((), {}, {}), lasting=False, no_facts=str(error))
     except SyntaxError as error:
         return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
     except RecursionError:
@@ -192,7 +200,7 @@ def check_task(task: Task) -> Checked:
     return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
 
 
-def _mend(case: Case) -> Fix | None:
+def _fix_of(case: Case) -> Fix | None:
     from inplace_lint.fix.fixers import mend  # noqa: PLC0415 - only where something was found
 
     return mend(case)
@@ -200,7 +208,7 @@ def _mend(case: Case) -> Fix | None:
 
 @lru_cache(maxsize=1)
 def framework_names() -> tuple[str, ...]:
-    """Give the names of the packages that make a file worth a parse, as the framework tables have them."""
+    """Return the names of the packages that a file must mention to be parsed, from the framework tables."""
     names: list[str] = []
     for path in sorted((rules_dir() / "ops").glob("*/framework.json")):
         names.extend(json.loads(path.read_text(encoding="utf-8"))["packages"])
@@ -217,17 +225,17 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
         try:
             data = plan.texts[shown] if shown in plan.texts else files.read(path)
         except UnreadableError as error:
-            outcome.troubles.append(f"{shown}: {error}")
+            outcome.failures.append(f"{shown}: {error}")
             continue
         outcome.counters["files"] += 1
-        outcome.asked[shown] = data
+        outcome.requested[shown] = data
         if not files.mentions(data, names):
             continue
         if path.suffix == notebook.SUFFIX:
             try:
                 book = outcome.notebooks[shown] = notebook.parse(shown, data)
             except UnreadableError as error:
-                outcome.troubles.append(f"{shown}: {error}")
+                outcome.failures.append(f"{shown}: {error}")
                 continue
             data = book.source.encode("utf-8", "surrogatepass")
         if path.parent not in roots:
@@ -239,7 +247,7 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
 
 
 def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, reported: bool = True) -> Task:
-    """Give the task of checking a text that stands, or would stand, at a path."""
+    """Return the task of checking a text that is, or would be, at a path."""
     settings = plan.settings_of(path)
     opinions = bool(plan.opinions_of(path))
     torch = settings.torch_version or pinned(settings.root, "torch")
@@ -247,8 +255,11 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     return Task(name, data, torch, paddle, root, opinions, reported, texts=tuple(plan.texts.items()))
 
 
-def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
-    """Give each task what it depends on; add the files of its project whose roots may find something in it."""
+def _with_callers(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
+    """
+    Add to each task what it depends on, and to all tasks the callers: files whose entry points may find something in
+    them.
+    """
     names = framework_names()
     done: list[Task] = []
     for root in sorted({task.root for task in tasks}):
@@ -262,7 +273,7 @@ def _around(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: 
         for path, task in mine.items():
             below = graph.below(path)
             finds = frozenset(name for name in below if path in graph.callers(name))
-            done.append(task._replace(around=graph.state(path), finds_in=finds | {path}))
+            done.append(task._replace(dependencies=graph.state(path), finds_in=finds | {path}))
     return done
 
 
@@ -276,10 +287,10 @@ def _cache(settings: Settings) -> Callable[[Task], cache.Cache] | None:
     made: dict[tuple[str | None, ...], cache.Cache] = {}
 
     def store(task: Task) -> cache.Cache:
-        wishes = (task.torch_version, task.paddle_version, "opinions" if task.opinions else None)
-        if wishes not in made:
-            made[wishes] = cache.Cache(folder, cache.context_of(facts, wishes))
-        return made[wishes]
+        variant = (task.torch_version, task.paddle_version, "opinions" if task.opinions else None)
+        if variant not in made:
+            made[variant] = cache.Cache(folder, cache.context_of(facts, variant))
+        return made[variant]
 
     return store
 
@@ -289,26 +300,26 @@ def _check(tasks: Sequence[Task], plan: Plan) -> list[tuple[Task, Checked]]:
     done: list[tuple[Task, Checked]] = []
     if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
         for task in tasks:
-            done.append((task, check_one(task)))
-            _tell(plan, len(done), len(tasks))
+            done.append((task, _sound(check_one(task))))
+            _show_progress(plan, len(done), len(tasks))
         return done
     _import_engine()
     for index, answer in pool.run_all(check_one, tasks, jobs):
         checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
-        done.append((tasks[index], checked))
-        _tell(plan, len(done), len(tasks))
+        done.append((tasks[index], _sound(checked)))
+        _show_progress(plan, len(done), len(tasks))
     return done
 
 
 def _import_engine() -> None:
-    """Import the engine before processes fork off, so that each finds it imported; a failure shows in each file."""
+    """Import the engine before processes are forked, so that each has it; a failure is reported for each file."""
     try:
         import inplace_lint.driver.analyze_file  # noqa: F401, PLC0415
     except ImportError:
         return
 
 
-def _tell(plan: Plan, done: int, total: int) -> None:
+def _show_progress(plan: Plan, done: int, total: int) -> None:
     if plan.progress is not None:
         plan.progress(done, total)
 
@@ -324,50 +335,50 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
     texts = {task.path: task.data for task in tasks if task.reported}
     for task in tasks:
         checked = results[task.path]
-        if checked.trouble and task.reported:
-            outcome.troubles.append(f"{task.path}: {checked.trouble}")
-        if checked.trouble:
+        if checked.failure and task.reported:
+            outcome.failures.append(f"{task.path}: {checked.failure}")
+        if checked.failure:
             continue
         outcome.counters.update(checked.entry.counters if task.reported else {"files_around": 1})
         _spend(outcome, checked.seconds)
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
-            if counts and _touches(finding, texts):
+            if counts and _concerns(finding, texts):
                 found.setdefault((finding.code, finding.span), []).append(finding)
     agreed = [agreement(findings) for findings in found.values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
-    outcome.troubles.sort()
+    outcome.failures.sort()
 
 
-def _touches(finding: Finding, texts: Mapping[str, bytes]) -> bool:
-    """Say whether the write or a save of a finding stands in one of the files that were asked for."""
+def _concerns(finding: Finding, texts: Mapping[str, bytes]) -> bool:
+    """Return whether the write or a save of a finding is in one of the files to report."""
     return finding.span.path in texts or any(related.span.path in texts for related in finding.related)
 
 
 def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outcome: Outcome) -> Iterator[Finding]:
-    """Give the findings whose rules apply where they stand and that no comment there silences."""
+    """Yield the findings whose rules apply at their place and that no comment suppresses."""
     by_path: dict[str, list[Finding]] = {}
     for finding in found:
         by_path.setdefault(finding.span.path, []).append(finding)
-    unread = {line.partition(": ")[0] for line in outcome.troubles}
+    unread = {line.partition(": ")[0] for line in outcome.failures}
     commented = {path for path, data in texts.items() if path not in unread and suppress.may_name_us(data)}
     for path in dict.fromkeys([*by_path, *sorted(commented)]):
         codes = plan.codes_of(Path(path))
-        told = plan.opinions_of(Path(path))
+        opinions = plan.opinions_of(Path(path))
         chosen = [
             finding
             for finding in by_path.get(path, ())
-            if finding.code in codes and (finding.severity is not Severity.INFO or finding.code in told)
+            if finding.code in codes and (finding.severity is not Severity.INFO or finding.code in opinions)
         ]
-        tells_unused = path in commented and suppress.UNUSED_CODE in codes
-        if not chosen and not tells_unused:
+        reports_unused = path in commented and suppress.UNUSED_CODE in codes
+        if not chosen and not reports_unused:
             continue
         known = texts.get(path, plan.texts.get(path))
         source = files.decode(files.read(Path(path)) if known is None else known)
-        if tells_unused:
+        if reports_unused:
             names, words, every = _names_of(codes)
             yield from suppress.unused(chosen, source, outcome.statements, path, names, known=words, every=every)
         left = suppress.unsuppressed(chosen, source, outcome.statements)
@@ -376,7 +387,7 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
 
 
 def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bool]:
-    """Give the codes of the rules that apply by their names, all words for rules, and if all that apply unasked do."""
+    """Return the codes by name of the rules that apply, all words for rules, and whether all default rules apply."""
     from inplace_lint.rules import RULES  # noqa: PLC0415 - rarely needed
 
     names = {rule.name: rule.code for rule in RULES if rule.code in codes}
@@ -390,5 +401,12 @@ def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:
         outcome.seconds[stage] = outcome.seconds.get(stage, 0.0) + spent
 
 
+def _sound(checked: Checked) -> Checked:
+    """Return the result of a file; raise `FactError` where the op tables themselves cannot be read."""
+    if checked.no_facts:
+        raise FactError(checked.no_facts)
+    return checked
+
+
 def _failed(reason: str) -> Checked:
-    return Checked(cache.Entry((), {}, {}), trouble=reason, lasting=False)
+    return Checked(cache.Entry((), {}, {}), failure=reason, lasting=False)

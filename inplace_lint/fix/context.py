@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.driver.runtime_limits import with_room
+from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.holders import Holding
@@ -96,5 +96,5 @@ def watched(context: Context, drafts: Sequence[Draft]) -> Mapping[Place, Abstrac
         write = draft.write
         places.update(place for place in (draft.place, write.site.place, write.flag) if place is not None)
     context.watched = frozenset(places)
-    with_room(lambda: entry_points.run_all(context))
+    call_deep(lambda: entry_points.run_all(context))
     return context.holdings

@@ -22,6 +22,7 @@ from inplace_lint.fix import copies
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, is_plain, syntax_at
+from inplace_lint.frontend.from_ast.expressions import OPERATORS
 from inplace_lint.frontend.from_cst.expressions import BINARY
 
 _STRENGTH: tuple[tuple[str, ...], ...] = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"))
@@ -120,7 +121,7 @@ def _needs_parentheses(value: cst.BaseExpression, token: str) -> bool:
     if isinstance(value, cst.UnaryOperation) and not isinstance(value.operator, cst.Not):
         return False
     if isinstance(value, cst.BinaryOperation):
-        other = BINARY[type(value.operator)]
+        other = OPERATORS[BINARY[type(value.operator)]]
         if other == "**":
             return False  # it groups from the right
         return next(at for at, tokens in enumerate(_STRENGTH) if other in tokens) <= mine

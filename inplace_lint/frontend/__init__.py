@@ -1,1 +1,1 @@
-"""Source text to IR, and back to positions: with `fix/` the only importer of libcst."""
+"""Source text to IR, and from nodes of the IR back to positions. Only `fix/` imports libcst besides this package."""

@@ -1,7 +1,7 @@
 """
 How deeply brackets nest.
 
-LibCST's parser crashes the process on about a thousand nested parentheses, so this scan goes before it. CPython itself
+LibCST's parser crashes the process at about a thousand nested parentheses, so this scan runs before it. CPython itself
 refuses more than 200.
 """
 
@@ -21,7 +21,7 @@ _ENDS = {quote: re.compile(rf"(?:\\.|[^\\])*?{quote}", re.DOTALL) for quote in (
 
 def depth_exceeds(source: str, limit: int = DEEPEST) -> tuple[int, int] | None:
     """
-    Find the first bracket nested more deeply than the limit, outside strings and comments; None if there is none.
+    Return the place of the first bracket nested more deeply than the limit, outside strings and comments, or None.
 
     Units: line from 1, column from 0.
     """

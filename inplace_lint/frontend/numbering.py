@@ -1,4 +1,4 @@
-"""Counts the nodes of a slice as they are made, and remembers which syntax each came from when asked to."""
+"""Numbers the nodes of a slice as the IR is built; a node's number and its slice are its `Place`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from inplace_lint.core.span import Slice
 
 
 @dataclass(slots=True)
-class Tally:
+class Numbering:
     """
-    The ordinals given out so far; `origins` is kept only for computing positions.
+    The count of ordinals so far, and the names of the definitions around the current one.
 
-    `digest` is that of the slice's text: with an ordinal it names a function by its content.
+    `origins` holds the syntax node of each ordinal where positions are wanted, otherwise it is None. `digest` is that
+    of the text of the slice: with an ordinal it identifies a function by its content.
     """
 
     slice: Slice
@@ -24,12 +25,12 @@ class Tally:
     names: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, slice_: Slice, text: str) -> Tally:
-        """Give the tally for the text of a slice, with nothing counted."""
+    def of(cls, slice_: Slice, text: str) -> Numbering:
+        """Return the numbering for the text of a slice, at zero."""
         return cls(slice_, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
 
     def at(self, node: object) -> int:
-        """Give the next ordinal to a node."""
+        """Return the next ordinal, which is then that of the node."""
         number = self.size
         self.size = number + 1
         if self.origins is not None:
@@ -37,5 +38,5 @@ class Tally:
         return number
 
     def qualname(self, name: str) -> str:
-        """Give the qualified name of a definition at this point."""
+        """Return the qualified name of a definition at this point."""
         return ".".join([*self.names, name])

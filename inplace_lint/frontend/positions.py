@@ -1,4 +1,4 @@
-"""Computes positions: only for the slices, and in them only for the nodes, that a finding names."""
+"""Computes positions, only for the slices that a finding names: they are parsed again with LibCST."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from inplace_lint.core.span import Slice, Span
-from inplace_lint.frontend.from_cst.parse import lowered_module, parse
-from inplace_lint.frontend.numbering import Tally
+from inplace_lint.frontend.from_cst.parse import parse, statements
+from inplace_lint.frontend.lower import lower_statements
+from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.frontend.slices import cut, split_lines
 
 _COMPOUND = (
@@ -32,16 +33,20 @@ _COMPOUND = (
 
 
 class Located:
-    """A slice parsed again, with positions; `holes` are the slices inside it that were left out when it was lowered."""
+    """
+    A slice parsed with LibCST, with positions; `holes` are the slices inside it that are left out of the IR.
+
+    `origins` has the LibCST node of each ordinal.
+    """
 
     def __init__(self, source: str, slice_: Slice, holes: Sequence[Slice]) -> None:
         cutout = cut(source, slice_, holes)
         module = parse(cutout, slice_)
-        tally = Tally(slice_, origins=[])
-        lowered_module(module, cutout, tally)
+        numbering = Numbering(slice_, origins=[])
+        lower_statements(numbering, cutout, statements(module))
         self.slice, self.cutout = slice_, cutout
         self.module = module
-        self.origins = tally.origins or []
+        self.origins: list[cst.CSTNode] = [node.origin for node in numbering.origins or ()]
         self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(
             PositionProvider
         )
@@ -51,20 +56,20 @@ class Located:
 
     def span(self, at: int) -> Span:
         """
-        Give the span of the node numbered `at`.
+        Return the span of the node numbered `at`.
 
         Units: columns in code points of the original line; offsets in bytes of the source in UTF-8.
         """
         return self.span_of(self.origins[at])
 
     def span_of(self, node: cst.CSTNode) -> Span:
-        """Give the span of a node of the slice, without parentheses around it."""
+        """Return the span of a node of the slice, without parentheses around it."""
         found = self.ranges[node]
         start, end = (found.start.line, found.start.column), (found.end.line, found.end.column)
         return self.stretch(start, end)
 
     def stretch(self, start: tuple[int, int], end: tuple[int, int]) -> Span:
-        """Give the span between two places of the cutout, each a line from 1 and a column from 0."""
+        """Return the span between two places of the cutout, each a line from 1 and a column from 0."""
         line, end_line = self._line(start[0]), self._line(end[0])
         column, end_column = start[1] + self.shifts.get(start[0], 0), end[1] + self.shifts.get(end[0], 0)
         return Span(
@@ -85,7 +90,7 @@ class Located:
         return self.starts[min(line - 1, len(self.starts) - 1)] + len(text[:column].encode("utf-8", "surrogatepass"))
 
     def statement(self, at: int) -> tuple[int, int]:
-        """Give the first and last line of the smallest simple statement or compound header that holds a node."""
+        """Return the first and last line of the smallest simple statement or compound header that contains a node."""
         found = self.ranges[self.origins[at]]
         best = (self._line(found.start.line), self._line(found.end.line))
         waiting: list[cst.CSTNode] = [self.module]
@@ -116,7 +121,7 @@ def _holds(outer: CodeRange, inner: CodeRange) -> bool:
 
 
 def _shifts(text: str, module: cst.Module) -> dict[int, int]:
-    """Give how many columns of a line LibCST does not count: it drops form feeds that stand before a statement."""
+    """Return by line how many columns LibCST does not count: it drops form feeds before a statement."""
     pairs = enumerate(zip(split_lines(text), split_lines(module.code), strict=False), 1)
     return {number: len(line) - len(kept) for number, (line, kept) in pairs if line.startswith("\f")}
 

@@ -1,4 +1,4 @@
-"""The text of a slice: whole physical lines of a file, made to parse alone."""
+"""Cuts a slice out of a file: whole physical lines, changed just enough to parse alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Cutout:
-    """Text that parses alone; line n of it is line n + `offset` of the file, with the same columns."""
+    """Text that parses alone; its line n is line n + `offset` of the file, with the same columns."""
 
     text: str
     offset: int
@@ -28,7 +28,7 @@ class Cutout:
 @lru_cache(maxsize=2)
 def split_lines(source: str) -> tuple[str, ...]:
     """
-    Split a source into physical lines as Python's parser does, line ends kept; form feeds end none.
+    Split a source into physical lines as Python's parser does, line ends kept; a form feed ends no line.
 
     The last sources are remembered: a file is cut into slices one after the other.
     """
@@ -37,10 +37,10 @@ def split_lines(source: str) -> tuple[str, ...]:
 
 def cut(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> Cutout:
     """
-    Give the lines of a slice as a text that parses alone.
+    Return the lines of a slice as a text that parses alone.
 
-    Indented lines get an `if 1:` above them, so that all columns stay. The lines of `holes`, the methods of a class
-    that are slices of their own, are blanked; where nothing else is left a `pass` stands in.
+    Indented lines get an `if 1:` above them, so that all columns stay. The lines of `holes`, methods of a class that
+    are slices of their own, are blanked, with a `pass` in place of the first.
     """
     lines = list(split_lines(source)[slice_.first - 1 : slice_.last])
     if lines and holes:

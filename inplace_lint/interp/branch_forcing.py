@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Sym, Value
 from inplace_lint.effects import schedule
@@ -78,7 +79,7 @@ def chosen(
             constant = choice[param.name]
             kind = symbolic_args.kind_of(param.annotation)
             value: Value = (
-                state.symbols.sym(("chosen", function.qualname, param.name), "" if kind == "flag" else kind)
+                state.symbols.sym((origins.CHOSEN, function.qualname, param.name), "" if kind == "flag" else kind)
                 if constant is None
                 else constant
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
-from inplace_lint.domain import tape
+from inplace_lint.domain import origins, tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
@@ -163,7 +163,7 @@ def _is_sequence(state: State, value: Value) -> bool:
 
 def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
     """Call a module on an unknown input."""
-    given = Arguments((state.symbols.sym(("param", module, "input"), "input"),))
+    given = Arguments((state.symbols.sym((origins.PARAMETER, module, "input"), "input"),))
     return interp.call(frame, state, module, given, 0)
 
 

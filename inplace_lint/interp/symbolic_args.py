@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -238,7 +238,7 @@ def _input(
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
-    return state.symbols.sym(("param", function.qualname, param.name), kind)
+    return state.symbols.sym((origins.PARAMETER, function.qualname, param.name), kind)
 
 
 def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:

@@ -1,1 +1,1 @@
-"""The intermediate representation: what a program does, without how it was spelled."""
+"""The intermediate representation: what a program does, whatever its spelling."""

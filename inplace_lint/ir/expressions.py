@@ -1,4 +1,4 @@
-"""The expression nodes of the IR; `nodes` offers them together with the statements."""
+"""The expression nodes of the IR; use them through `nodes`."""
 
 from __future__ import annotations
 
@@ -169,9 +169,9 @@ class Yield(NamedTuple):
 
 class Format(NamedTuple):
     """
-    An f-string or t-string: a string that reads `parts`.
+    An f-string or t-string: a string computed from `parts`.
 
-    `template` is what `str.format` makes the string of the values of the parts with; empty where that is not known.
+    `template.format(*values of the parts)` is the string; the template is empty where it is not known.
     """
 
     at: int
@@ -180,7 +180,7 @@ class Format(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """Something the IR does not model, as an expression or a statement: it reads `reads` and may bind `writes`."""
+    """An expression or a statement that the IR does not model: it reads `reads` and may bind `writes`."""
 
     at: int
     reason: str

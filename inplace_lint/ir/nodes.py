@@ -1,9 +1,11 @@
 """
-The node types of the IR.
+The node types of the IR: statements here, expressions in `expressions`, all of them as `ir.Name`, `ir.Assign`, ….
 
-`lower` makes them from LibCST, `interp` runs them. A node is a named tuple, so it pickles as a tuple and costs little.
-`at` is an ordinal within the slice, never a position. What Python can say and the IR does not model is `Unknown`,
-with the names it reads and binds, so that the interpreter can give these up and go on.
+    x[0] += y    ->    AugAssign(at=0, op="+", target=Subscript(…), value=Name(at=3, id="y"))
+
+`frontend` makes them and `interp` runs them. A node is a named tuple, so it pickles as a tuple and costs little. `at`
+is an ordinal within the slice, never a position. What the IR does not model is `Unknown`, with the names it reads and
+binds, so that the interpreter can forget what it knows of these and go on.
 """
 
 from __future__ import annotations
@@ -11,84 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
-from inplace_lint.ir.expressions import (
-    Attr,
-    Binary,
-    BoolOp,
-    Call,
-    Clause,
-    Compare,
-    Comprehension,
-    Const,
-    DictDisplay,
-    Expr,
-    Format,
-    IfExp,
-    Keyword,
-    Lambda,
-    Name,
-    NamedExpr,
-    Sequence,
-    SliceExpr,
-    Starred,
-    Subscript,
-    Unary,
-    Unknown,
-    Yield,
-)
-
-__all__ = [
-    "Assert",
-    "Assign",
-    "Attr",
-    "AugAssign",
-    "Binary",
-    "BoolOp",
-    "Call",
-    "Case",
-    "ClassDef",
-    "Clause",
-    "Code",
-    "Compare",
-    "Comprehension",
-    "Const",
-    "Declare",
-    "Delete",
-    "DictDisplay",
-    "Expr",
-    "ExprStmt",
-    "For",
-    "Format",
-    "Function",
-    "FunctionDef",
-    "Handler",
-    "If",
-    "IfExp",
-    "ImportFrom",
-    "ImportName",
-    "Jump",
-    "Keyword",
-    "Lambda",
-    "Match",
-    "Name",
-    "NamedExpr",
-    "Param",
-    "Raise",
-    "Return",
-    "Scope",
-    "Sequence",
-    "SliceExpr",
-    "Starred",
-    "Stmt",
-    "Subscript",
-    "Try",
-    "Unary",
-    "Unknown",
-    "While",
-    "With",
-    "WithItem",
-    "Yield",
-]
+from inplace_lint.ir.expressions import *  # noqa: F403 - `ir.Name` and `ir.Assign` are read from one module
+from inplace_lint.ir.expressions import Expr, Keyword, Unknown
 
 
 class ExprStmt(NamedTuple):
@@ -196,9 +122,9 @@ class Case(NamedTuple):
     """
     One `case` of a `match`.
 
-    `test` is the pattern as an ordinary expression over the subject's name `subject` when it can be said so (a value,
-    a literal, `None`, an or of these, a class without sub-patterns); None for a pattern that always matches (`_`, a
-    bare capture); `Unknown` otherwise. `binds` are the names that the pattern captures; `guard` is the `if`.
+    `test` is the pattern as an ordinary expression over the name of the subject, where one says the same (a value, a
+    literal, `None`, alternatives of these, a class without sub-patterns); None for a pattern that always matches (`_`,
+    a bare capture); otherwise `Unknown`. `binds` are the names that the pattern captures; `guard` is the `if`.
     """
 
     test: Expr | None
@@ -208,7 +134,7 @@ class Case(NamedTuple):
 
 
 class Match(NamedTuple):
-    """`match subject: cases`; the tests speak of the subject by the name `subject`, which no Python name can equal."""
+    """`match subject: cases`; the tests refer to the subject as `name`, which no Python name can equal."""
 
     at: int
     subject: Expr
@@ -278,7 +204,7 @@ class Param(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A `def` or a lambda: `sha` is the digest of its source text; `local` are the names that its body binds."""
+    """A `def` or a lambda: `sha` identifies its source text; `local` are the names that its body binds."""
 
     qualname: str
     params: tuple[Param, ...]

@@ -1,4 +1,4 @@
-"""Which names a body binds, and whether it yields: what Python decides when it compiles a function."""
+"""The names that a body binds, and whether it yields: what Python decides when it compiles a function."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BINDERS = frozenset(
 
 
 def scope_of(body: tuple[ir.Stmt, ...]) -> tuple[frozenset[str], bool]:
-    """Give the names that statements bind in their own scope, and whether a `yield` makes them a generator's."""
+    """Return the names that statements bind in their own scope, and whether a `yield` makes a generator of them."""
     found: set[str] = set()
     elsewhere: set[str] = set()
     yields = False
@@ -78,7 +78,7 @@ def _bindings(node: tuple[object, ...]) -> Iterator[str]:  # noqa: C901 - one ca
 
 
 def names_of(target: ir.Expr) -> Iterator[str]:
-    """List the names that a target binds."""
+    """Yield the names that a target binds."""
     match target:
         case ir.Name(_, name):
             yield name

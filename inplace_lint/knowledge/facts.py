@@ -1,24 +1,29 @@
 """
 The op tables of one framework, looked up by canonical name.
 
-Entries are indexed when the tables are read and parsed when first asked for: a run meets a few hundred of the
-thousands that there are.
+All entries are checked when a table is read, and parsed when their op is first looked up: a run meets a few hundred of
+the thousands that there are.
+
+    load("torch").forms("torch.Tensor.add_")[0].writes   # (WriteFact(to="self", counted=True, ...),)
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.locate import rules_dir
-from inplace_lint.knowledge.op import Op, op_of
-from inplace_lint.knowledge.versions import admits
+from inplace_lint.knowledge.op import Op, check, op_of
+from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
+from inplace_lint.knowledge.versions import admits, version_range
+from inplace_lint.knowledge.words import BINARY, COMPARISONS, UNARY, Cure, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Framework:
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.
     `distributions` are the names that it is installed by, `releases` its minor versions, the newest last. `errors` are
-    the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls as they stand.
+    the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history.
     `keeps_parameters`: a parameter cannot be set to a tensor.
     `fields` are the names under which results of several parts hold these, with their positions.
@@ -81,31 +86,39 @@ class Framework:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-_FLAGS = frozenset(
-    {
-        "own_gradients",
-        "checks_custom",
-        "checks_checkpoint",
-        "counts_steps",
-        "counts_loads",
-        "keeps_parameters",
-        "rebases",
-    }
-)
+_REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
+_QUOTED = re.compile(r'"[^"]+"')
 
 
-@dataclass(slots=True)
+@dataclass
 class Facts:
-    """The tables of one framework at one version, with those of `libraries` that are built on it."""
+    """The tables of one framework at one version, read when an op is first looked up."""
 
     framework: Framework
     version: str | None
-    rows: Mapping[str, Sequence[Mapping[str, Any]]]
-    libraries: frozenset[str] = frozenset()
     parsed: dict[str, tuple[Op, ...]] = field(default_factory=dict)
 
+    @cached_property
+    def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """
+        The entries by each spelling of their op, in the order in which they are tried.
+
+        Raises: `FactError` naming the file and line of an entry that does not follow the format.
+        """
+        folder = _ops() / self.framework.name
+        # Hand-written entries for what the interpreter itself does come before anything that was generated.
+        paths = sorted(folder.glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
+        return _by_spelling(row for path in (*paths, self._libraries()) if path.is_file() for row in _rows(path))
+
+    @cached_property
+    def libraries(self) -> frozenset[str]:
+        """The packages built on the framework that there are entries for."""
+        path = self._libraries()
+        known = (*self.framework.kin, *(_by_spelling(_rows(path)) if path.is_file() else ()))
+        return frozenset(spelling.partition(".")[0] for spelling in known)
+
     def forms(self, name: str) -> tuple[Op, ...]:
-        """Give the forms of an op in the order in which they are tried; empty without a fact for this version."""
+        """Return the forms of an op in the order in which they are tried; none without a fact for this version."""
         known = self.parsed.get(name)
         if known is None:
             rows = self.rows.get(name, ())
@@ -114,7 +127,7 @@ class Facts:
         return known
 
     def canonical(self, name: str) -> str:
-        """Give the public name of a framework object: `torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
+        """Return the public name of a framework object: `torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
         if name in self.rows:
             return name
         kin = self.framework.kin.get(name)
@@ -127,85 +140,104 @@ class Facts:
                     return f"{public}.{tail}"
         return name
 
+    def _libraries(self) -> Path:
+        return _ops() / "libs" / f"{self.framework.name}.jsonl"
+
+
+def _ops() -> Path:
+    return rules_dir() / "ops"
+
 
 @cache
 def frameworks() -> tuple[str, ...]:
-    """Name the frameworks that there are tables for, in alphabetical order."""
-    return tuple(sorted(path.parent.name for path in (rules_dir() / "ops").glob("*/framework.json")))
+    """Return the names of the frameworks that there are tables for, in alphabetical order."""
+    return tuple(sorted(path.parent.name for path in _ops().glob("*/framework.json")))
 
 
 def load(name: str, version: str | None = None) -> Facts:
+    """Return the tables of a framework at a version; None is the newest."""
+    return Facts(framework(name, version), version)
+
+
+def framework(name: str, version: str | None = None) -> Framework:
     """
-    Read the tables of a framework, those of Python added.
+    Read what is particular to a framework at a version; a flag may be the range of versions in which it is set.
 
-    Raises: `FactError` naming the file and line that is not JSON.
+    Raises: `FactError` naming the file and line of what does not follow the format.
     """
-    folder = rules_dir() / "ops" / name
-    rows: dict[str, list[Mapping[str, Any]]] = {}
-    libraries: set[str] = set()
-    for path in (*sorted(folder.glob("*.jsonl"), key=_precedence), folder.parent / "libs" / f"{name}.jsonl"):
-        for row in _rows(path) if path.is_file() else ():
-            for spelling in (row["op"], *row.get("same", ())):
-                rows.setdefault(spelling, []).append(row)
-                if path.parent != folder:
-                    libraries.add(spelling.partition(".")[0])
-    framework = _framework(folder / "framework.json", version)
-    libraries.update(spelling.partition(".")[0] for spelling in framework.kin)
-    return Facts(framework, version, rows, frozenset(libraries))
+    path = _ops() / name / "framework.json"
+    source = path.read_text(encoding="utf-8")
+    try:
+        return Framework(**_framework_schema(version).read(json.loads(source)))
+    except json.JSONDecodeError as error:
+        raise _at(path, error.lineno, _no_json(error)) from error
+    except (FactError, TypeError) as error:
+        word = _QUOTED.search(str(error))
+        before = source.partition(word[0])[0] if word is not None and word[0] in source else ""
+        raise _at(path, before.count("\n") + 1, str(error)) from error
 
 
-def _precedence(path: Path) -> tuple[bool, str]:
-    # Hand-written entries for what the interpreter itself does come before anything that was generated.
-    return path.stem != "acts", path.name
+def _framework_schema(version: str | None) -> Schema:
+    def flag_at(value: object) -> bool:
+        return admits(version_range(value), version) if isinstance(value, str) else flag(value)
+
+    def names(value: object) -> frozenset[str]:
+        return frozenset(each(text)(value))
+
+    operators = table(text, "binary operator", BINARY)
+    readers: dict[str, Reader] = {
+        **dict.fromkeys(("name", "title", "tensor", "module", "function", "calls", "requires_grad"), text),
+        **dict.fromkeys(("packages", "attributes", "distributions", "releases"), each(text)),
+        **dict.fromkeys(("autocast", "errors", "tracers", "setters"), names),
+        **dict.fromkeys(("augmented", "binary", "reflected"), operators),
+        **dict.fromkeys(("canonical", "kin"), table(text)),
+        "unary": table(text, "unary operator", UNARY),
+        "compare": table(text, "comparison", COMPARISONS),
+        "says": table(text, "message of a framework", Message),
+        "words": table(text, "word for a cure", Cure),
+        "fields": table(number),
+        "negated": flag,
+        **dict.fromkeys(("rebases", "own_gradients", "checks_custom", "checks_checkpoint"), flag_at),
+        **dict.fromkeys(("counts_steps", "counts_loads", "keeps_parameters"), flag_at),
+    }
+    return Schema("a framework", {key: (key, reader) for key, reader in readers.items()}, _REQUIRED)
+
+
+def _by_spelling(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        for spelling in (row["op"], *row.get("same", ())):
+            found.setdefault(spelling, []).append(row)
+    return found
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if line.strip():
+    decode = json.JSONDecoder().raw_decode
+    for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        entry = line.strip()
+        if entry:
             try:
-                yield json.loads(line)
-            except ValueError as error:
-                msg = f"{path.name}:{number}: {error}"
-                raise FactError(msg) from error
+                row, end = decode(entry)
+                check(row, entry[end:])
+            except json.JSONDecodeError as error:
+                raise _at(path, at, _no_json(error)) from error
+            except FactError as error:
+                raise _at(path, at, str(error)) from error
+            yield row
 
 
-def _framework(path: Path, version: str | None = None) -> Framework:
-    """Read what is particular to a framework at a version: a flag may be the range of versions in which it is set."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    for flag in _FLAGS & data.keys():
-        if isinstance(data[flag], str):
-            data[flag] = admits(data[flag], version)
-    try:
-        return Framework(
-            **{
-                **data,
-                "packages": tuple(data["packages"]),
-                "distributions": tuple(data["distributions"]),
-                "releases": tuple(data["releases"]),
-                "attributes": tuple(data["attributes"]),
-                "autocast": frozenset(data["autocast"]),
-                "errors": frozenset(data["errors"]),
-                "tracers": frozenset(data.get("tracers", ())),
-                "setters": frozenset(data["setters"]),
-            }
-        )
-    except (TypeError, KeyError) as error:
-        msg = f"{path.parent.name}/{path.name}: {error}"
-        raise FactError(msg) from error
+def _no_json(error: json.JSONDecodeError) -> str:
+    return f"not JSON: {error.msg} at column {error.colno}"
 
 
-def framework(name: str) -> Framework:
-    """
-    Read what is particular to a framework, without its tables.
-
-    Raises: `FactError` naming the file that is not as it should be.
-    """
-    return _framework(rules_dir() / "ops" / name / "framework.json")
+def _at(path: Path, line: int, problem: str) -> FactError:
+    """Return the error for a line of a file of facts."""
+    return FactError(f"rules/{path.relative_to(rules_dir()).as_posix()}:{line}: {problem}")
 
 
 def digest() -> str:
-    """Give a digest of all op tables: it changes whenever any fact does."""
+    """Return a digest of all op tables: it changes whenever any fact does."""
     total = hashlib.sha256()
-    for path in sorted((rules_dir() / "ops").rglob("*.json*")):
+    for path in sorted(_ops().rglob("*.json*")):
         total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.hexdigest()

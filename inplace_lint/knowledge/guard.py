@@ -2,7 +2,7 @@
 Guards: the conditions under which a fact holds.
 
 A guard is parsed once, from the text in an op table, and evaluated over an environment that answers each atom with
-yes (True), no (False) or unknown (None). `rg(other) and not inplace` is unknown as long as nobody knows whether
+yes (True), no (False) or unknown (None). `rg(other) and not inplace` is unknown as long as it is not known whether
 `other` requires grad, unless `inplace` is true: then it is no.
 """
 
@@ -14,15 +14,17 @@ from functools import lru_cache
 from typing import Protocol
 
 from inplace_lint.core.errors import FactError
+from inplace_lint.knowledge.schema import mistyped, unknown
+from inplace_lint.knowledge.words import Predicate
 
 Three = bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """`name(args…)`, or a bare argument or attribute when `name` is empty."""
+    """A test of an argument, `name(args…)`; for a bare argument or attribute `name` is `Predicate.TRUTH`."""
 
-    name: str
+    name: Predicate
     args: tuple[str, ...]
 
 
@@ -37,14 +39,14 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite of `operand`."""
+    """The negation of `operand`."""
 
     operand: Guard
 
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """All of `operands` when `every`, else any of them."""
+    """The conjunction of `operands` if `every`, otherwise their disjunction."""
 
     every: bool
     operands: tuple[Guard, ...]
@@ -54,19 +56,19 @@ Guard = Atom | Test | Not | Many
 
 
 class Environment(Protocol):
-    """Who answers the atoms of a guard."""
+    """What answers the atoms of a guard, such as the arguments of one call."""
 
     def truth(self, atom: Atom) -> Three:
-        """Say whether the atom holds."""
+        """Return whether the atom holds."""
         ...
 
     def compare(self, atom: Atom, op: str, constant: object) -> Three:
-        """Say whether the value of the atom stands in that relation to a constant."""
+        """Return whether the value of the atom is in that relation to a constant."""
         ...
 
 
 def holds(guard: Guard | None, environment: Environment) -> Three:
-    """Say whether the guard holds; a missing guard always does."""
+    """Evaluate a guard; a missing guard holds."""
     match guard:
         case None:
             return True
@@ -106,14 +108,17 @@ def atoms(guard: Guard | None) -> tuple[Atom, ...]:
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Guard:
     """
-    Read a guard.
+    Parse a guard.
 
-    Raises: `FactError` with the text, for anything that is not in the grammar of `rules/ops/README.md`.
+    Raises: `FactError` with the text, for anything that is not in the grammar of `rules/ops/README.md`; TypeError for
+    what is no text.
     """
+    if not isinstance(text, str):
+        raise mistyped(text, "a guard")
     try:
         return _guard(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError) as error:
-        msg = f"not a guard: {text!r}"
+        msg = f'"{text}" is no guard'
         raise FactError(msg) from error
 
 
@@ -125,6 +130,7 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.LtE: "<=",
     ast.GtE: ">=",
 }
+_PREDICATES = {one.value: one for one in Predicate if one}
 
 
 def _guard(node: ast.expr) -> Guard:
@@ -141,11 +147,13 @@ def _guard(node: ast.expr) -> Guard:
 
 def _atom(node: ast.expr) -> Atom:
     match node:
-        case ast.Name(name):
-            return Atom("", (name,))
-        case ast.Attribute():
-            return Atom("", (ast.unparse(node),))
+        case ast.Name() | ast.Attribute():
+            return Atom(Predicate.TRUTH, (ast.unparse(node),))
         case ast.Call(ast.Name(name), args, []):
-            return Atom(name, tuple(ast.unparse(argument) for argument in args))
+            if name not in _PREDICATES:
+                raise unknown(name, "test in a guard", _PREDICATES)
+            if len(args) != (2 if name == Predicate.SAME else 1):
+                raise ValueError(ast.dump(node))
+            return Atom(_PREDICATES[name], tuple(ast.unparse(argument) for argument in args))
         case _:
             raise ValueError(ast.dump(node))

@@ -11,7 +11,7 @@ from inplace_lint.core.errors import InplaceLintError
 @cache
 def rules_dir() -> Path:
     """
-    Give the folder with the rule pages and op facts that belong to this very package.
+    Return the folder with the rule pages and op facts that belong to this very package.
 
     Raises: `InplaceLintError` when neither place has it, which only a broken installation brings about.
     """
@@ -24,6 +24,6 @@ def rules_dir() -> Path:
 
 
 def rule_page(name: str, lang: str = "en") -> Path:
-    """Give the page of a rule in a language; in English where it has none in that language."""
+    """Return the page of a rule in a language; in English where it has none in that language."""
     page = rules_dir() / lang / f"{name}.md"
     return page if page.is_file() else rules_dir() / f"{name}.md"

@@ -1,31 +1,52 @@
 """
 What a framework call does to memory and to autograd: the frozen form of one entry of an op table.
 
-The text form is described in `rules/ops/README.md`; this module parses it and knows nothing of any framework.
+The text form is described in `rules/ops/README.md`; this module reads it and knows nothing of any framework.
+
+    {"op": "torch.exp", "args": ["self"], "saves": [{"of": "out0"}], "returns": [{"is": "fresh"}]}
+
+is `Op("torch.exp", args=(Argument("self"),), saves=(SaveFact("out0"),), returns=(ReturnFact(Result.FRESH),))`.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from marshal import dumps
+from typing import TYPE_CHECKING, Any, cast
 
 from inplace_lint.core.errors import FactError
-from inplace_lint.knowledge.guard import Guard, parse
+from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse
+from inplace_lint.knowledge.schema import Reader, Schema, each, flag, mistyped, text, unknown, word
+from inplace_lint.knowledge.versions import version_range
+from inplace_lint.knowledge.words import (
+    ACTS,
+    AMBIENT,
+    ArgumentKind,
+    Check,
+    Device,
+    DType,
+    History,
+    Moves,
+    Result,
+    ValueKind,
+    ViewKind,
+)
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from inplace_lint.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """
-    One argument of a call.
-
-    `kind` is "plain", "keyword" (keyword-only), "args" (`*name`) or "kwargs" (`**name`); `default` is meaningful only
-    when `optional`.
-    """
+    """One argument of a call; `default` is meaningful only when it is `optional`."""
 
     name: str
-    kind: str = "plain"
+    kind: ArgumentKind = ArgumentKind.PLAIN
     optional: bool = False
     default: object = None
 
@@ -35,8 +56,8 @@ class StatePart:
     """A parameter (`param`) or buffer of a module, present under `condition`."""
 
     name: str
-    param: bool
-    condition: Guard | None
+    param: bool = False
+    condition: Guard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +69,8 @@ class SaveFact:
     """
 
     of: str
-    condition: Guard | None
-    copy: bool
+    condition: Guard | None = None
+    copy: bool = False
     checked: bool = True
 
 
@@ -59,28 +80,32 @@ class WriteFact:
 
     to: str
     counted: bool
-    checks: frozenset[str]
-    condition: Guard | None
-    moves: str = ""
+    checks: frozenset[Check] = frozenset()
+    condition: Guard | None = None
+    moves: Moves = Moves.OTHER
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnFact:
-    """One alternative of what the call returns; the fields are those of `rules/ops/README.md`."""
+    """
+    One alternative of what the call returns; the fields are those of `rules/ops/README.md`.
+
+    `kind` is a `Result`, or the name of the argument that is returned.
+    """
 
     kind: str
     condition: Guard | None = None
     of: str = ""
-    view: str = "single"
+    view: ViewKind = ViewKind.SINGLE
     contiguous: bool | None = None
-    moves: str = ""
-    dtype: str = "same"
+    moves: Moves = Moves.OTHER
+    dtype: DType = DType.SAME
     rank: int | str | None = None
     leaf: bool = False
     rg: Guard | None = None
     items: tuple[ReturnFact, ...] = ()
     length: int | str | None = None
-    value: str = "unknown"
+    value: ValueKind = ValueKind.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +113,7 @@ class Becoming:
     """Under `condition` the call is a call of `op`."""
 
     op: str
-    condition: Guard | None
+    condition: Guard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +121,7 @@ class Op:
     """One form of a framework call."""
 
     name: str
-    args: tuple[Argument, ...]
+    args: tuple[Argument, ...] = ()
     condition: Guard | None = None
     init: tuple[Argument, ...] | None = None
     state: tuple[StatePart, ...] = ()
@@ -105,99 +130,218 @@ class Op:
     saves: tuple[SaveFact, ...] = ()
     grads: tuple[str, ...] | None = None
     returns: tuple[ReturnFact, ...] = ()
-    history: str = "rebase"
+    history: History = History.REBASE
     act: str = ""
     versions: str = ""
 
 
 def op_of(row: Mapping[str, Any], name: str | None = None) -> Op:
     """
-    Parse one entry, under another of its spellings if `name` is given.
+    Return the op of one entry, under another of its spellings if `name` is given.
 
-    Raises: `FactError` naming the op and the key at fault.
+    Raises: `FactError` naming the key or word at fault.
     """
-    try:
-        init = row.get("init")
-        return Op(
-            name=name or row["op"],
-            args=_arguments(row.get("args", ())),
-            condition=_condition(row),
-            init=None if init is None else _arguments(init),
-            state=tuple(
-                StatePart(part, bool(entry.get("param")), _condition(entry))
-                for part, entry in row.get("state", {}).items()
-            ),
-            becomes=tuple(Becoming(entry["op"], _condition(entry)) for entry in row.get("becomes", ())),
-            writes=tuple(_write(entry) for entry in row.get("writes", ())),
-            saves=tuple(
-                SaveFact(
-                    entry["of"], _condition(entry), bool(entry.get("copy")), entry.get("checked", True) is not False
-                )
-                for entry in row.get("saves", ())
-            ),
-            grads=tuple(row["grads"]) if "grads" in row else None,
-            returns=tuple(_return(entry) for entry in row.get("returns", ())),
-            history=row.get("history", "rebase"),
-            act=row.get("act", ""),
-            versions=row.get("versions", ""),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        msg = f"op fact {row.get('op')!r}: {error}"
-        raise FactError(msg) from error
+    fields = ENTRY.read(row)
+    return Op(**{**fields, "name": name or fields["name"]})
 
 
-def _condition(entry: Mapping[str, Any]) -> Guard | None:
-    text = entry.get("if")
-    return None if text is None else parse(text)
+def check(row: object, rest: str = "") -> None:
+    """
+    Check one entry, and that its line has no `rest`; what few entries share, as defaults of arguments, is not read.
+
+    This runs on thousands of entries at each start. Most share their writes, saves and results with others, and each of
+    these is read once.
+
+    Raises: `FactError` naming the key or word at fault.
+    """
+    if rest or not isinstance(row, dict):
+        msg = "a line holds one entry: {...}"
+        raise FactError(msg)
+    if not isinstance(row.get("op"), str) or not isinstance(row.get("source", ""), str):
+        ENTRY.read(row)
+    for key in row.keys() & _TEXTS:
+        if not isinstance(row[key], list) or not {*map(type, row[key])} <= {str}:
+            ENTRY.value(key, row[key])
+    known = {_name_of(one) for one in (*row.get("args", ()), *row.get("init", ()))}
+    known.update([f"self.{part}" for part in row.get("state", ())])
+    for key, value in row.items():
+        if key not in _OWN:
+            absent = [name for name in _shared(key, value) - known if "state" in row or not name.startswith("self.")]
+            if absent:  # what `self` has is known only in the entry of a module
+                raise unknown(min(absent), f"kind of result or argument of {row['op']}", {*known, *RESULTS})
 
 
-def _arguments(texts: Sequence[str]) -> tuple[Argument, ...]:
+def _arguments(value: object) -> tuple[Argument, ...]:
     found: list[Argument] = []
-    kind = "plain"
-    for text in texts:
-        name, equals, default = text.partition("=")
-        name = name.strip()
-        if name == "*":
-            kind = "keyword"
-        elif name.startswith("**"):
-            found.append(Argument(name[2:], "kwargs"))
-        elif name.startswith("*"):
-            found.append(Argument(name[1:], "args"))
-            kind = "keyword"
+    kind = ArgumentKind.PLAIN
+    for one in each(text)(value):
+        written, equals, default = one.partition("=")
+        name = _name_of(one)
+        if written.startswith("**"):
+            found.append(Argument(name, ArgumentKind.KWARGS))
+        elif written.startswith("*"):
+            if name:
+                found.append(Argument(name, ArgumentKind.ARGS))
+            kind = ArgumentKind.KEYWORD
         else:
             found.append(Argument(name, kind, bool(equals), _literal(default) if equals else None))
     return tuple(found)
 
 
-def _literal(text: str) -> object:
+@cache
+def _name_of(argument: str) -> str:
+    """Return the name in `x`, `x=1`, `*x` or `**x`; none in `*`."""
+    name = argument.partition("=")[0].strip().lstrip("*")
+    if not name.isidentifier() and argument != "*":
+        msg = f'"{argument}" is no argument: write "x", "x=1", "*", "*x" or "**x"'
+        raise FactError(msg)
+    return name
+
+
+def _literal(default: str) -> object:
     try:
-        return ast.literal_eval(text.strip())
+        return ast.literal_eval(default.strip())
     except (ValueError, SyntaxError):
-        return text.strip()
+        return default.strip()
 
 
-def _write(entry: Mapping[str, Any]) -> WriteFact:
-    checks = frozenset(entry.get("checks", ()))
-    return WriteFact(entry["to"], entry["counted"], checks, _condition(entry), entry.get("moves", ""))
+def _state(value: object) -> tuple[StatePart, ...]:
+    if not isinstance(value, dict):
+        raise mistyped(value, "an object")
+    return tuple(StatePart(name, **_PART.read(part)) for name, part in value.items())
 
 
-def _return(entry: Mapping[str, Any]) -> ReturnFact:
-    kind = entry["is"]
-    items = entry.get("items", (entry["item"],) if "item" in entry else ())
-    rg = entry.get("rg")
-    is_value = kind == "value"
-    return ReturnFact(
-        kind=kind,
-        condition=_condition(entry),
-        of=entry.get("of", ""),
-        view="single" if is_value else entry.get("kind", "single"),
-        contiguous=entry.get("contiguous"),
-        moves=entry.get("moves", ""),
-        dtype=entry.get("dtype", "same"),
-        rank=entry.get("rank"),
-        leaf=bool(entry.get("leaf")),
-        rg=None if rg is None else parse(str(rg)),
-        items=tuple(_return(item) for item in items),
-        length=entry.get("length"),
-        value=entry.get("kind", "unknown") if is_value else "unknown",
-    )
+def _act(value: object) -> str:
+    act = text(value)
+    if act not in ACTS:
+        raise unknown(act, "act", ACTS)
+    return act
+
+
+def _size(value: object) -> int | str | None:
+    """Read a number, or the name of the argument that gives it."""
+    if type(value) not in {int, str, type(None)}:
+        raise mistyped(value, "a number or the name of an argument")
+    return cast("int | str | None", value)
+
+
+def _kind(value: object) -> str:
+    name = text(value)
+    return Result(name) if name in RESULTS else name
+
+
+def _return(value: object) -> ReturnFact:
+    if not isinstance(value, dict):
+        raise mistyped(value, "an object")
+    kind = str(value.get("is", ""))
+    if kind not in RESULTS and not value.keys() <= _ARGUMENT.keys.keys():
+        raise unknown(kind, "kind of result with these keys", RESULTS)
+    return ReturnFact(**RESULTS.get(kind, _ARGUMENT).read(value))
+
+
+def _shared(key: str, value: object) -> frozenset[str]:
+    """Return the names that the value of a key refers to; values that are alike are read once."""
+    at = key, dumps(cast("Any", value))
+    known = _USED.get(at)
+    if known is None:
+        parsed = ENTRY.value(key, value)
+        names = _used(parsed) if key in _REFERRING else ()
+        known = _USED[at] = frozenset(name for name in names if isinstance(name, str) and name not in _NO_NAMES)
+    return known
+
+
+def _used(part: object) -> Iterator[object]:
+    """Yield the names of arguments that a part of an op refers to."""
+    match part:
+        case str():
+            yield part
+        case tuple():
+            for one in part:
+                yield from _used(one)
+        case WriteFact(to=name) | SaveFact(of=name):
+            yield from () if _OUTPUT.fullmatch(name) else (name,)
+        case ReturnFact(kind=kind, of=of, rank=rank, length=length):
+            yield from (kind, of, rank, length)
+            yield from _used((part.items, part.rg))
+        case Atom() | Test() | Not() | Many():
+            yield from (name for atom in atoms(part) for name in atom.args)
+        case _:
+            pass
+    if isinstance(part, StatePart | Becoming | WriteFact | SaveFact | ReturnFact):
+        yield from _used(part.condition)
+
+
+_OUTPUT = re.compile(r"out\d+")
+_USED: dict[tuple[str, bytes], frozenset[str]] = {}
+_NO_NAMES = {"", "same", *Result, *AMBIENT}
+_TEXTS = frozenset({"same", "args", "init", "probed"})
+_OWN = _TEXTS | {"op", "source"}
+_REFERRING = frozenset({"if", "state", "becomes", "writes", "saves", "grads", "returns"})
+
+_IF = ("condition", parse)
+_LAYOUT = ("contiguous", flag)
+_SIZES: dict[str, tuple[str, Reader]] = {"dtype": ("dtype", word(DType, "dtype class")), "rank": ("rank", _size)}
+_MOVES = ("moves", word(Moves, "way to move memory"))
+_PART = Schema("a part of a state", {"param": ("param", flag), "buffer": ("", flag), "if": _IF})
+_BECOMES = Schema('an item of "becomes"', {"op": ("op", text), "if": _IF}, ("op",))
+WRITE = Schema(
+    "a write",
+    {
+        "to": ("to", text),
+        "counted": ("counted", flag),
+        "checks": ("checks", lambda value: frozenset(each(word(Check, "check"))(value))),
+        "if": _IF,
+        "moves": _MOVES,
+    },
+    ("to", "counted"),
+)
+SAVE = Schema("a save", {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag)}, ("of",))
+_BASE: dict[str, tuple[str, Reader]] = {"is": ("kind", _kind), "if": _IF}
+_ARGUMENT = Schema("a result that is an argument", {**_BASE, "contiguous": _LAYOUT}, ("is",))
+_VIEW = Schema(
+    "a result that is a view",
+    {
+        **_BASE,
+        **_SIZES,
+        "of": ("of", text),
+        "kind": ("view", word(ViewKind, "kind of view")),
+        "contiguous": _LAYOUT,
+        "moves": _MOVES,
+    },
+)
+RESULTS: dict[str, Schema] = {
+    "fresh": Schema(
+        "a fresh result", {**_BASE, **_SIZES, "leaf": ("leaf", flag), "rg": ("rg", parse), "contiguous": _LAYOUT}
+    ),
+    "view": _VIEW,
+    "maybe": _VIEW,
+    "self": _ARGUMENT,
+    "list": Schema(
+        "a list", {**_BASE, "item": ("items", lambda value: (_return(value),)), "length": ("length", _size)}, ("item",)
+    ),
+    "tuple": Schema("a tuple", {**_BASE, "items": ("items", each(_return))}, ("items",)),
+    "value": Schema("a Python value", {**_BASE, "kind": ("value", word(ValueKind, "kind of value"))}),
+}
+ENTRY = Schema(
+    "an entry",
+    {
+        "op": ("name", text),
+        "same": ("", each(text)),
+        "if": _IF,
+        "init": ("init", _arguments),
+        "state": ("state", _state),
+        "args": ("args", _arguments),
+        "becomes": ("becomes", each(lambda value: Becoming(**_BECOMES.read(value)))),
+        "writes": ("writes", each(lambda value: WriteFact(**WRITE.read(value)))),
+        "saves": ("saves", each(lambda value: SaveFact(**SAVE.read(value)))),
+        "grads": ("grads", each(text)),
+        "returns": ("returns", each(_return)),
+        "history": ("history", word(History, "history")),
+        "act": ("act", _act),
+        "versions": ("versions", version_range),
+        "source": ("", text),
+        "probed": ("", each(text)),
+        "device": ("", word(Device, "device")),
+    },
+    ("op",),
+)

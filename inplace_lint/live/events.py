@@ -1,4 +1,4 @@
-"""From what the watcher told to events, and on to findings: the rules are those of the static analysis."""
+"""From the records of a run to events, and on to findings: the rules are those of the static analysis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.select import Chosen, chosen, findings_of, say
 from inplace_lint.fix.context import partner
-from inplace_lint.frontend.from_ast.operators import OPERATORS
+from inplace_lint.frontend.from_ast.expressions import OPERATORS
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
@@ -25,15 +25,15 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The findings of a run, and the lines on which a comment would have silenced each."""
+class Found:
+    """The findings of a run, and the lines on which a comment would have suppressed each."""
 
     findings: tuple[Finding, ...]
     statements: dict[Span, tuple[int, int]]
 
 
-def judged(records: Sequence[Record]) -> Told:
-    """Give the findings of a run; what a comment at the place silences is left out."""
+def findings_in(records: Sequence[Record]) -> Found:
+    """Return the findings of a run, without those that a comment at their place suppresses."""
     findings: list[Finding] = []
     statements: dict[Span, tuple[int, int]] = {}
     for name in sorted({record.framework for record in records if record.write is not None}):
@@ -45,7 +45,7 @@ def judged(records: Sequence[Record]) -> Told:
         for path in dict.fromkeys(finding.span.path for finding in found):
             here = [finding for finding in found if finding.span.path == path]
             findings.extend(suppress.unsuppressed(here, reader.source(path), lines))
-    return Told(tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements)
+    return Found(tuple(sorted(findings, key=lambda finding: (finding.span, finding.code))), statements)
 
 
 _KINDS: Mapping[str, type[Stale | Untracked | Recomputed]] = {
@@ -66,11 +66,11 @@ class Reader:
     _places: dict[Span, Place] = field(default_factory=dict)
 
     def span(self, place: Place) -> Span:
-        """Give the position of a place."""
+        """Return the position of a place."""
         return self._spans[place.at][0]
 
     def statement(self, place: Place) -> tuple[int, int]:
-        """Give the lines of the statement that holds a place."""
+        """Return the lines of the statement around a place."""
         span = self.span(place)
         return text.statement_of(self._shown[span.path], span)
 
@@ -80,20 +80,20 @@ class Reader:
         return "" if name == "<module>" else name.replace(".<locals>", "")
 
     def help(self, draft: Draft, span: Span) -> str:
-        """Give the cure in one line."""
+        """Return the cure in one line."""
         known = facts.load(self.framework.name, None)
         return cure(draft, self.source(span.path), span, bool(partner(known, draft.write.op)))
 
     def fix(self, _entry: Chosen, _span: Span) -> Fix | None:
-        """Give nothing: a run does not show who else holds a tensor."""
+        """Return no fix: a run does not show who else holds a tensor."""
         return None
 
     def source(self, path: str) -> str:
-        """Give the text of a file."""
+        """Return the text of a file."""
         return self._shown[path].text
 
     def events(self, record: Record) -> Iterable[Event]:
-        """Give what a record tells; nothing where the program's own code had no part in it."""
+        """Return the events of a record; none where the program's own code had no part in it."""
         write = self._write(record.write) if record.write is not None else None
         if write is None:
             return
@@ -192,7 +192,7 @@ class Reader:
 
 
 def _base(op: str) -> str:
-    """Give the name of a call without its namespace and overload: `mul_` of `aten.mul_.Tensor`."""
+    """Return the name of a call without its namespace and overload: `mul_` of `aten.mul_.Tensor`."""
     return op.split(".")[1] if "." in op else op
 
 

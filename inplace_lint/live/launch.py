@@ -1,5 +1,5 @@
 """
-Runs a program of a user in a child process, with the user's own interpreter, and collects what its watcher tells.
+Runs a program of a user in a child process, with the user's own interpreter, and collects the records of its watches.
 
 The program keeps its streams, its folder and its environment. Signals from the keyboard reach it from the terminal;
 others that reach us are passed on.
@@ -22,7 +22,7 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.live.record import Record, record_of
 
-_CHILD = Path(__file__).parent / "child" / "start.py"
+CHILD = Path(__file__).parent / "child" / "start.py"
 _OLDEST = (3, 8)
 _PASSED_ON = ("SIGTERM", "SIGHUP")
 
@@ -37,16 +37,16 @@ class Ended:
 
 def interpreter(chosen: str | None, settings: Settings) -> str:
     """
-    Give the interpreter to run a program with: the one asked for, that of the environment or the project, or ours.
+    Return the interpreter to run a program with: the one chosen, that of the environment or the project, or our own.
 
-    Raises: `InplaceLintError` where an interpreter that was asked for is missing.
+    Raises: `InplaceLintError` where an interpreter that was chosen is missing.
     """
-    asked = chosen or settings.python
-    if asked is not None:
+    wanted = chosen or settings.python
+    if wanted is not None:
         base = Path() if chosen else settings.root
-        found = _executable(base / Path(asked).expanduser())
+        found = _executable(base / Path(wanted).expanduser())
         if found is None:
-            msg = f"{asked}: no such interpreter"
+            msg = f"{wanted}: no such interpreter"
             raise InplaceLintError(msg)
         return found
     active = os.environ.get("VIRTUAL_ENV")
@@ -58,7 +58,7 @@ def interpreter(chosen: str | None, settings: Settings) -> str:
 
 
 def _executable(path: Path) -> str | None:
-    """Give the interpreter at a path: a file, or the one in a virtual environment."""
+    """Return the interpreter at a path: a file, or the one in a virtual environment."""
     places = (path, path / "bin" / "python", path / "Scripts" / "python.exe")
     return next((str(place.absolute()) for place in places if place.is_file() and os.access(place, os.X_OK)), None)
 
@@ -74,12 +74,12 @@ def run(python: str, words: Sequence[str]) -> Ended:
         raise InplaceLintError(msg)
     _check_version(python)
     with tempfile.TemporaryDirectory(prefix="inplace-lint-", ignore_cleanup_errors=True) as folder:
-        told = Path(folder) / "records"
-        told.touch()
-        command = [python, str(_CHILD), "run_main", str(told), *words]
-        with subprocess.Popen(command) as child, _patient(child):  # noqa: S603 - what the user asked to run
+        file = Path(folder) / "records"
+        file.touch()
+        command = [python, str(CHILD), "run_main", str(file), *words]
+        with subprocess.Popen(command) as child, _outliving(child):  # noqa: S603 - what the user asked to run
             status = child.wait()
-        lines = told.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8").splitlines()
     records = tuple(record_of(json.loads(line)) for line in lines)
     for record in records:
         if record.kind == "unrunnable":
@@ -89,9 +89,9 @@ def run(python: str, words: Sequence[str]) -> Ended:
 
 def _check_version(python: str) -> None:
     try:
-        asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
-        said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603 - the user's own
-        version = int(said[0]), int(said[1])
+        question = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+        printed = subprocess.run(question, check=True, capture_output=True, text=True).stdout  # noqa: S603 - the user's own
+        version = int(printed.split()[0]), int(printed.split()[1])
     except (OSError, subprocess.CalledProcessError, ValueError, IndexError) as error:
         msg = f"{python}: does not run as a Python interpreter"
         raise InplaceLintError(msg) from error
@@ -101,7 +101,7 @@ def _check_version(python: str) -> None:
 
 
 @contextmanager
-def _patient(child: subprocess.Popen[bytes]) -> Iterator[None]:
+def _outliving(child: subprocess.Popen[bytes]) -> Iterator[None]:
     """Outlive the child: an interrupt from the keyboard reaches it without us, other signals are passed on."""
     before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}
     for name in _PASSED_ON:

@@ -1,4 +1,4 @@
-"""The pytest plugin: a test that asks for the fixture `no_inplace_bugs` fails if it overwrites what backward needs."""
+"""The pytest plugin: a test with the fixture `no_inplace_bugs` fails if it overwrites what backward needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the watcher tells, as it arrives: lines of JSON, parsed here and nowhere else."""
+"""Records of the watches, as they arrive: lines of JSON, parsed here and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class Position:
     """
-    Where an instruction stands.
+    Where an instruction is.
 
     Units: lines from 1; columns in bytes of UTF-8 from 0, None where the Python that ran is too old to know.
     """
@@ -28,7 +28,7 @@ class Access:
     """
     A save or a write.
 
-    `op` is the framework's own name of it, empty where it has none. `layer` is the class of the framework's layer that
+    `op` is the framework's own name for it, empty where it has none. `layer` is the class of the framework's layer that
     was at work, `flag` where it was constructed if it writes because of an attribute, `built` where it was constructed
     if a container ran it. `step` is the class of the optimizer whose step it was.
     """
@@ -46,7 +46,7 @@ class Access:
 @dataclass(frozen=True, slots=True)
 class Record:
     """
-    One thing that the watcher saw.
+    One thing that a watch saw.
 
     `kind` is `watched`, `stale`, `untracked`, `recomputed`, `refused`, `accepted` or `unrunnable`. `check` names the
     check of a refusal, `note` the version of what is watched or why nothing could be run.
@@ -77,16 +77,7 @@ def record_of(data: Mapping[str, Any]) -> Record:
 def _access(data: Mapping[str, Any] | None) -> Access | None:
     if data is None:
         return None
-    return Access(
-        op=data["op"],
-        at=position_of(data["at"]),
-        layer=data["layer"],
-        flag=position_of(data["flag"]),
-        built=position_of(data["built"]),
-        step=data["step"],
-        part=data.get("part", ""),
-        parameter=data.get("parameter", False),
-    )
+    return Access(**{**data, **{name: position_of(data[name]) for name in ("at", "flag", "built")}})
 
 
 def position_of(data: Mapping[str, Any] | None) -> Position | None:

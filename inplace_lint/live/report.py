@@ -1,4 +1,4 @@
-"""What `trace` says when the program has ended: on standard error, since standard output is the program's own."""
+"""What `trace` prints when the program has ended: on standard error, since standard output is the program's own."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.config.resolve import Scope
-from inplace_lint.config.selection import Known
+from inplace_lint.config.resolve import SettingsResolver
+from inplace_lint.config.selection import RuleInfo
 from inplace_lint.config.settings import FOR_PEOPLE, Settings
 from inplace_lint.live import events, launch
 from inplace_lint.report.i18n import in_language, language
@@ -22,32 +22,34 @@ from inplace_lint.workspace.files import Sources, put_text
 _WIDTH = 120
 
 
-def tell(words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[Known]) -> int:
+def run_watched(
+    words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[RuleInfo]
+) -> int:
     """
-    Run a program, write what was found of the rules that apply, and give the program's own exit status.
+    Run a program, write the findings of the rules that apply, and return the program's own exit status.
 
     Raises: `InplaceLintError` where nothing could be run.
     """
-    scope = Scope({key: value for key, value in options.items() if key != "python"}, known)
-    settings = scope.settings_of(Path.cwd())
+    resolver = SettingsResolver({key: value for key, value in options.items() if key != "python"}, known)
+    settings = resolver.settings_of(Path.cwd())
     ended = launch.run(launch.interpreter(options["python"], settings), words)
-    told = events.judged(ended.records)
-    findings = [item for item in told.findings if item.code in scope.codes_of(Path(item.span.path))]
+    found = events.findings_in(ended.records)
+    findings = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
     color = _wants_color(settings, is_file=output_file is not None)
     width = _WIDTH if output_file is not None else shutil.get_terminal_size((_WIDTH, 24)).columns
     is_for_people = settings.output_format in FOR_PEOPLE
     stream = sys.stderr if output_file is None else None
     lang = language(settings.lang, for_people=is_for_people, stream=stream)
-    report = in_language(Report(findings, Sources().lines, told.statements, width, color), lang)
+    report = in_language(Report(findings, Sources().lines, found.statements, width, color), lang)
     text = REPORTERS[settings.output_format](report) if findings or not is_for_people else ""
     _write(text, output_file)
     watched = [f"{record.framework} {record.note}" for record in ended.records if record.kind == "watched"]
     if not watched:
-        _tell(report.say("inplace-lint: the program imported neither torch nor paddle, nothing was watched"))
+        _write_line(report.say("inplace-lint: the program imported neither torch nor paddle, nothing was watched"))
     elif not findings:
-        _tell(report.say(f"inplace-lint: watched {report.say(' and ').join(watched)}, nothing was found"))
+        _write_line(report.say(f"inplace-lint: watched {report.say(' and ').join(watched)}, nothing was found"))
     elif is_for_people:
-        _tell(summary(findings, Counts(), report.say, color=color))
+        _write_line(summary(findings, Counts(), report.say, color=color))
     return ended.status
 
 
@@ -58,7 +60,7 @@ def _write(text: str, output_file: Path | None) -> None:
     put_text(output_file, text)
 
 
-def _tell(line: str) -> None:
+def _write_line(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 

@@ -1,8 +1,8 @@
 """
-What stands at a position that a run has told: the expression, what it writes, and how it is spelled.
+Source text at a position of a run: the expression, what it writes, and how it is spelled.
 
-An interpreter from 3.11 on tells columns, and the expression is the one that ends there. An older one tells a line; of
-what stands on it the likeliest is taken: of writes an augmented assignment, then one to an item, then a call.
+A position from Python 3.11 on has columns, and the expression is the one that ends there. An older one has a line
+alone; of what is on it the likeliest is taken: of writes an augmented assignment, then one to an item, then a call.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def load(path: str) -> Source:
 
 
 def expression_at(source: Source, position: Position, *, writes: bool, name: str = "") -> Expression | None:
-    """Give the expression or statement that ran at a position, one that calls `name` rather than others, if any."""
+    """Return the expression or statement that ran at a position, preferably one that calls `name`."""
     if position.column is None or position.end_column is None or position.end_line is None:
         return _on_line(source, position.line, name, writes=writes)
     start, end = (position.line, position.column), (position.end_line, position.end_column)
     ending = [node for node in source.nodes if (node.end_lineno, node.end_col_offset) == end]
     exact = [node for node in ending if (node.lineno, node.col_offset) == start and not isinstance(node, ast.Expr)]
-    # A call of a method over several lines is told from the line of the method's name on.
+    # The position of a call of a method over several lines starts at the line of the method's name.
     around = [node for node in ending if (node.lineno, node.col_offset) <= start and isinstance(node, ast.Call)]
     return next(iter(exact or around), None)
 
@@ -70,15 +70,15 @@ def _on_line(source: Source, line: int, name: str, *, writes: bool) -> Expressio
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 return node
     calls = [node for node in here if isinstance(node, ast.Call)]
-    named = [node for node in calls if _called(node) == name]
-    named += [node for node in calls if _called(node).endswith("_")] if writes else []
+    named = [node for node in calls if called(node) == name]
+    named += [node for node in calls if called(node).endswith("_")] if writes else []
     statements = [node for node in here if isinstance(node, ast.stmt)][-1:]
     chosen: list[Expression] = [*named, *calls, *statements]
     return chosen[0] if chosen else None
 
 
 def span_of(source: Source, position: Position, node: Expression | None) -> Span:
-    """Give the span of an expression, or of the position itself where there is none."""
+    """Return the span of an expression, or of the position itself where there is none."""
     if node is not None:
         return _span(source, node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0)
     if position.column is None or position.end_column is None:
@@ -103,13 +103,13 @@ def _span(source: Source, line: int, column: int, end_line: int, end_column: int
 
 
 def _points(source: Source, line: int, column: int) -> int:
-    """Turn a column in bytes into one in code points."""
+    """Convert a column in bytes into one in code points."""
     text = source.lines[line - 1] if line <= len(source.lines) else ""
     return len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace")) if text else column
 
 
 def statement_of(source: Source, span: Span) -> tuple[int, int]:
-    """Give the first and last line of the smallest statement, or header of one, around a span."""
+    """Return the first and last line of the smallest statement, or header of one, around a span."""
     best = (span.line, span.end_line)
     least = None
     for node in source.nodes:
@@ -124,7 +124,7 @@ def statement_of(source: Source, span: Span) -> tuple[int, int]:
 
 
 def flag_in(node: Expression | None) -> Expression | None:
-    """Give the argument of a call that carries the flag to write in place; the call itself where none is seen."""
+    """Return the argument of a call that carries the flag to write in place; the call itself where none is seen."""
     if not isinstance(node, ast.Call):
         return node
     for keyword in node.keywords:
@@ -144,7 +144,7 @@ def symbol_of(source: Source, node: Expression | None) -> str:
         case ast.Call(func=func, args=args, keywords=keywords):
             outs = [item.value for item in keywords if item.arg == "out"]
             is_method = isinstance(func, ast.Attribute) and _root(func) not in source.imported
-            if is_method and _called(node).endswith(("_", "step", "set_value")) and not outs:
+            if is_method and called(node).endswith(("_", "step", "set_value")) and not outs:
                 return _text(func.value) if isinstance(func, ast.Attribute) else ""
             return _text(next(iter(outs or args), None))
         case _:
@@ -152,19 +152,15 @@ def symbol_of(source: Source, node: Expression | None) -> str:
 
 
 def spelling_of(node: Expression | None) -> str:
-    """Say how a write is spelled: augmented, item or call."""
+    """Return how a write is spelled: augmented, item or call."""
     if isinstance(node, ast.AugAssign):
         return "augmented"
     return "item" if isinstance(node, ast.Subscript) else "call"
 
 
 def called(node: Expression | None) -> str:
-    """Name the last part of what a call calls; empty for anything else."""
-    return _called(node) if isinstance(node, ast.Call) else ""
-
-
-def _called(node: ast.Call) -> str:
-    func = node.func
+    """Return the last part of the name that a call calls; empty for anything else."""
+    func = node.func if isinstance(node, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 

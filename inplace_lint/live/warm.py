@@ -1,8 +1,8 @@
 """
 Warm processes: one for each framework and interpreter, which runs jobs one after the other.
 
-The process guards each job itself (`child/guard.py`). Here it is started, asked, and ended: whatever happens to us, it
-sees the end of its input, and ends with all that it started.
+The process guards each job itself (`child/guard.py`). Here it is started, given orders, and ended: if this process
+dies, it sees the end of its input, and ends with all that it started.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ import subprocess
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
+from inplace_lint.live.launch import CHILD
 from inplace_lint.live.record import Record, record_of
 
-_CHILD = Path(__file__).parent / "child" / "start.py"
 _START_SECONDS = 120.0
 _GRACE_SECONDS = 10.0
-_WATCHER = {"watched", "stale", "untracked", "recomputed", "refused", "accepted"}
+_OF_WATCHES = {"watched", "stale", "untracked", "recomputed", "refused", "accepted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,10 @@ class Marked:
 @dataclass(frozen=True, slots=True)
 class Ran:
     """
-    What one job gave.
+    The result of one job.
 
-    `trouble`: why it did not end well; `error`: what the program raised at its end. `made_up`: its inputs were ours.
-    `numbers` are those of each trial, with the words for what they are.
+    `trouble` is why it did not end well, `error` what the program raised at its end; `made_up` is set where its inputs
+    were synthesized. `numbers` are those of each trial, with the words for what they are.
     """
 
     trouble: str = ""
@@ -54,7 +53,7 @@ class Ran:
 
     @property
     def problem(self) -> str:
-        """Give why it says nothing; empty where it ran to its end."""
+        """Return why it proves nothing; empty where it ran to its end."""
         return self.trouble or self.error
 
 
@@ -71,16 +70,16 @@ class Warm:
 
     @property
     def pid(self) -> int:
-        """Give the number of the process; 0 where it does not run."""
+        """Return the number of the process; 0 where it does not run."""
         return self._process.pid if self._process is not None else 0
 
     def start(self) -> None:
-        """Have the process import its framework, if it does not run yet."""
+        """Start the process, which imports its framework, unless it runs already."""
         if self._process is not None or self.trouble:
             return
         quiet = {"GLOG_minloglevel": "3", "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(  # noqa: S603 - what the user asked to run
-            [self.python, str(_CHILD), "confirm_main", self.framework, self.device],
+            [self.python, str(CHILD), "confirm_main", self.framework, self.device],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -100,7 +99,7 @@ class Warm:
         self._forks = bool(hello["forks"])
 
     def _absence(self, hello: Mapping[str, Any]) -> str:
-        """Say why there is no framework."""
+        """Return why there is no framework."""
         if hello.get("absent"):
             return f"{self.framework} is not installed in {self.python}"
         trouble = f"{self.framework} could not be imported in {self.python}"
@@ -156,7 +155,7 @@ class Warm:
 
 
 def _read(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
-    """Read lines until the pipe ends, which an empty one tells: not every system can wait for a pipe in other ways."""
+    """Read lines until the pipe ends, which an empty line marks: not every system can wait for a pipe in other ways."""
     for line in pipe:
         lines.put(line)
     lines.put(b"")
@@ -170,15 +169,15 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ran(answer: Mapping[str, Any]) -> Ran:
-    told: list[Mapping[str, Any]] = answer["told"]
-    numbers = [item for item in told if item["kind"] == "numbers"]
-    ends = [item["error"] for item in told if item["kind"] == "done"]
+    records: list[Mapping[str, Any]] = answer["records"]
+    numbers = [item for item in records if item["kind"] == "numbers"]
+    ends = [item["error"] for item in records if item["kind"] == "done"]
     return Ran(
         trouble=answer["trouble"] or ("" if ends else "ended before it was done"),
         error=ends[-1] if ends else "",
-        made_up=any(item["kind"] == "made up" for item in told),
-        records=tuple(record_of(item) for item in told if item["kind"] in _WATCHER),
-        marks=tuple(Marked(item["number"], item["complete"]) for item in told if item["kind"] == "mark"),
+        made_up=any(item["kind"] == "made up" for item in records),
+        records=tuple(record_of(item) for item in records if item["kind"] in _OF_WATCHES),
+        marks=tuple(Marked(item["number"], item["complete"]) for item in records if item["kind"] == "mark"),
         numbers=tuple(tuple((what, number) for what, number in item["values"]) for item in numbers),
         printed=answer["printed"],
     )

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, overload
 
 from inplace_lint.core.finding import Finding
-from inplace_lint.live.child.watch.ledger import Save
-from inplace_lint.live.child.watch.manager import Watching
+from inplace_lint.live.child.watch.ledger import Write
+from inplace_lint.live.child.watch.manager import WatchManager
 from inplace_lint.live.child.watch.places import described
-from inplace_lint.live.events import judged
+from inplace_lint.live.events import findings_in
 from inplace_lint.live.record import Record, position_of, record_of
 from inplace_lint.live.source import expression_at, load, span_of
 from inplace_lint.report.formats.full import render
@@ -33,21 +33,21 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen so far; findings are made when they are asked for."""
+    """What was seen so far; findings are made when they are read."""
 
     _records: list[Record] = field(default_factory=list)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Give the findings, those left out that a comment silences."""
-        return judged(self._records).findings
+        """Return the findings, without those that a comment suppresses."""
+        return findings_in(self._records).findings
 
     def text(self) -> str:
-        """Give the findings as `inplace-lint` prints them; empty when there are none."""
+        """Return the findings as `inplace-lint` prints them; empty when there are none."""
         return render(Report(self.findings, Sources().lines)).rstrip()
 
     def take(self, data: Mapping[str, Any]) -> None:
-        """Add what a watcher tells."""
+        """Add a record of a watch."""
         self._records.append(record_of(data))
 
 
@@ -63,15 +63,15 @@ def watch() -> Iterator[Seen]:
 
 
 @contextmanager
-def _watching() -> Iterator[tuple[Seen, Watching]]:
+def _watching() -> Iterator[tuple[Seen, WatchManager]]:
     seen = Seen()
-    watching = Watching(seen.take)
-    watching.start()
+    watches = WatchManager(seen.take)
+    watches.start()
     try:
-        yield seen, watching
+        yield seen, watches
     finally:
-        watching.raised(sys.exc_info()[1])
-        watching.stop()
+        watches.ended_by(sys.exc_info()[1])
+        watches.stop()
 
 
 @overload
@@ -114,15 +114,15 @@ def _asserting() -> Iterator[Seen]:
 
 def assert_arguments_unchanged(module: Callable[..., Result], *args: Any, **options: Any) -> Result:
     """
-    Call a module, or any function, and give its result; fail when it writes to a tensor that it was given.
+    Call a module, or any function, and return its result; fail when it writes to a tensor that it was given.
 
     Raises: `AssertionError` with the name of the argument and the line that wrote.
     """
     names = list(_named(module, args, options))
-    with _watching() as (_, watching):
-        held = [(name, save) for name, value in names for save in watching.held(value)]
+    with _watching() as (_, watches):
+        saves = [(name, save) for name, value in names for save in watches.saves_of(value)]
         result = module(*args, **options)
-        written = [f"`{name}` {_said(save, watching)}" for name, save in held if watching.reached(save) is not None]
+        written = [f"`{name}` {_where(write)}" for name, save in saves if (write := watches.reached(save)) is not None]
     if written:
         what = getattr(module, "__name__", type(module).__name__)
         msg = f"{what} changes its arguments: {'; '.join(written)}"
@@ -131,7 +131,7 @@ def assert_arguments_unchanged(module: Callable[..., Result], *args: Any, **opti
 
 
 def _named(module: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give the tensors among arguments, those in containers too, with the name of the argument."""
+    """Return the values among arguments, those in containers too, with the name of the argument."""
     called = getattr(module, "forward", module)
     bound = inspect.signature(called).bind(*args, **options)
     for name, value in bound.arguments.items():
@@ -149,9 +149,8 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _said(save: Save, watching: Watching) -> str:
-    write = watching.reached(save)
-    position = position_of(described(write.spot.where)) if write is not None else None
+def _where(write: Write) -> str:
+    position = position_of(described(write.spot.where))
     if position is None:
         return "is written by a library"
     source = load(position.path)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
-from inplace_lint.cli.options import Wishes
+from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.finding import Finding
@@ -33,7 +33,7 @@ def adopt(
     outcome: Outcome,
     texts: Mapping[str, bytes],
     settings: Settings,
-    wishes: Wishes,
+    policy: PolicyOptions,
     changed: changed_lines.Changed | None,
 ) -> str:
     """
@@ -43,15 +43,15 @@ def adopt(
     Raises: `InplaceLintError` for a baseline that cannot be read or written.
     """
     say = sayer(language(settings.lang, stream=sys.stdout))
-    if wishes.add_noqa:
+    if policy.add_noqa:
         added, troubles = add_comments(outcome)
-        outcome.troubles = sorted((*outcome.troubles, *troubles))
+        outcome.failures = sorted((*outcome.failures, *troubles))
         return say(f"Added {counted(added, 'noqa comment')}.")
     texts = {**texts, **{path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}}
     place = _place(settings)
-    if wishes.write_baseline:
-        return _write_baseline(outcome, texts, Path(wishes.write_baseline), say)
-    if wishes.prune_baseline:
+    if policy.write_baseline:
+        return _write_baseline(outcome, texts, Path(policy.write_baseline), say)
+    if policy.prune_baseline:
         return _prune(outcome, texts, place, say)
     if place is not None:
         applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)

@@ -146,4 +146,4 @@ def _relative(name: str, folder: Path) -> str:
 
 def _was_checked(key: Key, folder: Path, outcome: Outcome) -> bool:
     place = folder / key.path
-    return files.shown(place) in outcome.asked or not place.exists()
+    return files.shown(place) in outcome.requested or not place.exists()

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inplace_lint.config.globs import says, spec_of
+from inplace_lint.config.globs import excludes, spec_of
 from inplace_lint.config.settings import NAMES, is_there
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 
@@ -345,7 +345,7 @@ def _is_left_out(search: _Search, path: Path, layers: tuple[_Layer, ...], tail: 
         if path.is_relative_to(folder) and spec.match_file(path.relative_to(folder).as_posix() + tail):
             return True
     for layer in reversed(layers):  # the deepest file that says anything about a path decides
-        verdict = says(layer.spec, path.relative_to(layer.folder).as_posix() + tail)
+        verdict = excludes(layer.spec, path.relative_to(layer.folder).as_posix() + tail)
         if verdict is not None:
             return verdict
     return False

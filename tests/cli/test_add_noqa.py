@@ -21,7 +21,7 @@ y.sum().backward()
 
 
 def added(before: str, after: str) -> str:
-    """Give what stands in the second text more than in the first."""
+    """Return the lines that the second text has in addition to the first."""
     at = next((at for at, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(before))
     more = len(after) - len(before)
     assert before[:at] + before[at:] == after[:at] + after[at + more :]

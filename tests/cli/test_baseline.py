@@ -1,4 +1,4 @@
-"""Findings that a team lives with for now: what the baseline lets stand, and what it does not."""
+"""Findings that a team accepts for now: what the baseline hides, and what it does not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_a_baseline_lists_is_let_stand(lint, tree):
     assert entry == {"rule": "IPL101", "path": "a.py", "function": "f", "content": "y += 1", "count": 1}
 
 
-def test_what_is_new_is_told(lint, tree):
+def test_what_is_new_is_reported(lint, tree):
     lint("--write-baseline", "known.json", ".")
     (tree / "a.py").write_text(program_of("f", "new", "g"))
     ran = lint("--baseline", "known.json", "--output-format=concise", ".")
@@ -50,7 +50,7 @@ def test_edits_elsewhere_in_the_file_leave_it_in_force(lint, tree):
     assert [line.split(":")[1] for line in ran.out.splitlines() if "[IPL" in line] == ["8"]
 
 
-def test_entries_that_match_nothing_are_told_and_taken_out_on_request(lint, tree):
+def test_entries_that_match_nothing_are_reported_and_taken_out_on_request(lint, tree):
     lint("--write-baseline", "known.json", ".")
     (tree / "a.py").write_text(program_of("g"))
     ran = lint("--baseline", "known.json", ".")
@@ -75,7 +75,7 @@ def test_of_files_that_were_not_checked_nothing_is_said_and_nothing_lost(lint, t
     assert lint("--baseline", "known.json", ".") == (0, "All checks passed! (2 more in the baseline)\n", "")
 
 
-def test_a_file_that_is_gone_is_told(lint, tree):
+def test_a_file_that_is_gone_is_reported(lint, tree):
     lint("--write-baseline", "known.json", ".")
     (tree / "a.py").unlink()
     assert lint("--baseline", "known.json", ".").err.count("in a.py") == 2

@@ -4,22 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.config.resolve import Scope
-from inplace_lint.config.selection import Known, codes_of
+from inplace_lint.config.resolve import SettingsResolver
+from inplace_lint.config.selection import RuleInfo, codes_of
 from inplace_lint.config.settings import settings_at, settings_in, settings_of_text
 from inplace_lint.core.errors import ConfigError
 
 KNOWN = (
-    Known("IPL101", "modified-after-save"),
-    Known("IPL102", "inplace-activation-after-save"),
-    Known("IPL201", "leaf-write"),
-    Known("IPL501", "inplace-in-forward", default=False),
+    RuleInfo("IPL101", "modified-after-save"),
+    RuleInfo("IPL102", "inplace-activation-after-save"),
+    RuleInfo("IPL201", "leaf-write"),
+    RuleInfo("IPL501", "inplace-in-forward", default=False),
 )
 ON = {"IPL101", "IPL102", "IPL201"}
 
 
-def scope(**chosen: object) -> Scope:
-    return Scope(chosen, KNOWN)
+def resolver(**chosen: object) -> SettingsResolver:
+    return SettingsResolver(chosen, KNOWN)
 
 
 def write(path: Path, text: str) -> None:
@@ -50,7 +50,7 @@ paddle-version = "3.3"
 "tests/*" = ["IPL201"]
 """,
     )
-    settings = scope().settings_of(tmp_path / "a.py")
+    settings = resolver().settings_of(tmp_path / "a.py")
     assert settings.root == tmp_path
     assert (settings.select, settings.extend_select, settings.ignore) == (("IPL1",), ("leaf-write",), ("IPL102",))
     assert (settings.exclude, settings.output_format, settings.color) == (("vendored",), "concise", "never")
@@ -93,7 +93,7 @@ paddle-version = "3.3"
 def test_what_is_wrong_is_named_with_its_place_and_the_nearest_right_word(tmp_path, text, message):
     write(tmp_path / "pyproject.toml", f"\n[tool.inplace-lint]\n{text}\n")
     with pytest.raises(ConfigError) as caught:
-        scope().settings_of(tmp_path)
+        resolver().settings_of(tmp_path)
     assert str(caught.value) == message.format(file=tmp_path / "pyproject.toml")
 
 
@@ -116,7 +116,7 @@ def test_a_table_under_another_name_is_no_table_that_is_silently_passed_over(tmp
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, name):
     head = "[tool.inplace-lint]\n" if name == "pyproject.toml" else ""
     (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + f"{head}jobs = 3\n".encode())
-    assert scope().settings_of(tmp_path).jobs == 3
+    assert resolver().settings_of(tmp_path).jobs == 3
 
 
 def test_a_file_that_is_not_toml_is_an_error_when_it_speaks_of_us(tmp_path):
@@ -131,21 +131,21 @@ def test_the_nearest_configuration_wins_alone(tmp_path):
     write(tmp_path / "pyproject.toml", '[tool.inplace-lint]\nignore = ["IPL1"]\n')
     write(tmp_path / "pkg/inplace-lint.toml", 'select = ["IPL2"]\n')
     write(tmp_path / "pkg/sub/pyproject.toml", "[tool.ruff]\n")
-    assert scope().codes_of(tmp_path / "a.py") == {"IPL201"} | (ON - {"IPL101", "IPL102"})
-    assert scope().codes_of(tmp_path / "pkg/sub/a.py") == {"IPL201"}
-    assert scope().settings_of(tmp_path / "pkg/sub/a.py").root == tmp_path / "pkg"
+    assert resolver().codes_of(tmp_path / "a.py") == {"IPL201"} | (ON - {"IPL101", "IPL102"})
+    assert resolver().codes_of(tmp_path / "pkg/sub/a.py") == {"IPL201"}
+    assert resolver().settings_of(tmp_path / "pkg/sub/a.py").root == tmp_path / "pkg"
 
 
 def test_of_three_files_in_a_folder_the_hidden_one_wins(tmp_path):
     for name, jobs in ((".inplace-lint.toml", 1), ("inplace-lint.toml", 2)):
         write(tmp_path / name, f"jobs = {jobs}\n")
     write(tmp_path / "pyproject.toml", "[tool.inplace-lint]\njobs = 3\n")
-    assert scope().settings_of(tmp_path).jobs == 1
+    assert resolver().settings_of(tmp_path).jobs == 1
 
 
 def test_the_command_line_goes_over_the_file_and_adds_to_ignore(tmp_path):
     write(tmp_path / "inplace-lint.toml", 'select = ["ALL"]\nignore = ["IPL102"]\njobs = 2\n')
-    chosen = scope(select=("IPL1", "IPL2"), ignore=("leaf-write",), jobs=None, exit_zero=False)
+    chosen = resolver(select=("IPL1", "IPL2"), ignore=("leaf-write",), jobs=None, exit_zero=False)
     assert chosen.codes_of(tmp_path / "a.py") == {"IPL101"}
     assert chosen.settings_of(tmp_path).jobs == 2
 
@@ -168,7 +168,7 @@ def test_the_command_line_goes_over_the_file_and_adds_to_ignore(tmp_path):
 )
 def test_the_more_specific_selector_decides(tmp_path, select, extend, ignore, codes):
     write(tmp_path / "inplace-lint.toml", "")
-    assert scope(select=select, extend_select=extend, ignore=ignore).codes_of(tmp_path / "a.py") == codes
+    assert resolver(select=select, extend_select=extend, ignore=ignore).codes_of(tmp_path / "a.py") == codes
 
 
 @pytest.mark.parametrize("word", ["IPL9", "E501", "", "leaf"])
@@ -179,9 +179,9 @@ def test_a_selector_that_names_no_rule_is_an_error(word):
 
 def test_rules_are_ignored_by_file(tmp_path):
     write(tmp_path / "inplace-lint.toml", 'per-file-ignores = { "tests/*" = ["IPL1"], "b.py" = ["leaf-write"] }\n')
-    assert scope().codes_of(tmp_path / "a.py") == ON
-    assert scope().codes_of(tmp_path / "tests/a.py") == {"IPL201"}
-    assert scope().codes_of(tmp_path / "tests/b.py") == set()
+    assert resolver().codes_of(tmp_path / "a.py") == ON
+    assert resolver().codes_of(tmp_path / "tests/a.py") == {"IPL201"}
+    assert resolver().codes_of(tmp_path / "tests/b.py") == set()
 
 
 def test_nesting_that_no_parser_follows_is_no_toml(tmp_path):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
 import pytest
+
+from tests.cli.forked import ROOT
 
 RESIDUAL = """\
 import torch
@@ -30,19 +34,44 @@ TORCH = {
 }
 
 
-def traceback_of(folder, source: str, name: str = "train.py") -> str:
-    (folder / name).write_text(source)
-    ran = subprocess.run([sys.executable, name], cwd=folder, capture_output=True, text=True, check=False)
-    assert ran.returncode == 1, ran.stderr
-    return ran.stderr
+@pytest.fixture(scope="module")
+def children() -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    """Start one process a framework, of which a program is a fork."""
+    started: dict[str, subprocess.Popen[str]] = {}
+
+    def child(framework: str) -> subprocess.Popen[str]:
+        if framework not in started:
+            command = [sys.executable, "-m", "tests.cli.raising", framework]
+            started[framework] = subprocess.Popen(
+                command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        return started[framework]
+
+    yield child
+    for process in started.values():
+        process.communicate()
+
+
+@pytest.fixture
+def traceback_of(folder, children) -> Callable[..., str]:
+    def of(source: str, name: str = "train.py") -> str:
+        (folder / name).write_text(source)
+        process = children("paddle" if "import paddle" in source else "torch")
+        process.stdin.write(f"{folder / name}\n")
+        process.stdin.flush()
+        text = json.loads(process.stdout.readline())
+        assert "Traceback (most recent call last):" in text
+        return text
+
+    return of
 
 
 def explained(lint, text: str, *paths: str):
     return lint("explain", *paths, stdin=text.encode())
 
 
-def test_a_stale_save_is_told_in_plain_words(lint, folder):
-    ran = explained(lint, traceback_of(folder, RESIDUAL.format("")))
+def test_a_stale_save_is_reported_in_plain_words(lint, folder, traceback_of):
+    ran = explained(lint, traceback_of(RESIDUAL.format("")))
     assert ran.status == 0
     assert ran.out == (
         "PyTorch kept the result of `Relu`, of shape [2, 3], during the forward pass, "
@@ -54,8 +83,8 @@ def test_a_stale_save_is_told_in_plain_words(lint, folder):
     )
 
 
-def test_of_a_project_the_lines_that_fit_are_named(lint, folder):
-    text = traceback_of(folder, RESIDUAL.format(""))
+def test_of_a_project_the_lines_that_fit_are_named(lint, folder, traceback_of):
+    text = traceback_of(RESIDUAL.format(""))
     (folder / "other.py").write_text(RESIDUAL.format("").replace("F.relu", "torch.exp"))
     ran = explained(lint, text, ".")
     assert ran.status == 0
@@ -64,37 +93,37 @@ def test_of_a_project_the_lines_that_fit_are_named(lint, folder):
     assert "other.py" not in ran.out  # that one is about `exp`
 
 
-def test_files_of_the_traceback_come_first(lint, folder):
+def test_files_of_the_traceback_come_first(lint, folder, traceback_of):
     (folder / "a.py").write_text(RESIDUAL.format(""))
-    ran = explained(lint, traceback_of(folder, RESIDUAL.format("")), ".")
+    ran = explained(lint, traceback_of(RESIDUAL.format("")), ".")
     assert ran.out.index("train.py:6") < ran.out.index("a.py:6")
 
 
-def test_anomaly_mode_names_the_line_that_kept_it(lint, folder):
+def test_anomaly_mode_names_the_line_that_kept_it(lint, folder, traceback_of):
     source = RESIDUAL.format("").replace("\nx = ", "\ntorch.autograd.set_detect_anomaly(True)\nx = ", 1)
-    ran = explained(lint, traceback_of(folder, source))
+    ran = explained(lint, traceback_of(source))
     assert f"kept by: {folder / 'train.py'}:6, in <module>\n" in ran.out
     assert f"raised at: {folder / 'train.py'}:10, in <module>\n" in ran.out
 
 
 @pytest.mark.parametrize("program", TORCH)
-def test_a_refused_write_is_told_with_its_rule(lint, folder, program):
+def test_a_refused_write_is_reported_with_its_rule(lint, folder, program, traceback_of):
     code, name = TORCH[program]
-    ran = explained(lint, traceback_of(folder, f"import torch\n{program}\n"))
+    ran = explained(lint, traceback_of(f"import torch\n{program}\n"))
     assert ran.out.startswith(f"PyTorch refused an in-place write ({name}): ")
     assert f"Rules about it: {code} (`inplace-lint rule {code}`).\n" in ran.out
 
 
 @pytest.mark.paddle
-def test_paddle_is_understood(lint, folder):
+def test_paddle_is_understood(lint, folder, traceback_of):
     source = (
         "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\ny = x.exp()\ny.add_(x)\ny.sum().backward()\n"
     )
-    ran = explained(lint, traceback_of(folder, source), "train.py")
+    ran = explained(lint, traceback_of(source), "train.py")
     assert ran.out.startswith("Paddle kept a tensor during the forward pass")
     assert "5 | y.add_(x)\n" in ran.out
     source = "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\nx.add_(x)\n"
-    ran = explained(lint, traceback_of(folder, source))
+    ran = explained(lint, traceback_of(source))
     assert "Rules about it: IPL201" in ran.out
 
 
@@ -106,7 +135,7 @@ def test_another_error_is_not_ours(lint):
     )
 
 
-def test_a_clean_project_says_that_nothing_fits(lint, folder, clean):
-    text = traceback_of(folder, RESIDUAL.format(""), "t.py")
+def test_a_clean_project_says_that_nothing_fits(lint, folder, clean, traceback_of):
+    text = traceback_of(RESIDUAL.format(""), "t.py")
     (folder / "c.py").write_text(clean)
     assert explained(lint, text, "c.py").out.endswith("\n\nNo finding in these paths fits.\n")

@@ -1,4 +1,4 @@
-"""What goes wrong around the tool ends in one line that names it, and leaves no file half written."""
+"""Failures around the tool end in one line that names them, and leave no file half written."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def test_two_runs_that_fix_at_once_leave_each_file_as_it_was_or_fixed(folder, bu
     fixed = buggy.replace("y.add_(1)", "y = y.add(1)")
     assert {path.read_text() for path in folder.glob("m*.py")} == {fixed}
     for number in range(3):
-        told = (folder / f"err{number}").read_text().splitlines()
-        assert all(line.endswith(": changed while it was checked; nothing was written") for line in told)
+        reported = (folder / f"err{number}").read_text().splitlines()
+        assert all(line.endswith(": changed while it was checked; nothing was written") for line in reported)
     assert not [path for path in folder.iterdir() if path.name.startswith((".new", "tmp"))]
 
 
@@ -142,7 +142,7 @@ def test_surroundings_that_are_not_there_change_nothing(lint, folder, buggy, set
     assert (folder / "a.py").read_text() == buggy.replace("y.add_(1)", "y = y.add(1)")
 
 
-def test_what_python_says_about_the_syntax_of_a_file_is_not_told(lint, folder):
+def test_what_python_says_about_the_syntax_of_a_file_is_not_reported(lint, folder):
     (folder / "a.py").write_text('import torch\nx = "\\d"\ny = 1if x else 2\nassert (x, "a")\nz = x is 1\n')
     for setting in ("default", "error"):
         assert lint("--no-cache", "a.py", PYTHONWARNINGS=setting)[::2] == (0, "")
@@ -186,7 +186,7 @@ def test_a_full_disk_leaves_files_as_they_are_and_counts_nothing_as_fixed(folder
 
 
 @linux
-def test_a_disk_that_is_really_full_is_told(folder, buggy):
+def test_a_disk_that_is_really_full_is_reported(folder, buggy):
     (folder / "a.py").write_text(buggy + "# " + "x" * 3000 + "\n")
     own = "mkdir disk && mount -t tmpfs -o size=4k none disk && cp a.py pyproject.toml disk && cd disk"
     if shell(folder, f"unshare -rm sh -c '{own}'")[0] != 0:
@@ -272,7 +272,7 @@ def test_a_cache_of_another_version_is_no_help_and_no_harm(lint, folder, buggy):
     other = folder / "other"
     shutil.copytree(Path(ROOT, "inplace_lint"), other / "inplace_lint", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(Path(ROOT, "rules"), other / "rules")
-    with (other / "inplace_lint" / "faults.py").open("a") as file:
+    with (other / "inplace_lint" / "driver" / "crashes.py").open("a") as file:
         file.write("# a line that another version has\n")
     want = lint("a.py", PYTHONPATH=str(other))
     assert "files taken from the cache" in lint("--statistics", "a.py", PYTHONPATH=str(other)).out
@@ -286,8 +286,8 @@ def test_runs_at_once_share_a_cache(lint, folder, buggy, clean):
         (folder / f"m{number:02}.py").write_text(buggy if number % 2 else clean)
     command = [sys.executable, "-m", "inplace_lint", "--output-format", "json", "."]
     running = [subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE) for _ in range(3)]
-    told = {process.communicate(timeout=120)[0].decode() for process in running}
-    assert told == {lint("--no-cache", "--output-format", "json", ".").out}
+    reported = {process.communicate(timeout=120)[0].decode() for process in running}
+    assert reported == {lint("--no-cache", "--output-format", "json", ".").out}
     assert "files taken from the cache: 12\n" in lint("--statistics", ".").out
     assert not list((folder / ".inplace_lint_cache").rglob(".new-*"))
 
@@ -335,7 +335,7 @@ def test_an_interrupt_of_workers_leaves_files_as_they_are(folder, buggy, fixing)
 
 
 def started(folder: Path, buggy: str, *words: str) -> subprocess.Popen[bytes]:
-    """Start a run of eight files in two processes, and give it when both are at work."""
+    """Start a run of eight files in two processes, and return it when both are at work."""
     functions = "".join(f"def f{at}(x):\n    x = x.exp()\n    x += {at}\n    return x\n\n\n" for at in range(150))
     for number in range(8):
         (folder / f"m{number}.py").write_text(buggy + functions)
@@ -426,7 +426,7 @@ def spread(folder: Path, folders: int, each: int, buggy: str) -> None:
 
 
 @posix
-def test_a_folder_too_deep_for_the_system_is_told(lint, folder, buggy):
+def test_a_folder_too_deep_for_the_system_is_reported(lint, folder, buggy):
     (folder / "a.py").write_text(buggy)
     assert shell(folder, "for i in {1..250}; do mkdir dddddddddddddddddddd; cd dddddddddddddddddddd; done; ls")[0] == 0
     ran = lint("--output-format", "concise", ".")

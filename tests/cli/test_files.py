@@ -72,7 +72,7 @@ def test_gitignore_files_count_with_the_deepest_deciding(tree):
     assert names(".") == ["a.py", "sub/keep_gen.py"]
 
 
-def test_what_git_is_told_for_this_clone_alone_counts_after_gitignore_files(tree):
+def test_what_git_is_reported_for_this_clone_alone_counts_after_gitignore_files(tree):
     tree("a.py", "b.py", "sub/c.py")
     Path(".git/info").mkdir(parents=True)
     Path(".git/info/exclude").write_text("b.py\nc.py\n", encoding="utf-8")
@@ -98,7 +98,7 @@ def test_a_line_of_a_gitignore_that_can_be_no_pattern_says_nothing_as_in_git(tre
 
 
 @pytest.mark.parametrize("kind", ["loop", "folder", pytest.param("locked", marks=UNPRIVILEGED)])
-def test_a_gitignore_that_cannot_be_read_is_told_once_and_leaves_nothing_out(tree, kind):
+def test_a_gitignore_that_cannot_be_read_is_reported_once_and_leaves_nothing_out(tree, kind):
     root = tree("pkg/a.py", "pkg/b.py")
     place = root / "pkg/.gitignore"
     if kind == "loop":
@@ -139,14 +139,14 @@ def test_links_to_folders_are_not_followed_so_that_loops_end(tree):
     assert found.troubles[0].startswith("pkg/self.py: too many levels of symbolic links")
 
 
-def test_a_link_to_nothing_is_told(tree):
+def test_a_link_to_nothing_is_reported(tree):
     root = tree("a.py")
     (root / "gone.py").symlink_to(root / "nowhere.py")
     (root / ".#a.py").symlink_to("user@host.1234")
     assert files.find([root], {}).troubles == ("gone.py: link to nothing",)
 
 
-def test_a_path_that_does_not_exist_is_told_and_ends_nothing(tree):
+def test_a_path_that_does_not_exist_is_reported_and_ends_nothing(tree):
     tree("a.py")
     found = files.find([Path("nope"), Path("a.py")], {})
     assert found.troubles == ("nope: no such file or directory",)
@@ -154,7 +154,7 @@ def test_a_path_that_does_not_exist_is_told_and_ends_nothing(tree):
 
 
 @UNPRIVILEGED
-def test_a_folder_without_permission_is_told(tree):
+def test_a_folder_without_permission_is_reported(tree):
     root = tree("a.py", "locked/b.py")
     (root / "locked").chmod(0)
     try:

@@ -1,4 +1,4 @@
-"""Time grows with what there is to read, and not with its square."""
+"""Time grows with the size of the input, and not with its square."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_an_interrupt_ends_with_130_and_leaves_no_process(folder, buggy):
         os.killpg(process.pid, 0)
 
 
-def test_a_syntax_error_is_told_in_the_words_of_python_at_the_place_that_it_names(lint, folder):
+def test_a_syntax_error_is_reported_in_the_words_of_python_at_the_place_that_it_names(lint, folder):
     (folder / "a.py").write_text("import torch\nx = (\n\ndef f(): pass\n")
     assert lint("--output-format=concise", ".").out.startswith("a.py:2:5: error[IPL902] '(' was never closed\n")
 
@@ -208,7 +208,7 @@ def test_odd_names_of_files_come_through_in_every_format(lint, folder, buggy, fo
 
 
 def named_in(form: str, out: str) -> list[str]:
-    """Give the file of each finding as a reader of the format has it."""
+    """Return the file of each finding as a reader of the format has it."""
     match form:
         case "json":
             return [Path(row["filename"]).name for row in json.loads(out)]

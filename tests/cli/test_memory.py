@@ -1,4 +1,4 @@
-"""What a process keeps of the files it has read: bounded, and of no influence on what is found."""
+"""What a process keeps of the files it has read is bounded, and does not influence the findings."""
 
 from __future__ import annotations
 

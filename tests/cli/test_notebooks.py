@@ -1,4 +1,4 @@
-"""Notebooks: one module of all code cells, magics blanked, places told by cell."""
+"""Notebooks: all code cells form one module, magics are blanked, places are in cells."""
 
 from __future__ import annotations
 

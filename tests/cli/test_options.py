@@ -22,7 +22,7 @@ ERROR = "error[IPL101]"
 
 @pytest.fixture
 def tree(folder, buggy, clean):
-    """Give a folder with two faulty files and a clean one."""
+    """Return a folder with two faulty files and a clean one."""
     for name, text in (("a.py", buggy), ("tests/b.py", buggy), ("c.py", clean)):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
@@ -320,7 +320,7 @@ class Net(torch.nn.Module):
         (("--select", "ALL", "--per-file-ignores", "*.py:IPL501"), {"IPL303"}),
     ],
 )
-def test_opinions_are_told_to_who_asks_and_never_fail_a_run(lint, folder, words, codes):
+def test_opinions_are_reported_to_who_asks_and_never_fail_a_run(lint, folder, words, codes):
     (folder / "a.py").write_text(OPINIONS)
     for _ in range(2):  # the second is answered by the cache
         ran = lint(*words, "--output-format=concise", ".")

@@ -1,4 +1,6 @@
-"""What may not be read or written is one line, for whoever has no right to it: the superuser lays his down first."""
+"""
+A file or folder that may not be read or written is reported in one line; tests that run as root drop their rights.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def unprivileged(folder: Path, *words: str) -> tuple[int, str, list[str]]:
-    """Run the tool so that the rights of files count: its status, output and lines of errors."""
+    """Run the tool without the rights of root; return its status, output and lines of errors."""
     dropped = ["setpriv", "--bounding-set", RIGHTS, "--inh-caps", RIGHTS] if os.geteuid() == 0 else []
     done = subprocess.run(
         [*dropped, sys.executable, "-m", "inplace_lint", "--output-format", "concise", *words],
@@ -37,7 +39,7 @@ def unprivileged(folder: Path, *words: str) -> tuple[int, str, list[str]]:
 
 @contextmanager
 def closed(*paths: Path, to: int = 0) -> Iterator[None]:
-    """Take the rights to some paths away for a while."""
+    """Remove the permissions of some paths inside a `with` block."""
     kept = {path: path.stat().st_mode for path in paths}
     for path in paths:
         path.chmod(to)
@@ -48,7 +50,7 @@ def closed(*paths: Path, to: int = 0) -> Iterator[None]:
             path.chmod(mode)
 
 
-def test_what_may_not_be_read_is_told_and_the_rest_is_checked(folder, buggy):
+def test_what_may_not_be_read_is_reported_and_the_rest_is_checked(folder, buggy):
     for name in ("bad.py", "locked/a.py", "secret.py", "pkg/b.py"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(buggy)
@@ -95,7 +97,7 @@ def test_a_cache_that_may_not_be_read_is_done_without(folder, buggy):
 
 
 @pytest.mark.parametrize(("place", "mode"), [("a.py", 0o400), (".", 0o500)])
-def test_a_fix_that_may_not_be_written_is_told_and_counted_as_none(folder, buggy, place, mode):
+def test_a_fix_that_may_not_be_written_is_reported_and_counted_as_none(folder, buggy, place, mode):
     (folder / "a.py").write_text(buggy)
     before = sorted(folder.iterdir())
     with closed(folder / place, to=mode):

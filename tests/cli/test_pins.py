@@ -1,4 +1,4 @@
-"""The version that a project asks for itself counts where no setting says another one."""
+"""The version that a project requires counts where no setting names one."""
 
 from __future__ import annotations
 

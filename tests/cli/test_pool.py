@@ -33,7 +33,7 @@ def test_a_killed_process_loses_one_task_and_no_other():
     assert dict(run_all(square_or_die, tasks, 2)) == {0: 9, 1: lost, 2: 16, 3: lost, 4: lost, 5: 25}
 
 
-def test_a_process_that_ends_by_itself_is_told_with_its_status():
+def test_a_process_that_ends_by_itself_is_reported_with_its_status():
     assert dict(run_all(leave, [7], 4)) == {0: Lost("ended with status 7")}
 
 

@@ -1,4 +1,4 @@
-"""Files of one project: what is said of a file does not depend on which other files were asked for."""
+"""Files of one project: the findings of a file do not depend on which other files are checked with it."""
 
 from __future__ import annotations
 
@@ -156,3 +156,13 @@ def test_a_file_of_constants_may_have_many_callers(folder, lint):
     for number in range(20):
         (folder / f"a{number:02}.py").write_text("import torch\nfrom shared import LIMIT\n\nprint(torch.ones(LIMIT))\n")
     assert lint(".") == (0, "All checks passed!\n", "")
+
+
+def test_findings_do_not_depend_on_how_a_process_hashes_strings(lint, folder):
+    """Other runs of these tests share one seed: they are forked from one process."""
+    for path in FIXTURES.glob("*.py"):
+        shutil.copy(path, folder)
+    words = ("--no-cache", "--output-format", "json", "-j", "1", ".")
+    one, other = (lint(*words, PYTHONHASHSEED=seed) for seed in ("1", "2"))
+    assert one == other
+    assert one.out.count('"code"') > 10

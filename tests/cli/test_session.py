@@ -15,11 +15,11 @@ def plan(tmp_path):
 
 
 @pytest.mark.parametrize("padding", [0, 50_000], ids=["in this process", "in others"])
-def test_a_crash_on_one_file_is_told_and_the_others_go_on(plan, buggy, padding):
+def test_a_crash_on_one_file_is_reported_and_the_others_go_on(plan, buggy, padding):
     # Text where bytes belong makes the check itself fail, as a bug would.
     tasks = [session.Task("a.py", "#" * padding), session.Task("b.py", buggy.encode())]
     outcome = session.check_all(tasks, plan, session.Outcome())
-    assert [line.partition(" (")[0] for line in outcome.troubles] == [
+    assert [line.partition(" (")[0] for line in outcome.failures] == [
         "a.py: internal error: TypeError: 'in <string>' requires string as left operand, not bytes"
     ]
     assert [(finding.code, finding.span.path, finding.span.line) for finding in outcome.findings] == [
@@ -57,7 +57,7 @@ def test_a_syntax_error_is_an_error_at_its_place(plan):
     outcome = session.check_all([session.Task("a.py", b"import torch\ndef f(:\n")], plan, session.Outcome())
     (finding,) = outcome.findings
     assert (finding.code, finding.severity, finding.span.line) == ("IPL902", Severity.ERROR, 2)
-    assert outcome.troubles == []
+    assert outcome.failures == []
 
 
 def test_the_packages_that_make_a_file_worth_a_parse_come_from_the_tables():

@@ -25,7 +25,7 @@ def git(folder, *words: str) -> str:
 
 @pytest.fixture
 def repository(folder):
-    """Give a repository with one old bug, on a branch of its own."""
+    """Return a repository with one old bug, on a branch of its own."""
     (folder / "net.py").write_text(OLD)
     git(folder, "init", "-q")
     git(folder, "add", "-A")
@@ -42,7 +42,7 @@ def since(lint, *words: str, ref: str = "main"):
     return lint("--output-format=concise", "--no-cache", "--since", ref, *words)
 
 
-def test_old_bugs_are_left_out_and_new_ones_told(lint, repository):
+def test_old_bugs_are_left_out_and_new_ones_reported(lint, repository):
     assert since(lint, ".") == (0, "All checks passed!\n", "")
     (repository / "net.py").write_text(OLD.replace("z = x", "y *= 2\nz = x"))
     assert lines(since(lint, ".")) == ["5"]  # not committed
@@ -77,7 +77,7 @@ def test_it_works_below_the_top_of_the_repository(lint, repository):
     assert lines(since(lint, "sub")) == ["6"]
 
 
-def test_a_wrong_reference_and_a_folder_outside_of_git_are_told(lint, repository, tmp_path_factory):
+def test_a_wrong_reference_and_a_folder_outside_of_git_are_reported(lint, repository, tmp_path_factory):
     ran = since(lint, ".", ref="mian")
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.startswith("error: --since mian: git knows no such commit here")
@@ -92,7 +92,7 @@ def test_without_a_repository_git_says_so(lint, folder):
     assert ran.err.startswith("error: --since: not a git repository")
 
 
-def test_histories_without_a_common_commit_are_told(lint, repository):
+def test_histories_without_a_common_commit_are_reported(lint, repository):
     git(repository, "checkout", "-q", "--orphan", "other")
     git(repository, "commit", "-q", "-m", "other")
     ran = since(lint, ".")

@@ -93,11 +93,11 @@ w = torch.ones(2, requires_grad=True); w += 1  # inplace-lint: ignore[leaf-write
 """
 
 
-def test_a_comment_that_cannot_mean_a_rule_silences_nothing_and_is_told(lint, folder):
+def test_a_comment_that_cannot_mean_a_rule_silences_nothing_and_is_reported(lint, folder):
     (folder / "a.py").write_text(WRONG)
     rows = [line.split(": ", 1) for line in lint("--output-format=pylint", "a.py").out.splitlines()]
-    told = [(int(place.split(":")[1]), text) for place, text in rows if "[IPL901]" in text]
-    assert told == [
+    reported = [(int(place.split(":")[1]), text) for place, text in rows if "[IPL901]" in text]
+    assert reported == [
         (4, "[IPL901] `IPL2O1` names no rule, and silences nothing"),
         (5, "[IPL901] `IPL2` names no rule, and silences nothing"),
         (6, "[IPL901] this comment has no `]`, and silences nothing"),
@@ -123,7 +123,7 @@ def test_of_a_list_only_what_silences_nothing_is_to_go(lint, folder):
         (("--ignore", "IPL1"), [5, 8]),
     ],
 )
-def test_a_comment_that_silences_nothing_is_told(lint, folder, words, lines):
+def test_a_comment_that_silences_nothing_is_reported(lint, folder, words, lines):
     (folder / "a.py").write_text(UNUSED)
     ran = lint("--output-format", "pylint", *words, "a.py")
     assert [line.split(":")[1] for line in ran.out.splitlines()] == [str(line) for line in lines]

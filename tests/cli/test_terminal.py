@@ -38,11 +38,7 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux
 def screen(
     folder: Path, width: int, *words: str, seen: list[str] | None = None, after: str = "", **environment: str
 ) -> tuple[str, str]:
-    """
-    Run the command in a terminal of that width; give what it shows, as text and with its colours.
-
-    `seen` gets every screen on the way there; `after` stands behind the words as the shell has it.
-    """
+    """Run the command in a terminal of that width; return what it shows, as text and with its colours."""
     name = f"lint{uuid.uuid4().hex}"
     tmux = ["tmux", "-L", name, "-u", "-f", os.devnull]
     given = {"PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", **environment}

@@ -13,7 +13,7 @@ import pytest
 
 from fixtures.record import PROGRAMS, framework_of, record_of
 from inplace_lint.core.finding import Severity
-from tests.fix.mending import fixed
+from tests.fix import mending
 from tests.pages.conftest import real
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
 from tests.pages.real import Real
@@ -28,8 +28,13 @@ def _parameter(example: Example):
 
 
 @cache
-def safely_fixed(program: str):
-    return fixed(program, unsafe=False)
+def fixed(program: str) -> mending.Fixed:
+    return mending.fixed(program)
+
+
+@cache
+def safely_fixed(program: str) -> mending.Fixed:
+    return mending.fixed(program, unsafe=False)
 
 
 def _run(example: Example, text: str, real: Callable[[str], Real], folder: Path):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from inplace_lint.driver.analyze_file import Options, check_file
+from tests.frontend.test_front_ends import both
 from tests.fuzz.syntax import damaged, module
-from tests.lower.test_front_ends import both
 
 FEW, MANY = 60, 4_000
 SECONDS = 20.0  # of the processor: a file of this length takes a tenth of one

@@ -20,7 +20,6 @@ from tests.pages.examples import ROOT
 
 PACKAGE = ROOT / "inplace_lint"
 _HOLE = re.compile(r"\{\w+\}")
-_ENGINE = {"check.py", "judging.py", "__init__.py"}  # of inplace_lint/rules: they speak no word of their own
 _SHOWN = {"message", "label", "help"}
 _FIXES = {"Plan", "Fix"}
 _NAMED = {"what", "verb", "subject", "cure"}
@@ -28,21 +27,20 @@ _NAMED = {"what", "verb", "subject", "cure"}
 
 def of_rules() -> Iterator[tuple[str, ...]]:
     """Give each text of the rules as its alternatives, in which a hole is `{}`."""
-    for path in sorted((PACKAGE / "rules").glob("*.py")):
-        if path.name not in _ENGINE:
-            yield from (forms(node) for node in _strings(path) if _reads_like_words(node))
+    for path in sorted((PACKAGE / "rules").rglob("*.py")):
+        yield from (forms(node) for node in _strings(path) if _reads_like_words(node))
 
 
 def of_assumptions() -> Iterator[tuple[str, ...]]:
     """Give each sentence that the interpreter assumes."""
-    for path in sorted([*(PACKAGE / "interp").glob("*.py"), *(PACKAGE / "domain").glob("*.py")]):
+    for path in sorted(path for folder in ("domain", "interp") for path in (PACKAGE / folder).rglob("*.py")):
         yield from (forms(node) for node in _strings(path) if _reads_like_words(node))
 
 
 def of_reports() -> Iterator[tuple[str, ...]]:
     """Give what is said around findings, and findings that no rule makes."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.parent.name == "child":
+        if path.is_relative_to(PACKAGE / "live" / "child"):
             continue  # what runs beside a user's program speaks to the tool, not to people
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _is_say(node.func):
@@ -60,7 +58,7 @@ def of_fixes() -> Iterator[tuple[str, ...]]:
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef):
                 yield from (forms(node) for node in _sentences(function, path.name))
-    yield from (forms(node) for node in _strings(PACKAGE / "mend" / "rounds.py") if _reads_like_words(node))
+    yield from (forms(node) for node in _strings(PACKAGE / "fix" / "apply" / "rounds.py") if _reads_like_words(node))
 
 
 def spelled() -> str:
@@ -135,7 +133,7 @@ def _strings(path: Path) -> Iterator[ast.expr]:
         match node:
             case ast.Expr(value=ast.Constant()) | ast.Compare() | ast.MatchValue() | ast.Subscript():
                 continue
-            case ast.Tuple() if path.parent.name != "rules":
+            case ast.Tuple() if not path.is_relative_to(PACKAGE / "rules"):
                 continue  # keys of symbols: ("attr", value, "name")
             case ast.Dict():
                 pending.extend(node.values)

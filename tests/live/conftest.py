@@ -14,7 +14,7 @@ from textwrap import dedent
 import pytest
 
 from inplace_lint.core.finding import Finding
-from inplace_lint.live.events import judged
+from inplace_lint.live.events import findings_in
 from inplace_lint.live.record import record_of
 from tests.live.proving import Prover
 
@@ -98,7 +98,7 @@ class Warm:
         self._child.stdin.write(f"{program}\n")
         self._child.stdin.flush()
         answer = json.loads(self._child.stdout.readline())
-        return Watched(judged([record_of(record) for record in answer["records"]]).findings, answer["error"])
+        return Watched(findings_in([record_of(record) for record in answer["records"]]).findings, answer["error"])
 
     def stop(self) -> None:
         self._child.kill()

@@ -1,16 +1,14 @@
-"""Programs for `--confirm`: written to a folder, checked, and put to the proof by one warm process for many of them."""
+"""Programs for `--confirm`: written to a folder, checked, and confirmed by one warm process for many of them."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.cli import forked
 
 # A class whose forward breaks backward; each test adds what is to be run.
 BLOCK = """\
@@ -65,18 +63,10 @@ class Prover:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3"}
+        return {**forked.usual_environment(), "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3"}
 
     def run(self, *words: str, is_json: bool = True) -> Proved:
         form = ("--output-format", "json") if is_json else ()
-        done = subprocess.run(
-            self.command("--confirm", *form, *words),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=1500,
-            check=False,
-            env=self.environment,
-        )
-        rows = json.loads(done.stdout) if is_json and done.stdout else []
-        return Proved(done.returncode, done.stderr, done.stdout, rows)
+        done = forked.run(self.command("--confirm", *form, *words)[3:], self.folder, self.environment)
+        rows = json.loads(done.out) if is_json and done.out else []
+        return Proved(done.status, done.err, done.out, rows)

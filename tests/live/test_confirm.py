@@ -14,7 +14,7 @@ HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\
 
 
 def one(prover, source: str, *words: str) -> tuple[str, str]:
-    """Give the verdict on the one finding of a program, and its reason."""
+    """Return the verdict on the one finding of a program, and its reason."""
     prover.write(source)
     proved = prover.run(*words)
     assert len(proved.rows) == 1, proved
@@ -139,7 +139,7 @@ def test_a_write_that_nobody_counts_is_confirmed(prover):
     assert re.fullmatch(rf"{cause} is \S+ and should be \S+, by `step\(\)`", reason)
 
 
-def test_numbers_tell_of_an_alias(prover):
+def test_numbers_prove_an_alias(prover):
     source = HEAD + (
         "class Net(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n"
         "        self.relu = nn.ReLU(inplace=True)\n        self.lin = nn.Linear(dim, dim)\n\n"
@@ -169,13 +169,13 @@ def test_what_cannot_be_made_up_could_not_run(prover):
     assert reason.startswith("`pool()`: ")
 
 
-def test_an_import_that_fails_is_told(prover):
+def test_an_import_that_fails_is_reported(prover):
     verdict, reason = one(prover, "import no_such_package_at_all\n" + BLOCK)
     assert verdict == "could not run"
     assert "ModuleNotFoundError: No module named 'no_such_package_at_all'" in reason
 
 
-def test_an_interpreter_without_torch_is_told(prover):
+def test_an_interpreter_without_torch_is_reported(prover):
     python = prover.folder / "python"
     python.write_text('#!/bin/sh\nexec python3 -I -S "$@"\n')
     python.chmod(0o755)

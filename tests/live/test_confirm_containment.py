@@ -64,7 +64,7 @@ def test_a_program_that_ends_says_so(run):
     assert (ran.problem, ran.printed) == ("", "hello\n")
 
 
-def test_an_error_is_told_with_its_line(run):
+def test_an_error_is_reported_with_its_line(run):
     assert run("x = 1\nraise ValueError('wrong')\n").problem == "ValueError: wrong (program.py:2)"
 
 
@@ -72,7 +72,7 @@ def test_leaving_is_no_harm(run):
     assert run("import sys\nsys.exit(3)\n").problem == "SystemExit: 3 (program.py:2)"
 
 
-def test_leaving_at_once_is_told(run):
+def test_leaving_at_once_is_reported(run):
     assert run("import os\nos._exit(7)\n").problem == "ended with status 7 before it was done"
 
 
@@ -104,7 +104,7 @@ def test_memory_of_all_processes_counts(run):
     assert run(source, memory=300).problem == "used more than 300 MB of memory"
 
 
-def test_a_crash_is_told_by_its_signal(run):
+def test_a_crash_is_reported_by_its_signal(run):
     assert run("import ctypes\nctypes.string_at(0)\n").problem == "killed by SIGSEGV"
 
 
@@ -138,7 +138,7 @@ def test_a_program_that_kills_its_guard_harms_only_itself(run):
     assert run("x = 1\n").problem == ""
 
 
-def test_an_interpreter_without_the_framework_is_told(tmp_path):
+def test_an_interpreter_without_the_framework_is_reported(tmp_path):
     empty = tmp_path / "python"
     empty.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
     empty.chmod(0o755)

@@ -27,9 +27,9 @@ if libc.mmap(None, 200 << 30, 0, 0x4022, -1, 0) in (None, ctypes.c_void_p(-1).va
 # PyTorch for CPUs alone takes a device that is not there until something is made on it.
 STARTS = """\
 import torch
-from inplace_lint.live.child.watch.manager import Watching
+from inplace_lint.live.child.watch.manager import WatchManager
 torch.set_default_device("cuda")
-watching = Watching(lambda record: None)
+watching = WatchManager(lambda record: None)
 watching.start()
 watching.stop()
 """
@@ -64,7 +64,7 @@ def test_watching_makes_nothing_on_the_default_device():
 
 
 def _order(path, *, seconds, memory):
-    """Give the order to call `step` of a program on the GPU."""
+    """Return the order to call `step` of a program on the GPU."""
     return {
         "framework": "torch",
         "path": str(path),

@@ -25,7 +25,7 @@ NEEDS_A_TABLE = HEAD + (
         ("import no_such_package_at_all\n" + BLOCK, (), "`Block()`：导入它：ModuleNotFoundError: No module named"),
     ],
 )
-def test_a_reason_is_told_in_chinese(prover, source, words, said):
+def test_a_reason_is_reported_in_chinese(prover, source, words, said):
     prover.write(source)
     done = prover.run("--lang", "zh", "--output-format", "full", *words, is_json=False)
     assert f"{said}" in done.out, done.out

@@ -8,14 +8,38 @@ import pytest
 
 from inplace_lint.core.finding import Certainty, Finding, Proof, Related, Role, Severity
 from inplace_lint.core.span import Span
+from inplace_lint.live.confirm import confirm
 from inplace_lint.live.confirm.confirm import Asked, confirmed
+from inplace_lint.live.warm import Warm
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 
 
+@pytest.fixture(scope="module")
+def torch_process():
+    """Start one process with torch for all findings, each of which is proved in a fork of it."""
+    process = Warm(sys.executable, "torch")
+    yield process
+    process.stop()
+
+
+class Lent:
+    """A warm process that stays warm when one who uses it is done."""
+
+    def __init__(self, process: Warm) -> None:
+        self._process = process
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._process, name)
+
+    def stop(self) -> None:
+        """Leave the process to the next test."""
+
+
 @pytest.fixture
-def verdict(tmp_path):
-    """Give the verdict on a made-up finding: a write at one text of a program, a save at another."""
+def verdict(tmp_path, torch_process, monkeypatch):
+    """Return the verdict on a made-up finding: a write at one text of a program, a save at another."""
+    monkeypatch.setattr(confirm, "Warm", lambda *_words: Lent(torch_process))
 
     def of(source: str, write: str, save: str = "", certainty: Certainty = Certainty.ALWAYS, code: str = "IPL101"):
         path = tmp_path / "program.py"

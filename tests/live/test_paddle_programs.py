@@ -244,13 +244,13 @@ def run(child, folder, body):
 
 
 @case(RAISING)
-def test_what_backward_would_raise_is_told_and_the_run_goes_on(paddle_child, tmp_path, body, expected):
+def test_what_backward_would_raise_is_reported_and_the_run_goes_on(paddle_child, tmp_path, body, expected):
     watched = run(paddle_child, tmp_path, body)
     assert (watched.codes, watched.error) == (expected, "")
 
 
 @case(REFUSED)
-def test_what_the_framework_refuses_is_told(paddle_child, tmp_path, body, expected):
+def test_what_the_framework_refuses_is_reported(paddle_child, tmp_path, body, expected):
     watched = run(paddle_child, tmp_path, body)
     assert watched.codes == expected, watched.error
     assert watched.error
@@ -264,7 +264,7 @@ def test_what_goes_unnoticed_is_a_warning(paddle_child, tmp_path, body, expected
 
 
 @pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in CLEAN.items()])
-def test_nothing_is_said_of_a_healthy_program(paddle_child, tmp_path, body):
+def test_nothing_is_found_in_a_healthy_program(paddle_child, tmp_path, body):
     watched = run(paddle_child, tmp_path, body)
     assert (watched.codes, watched.error) == ([], "")
 

@@ -52,7 +52,7 @@ def watched(paddle_child, tmp_path):
         ("lambda t: t * scale[1:]", "scale[1] = 9.0"),
     ],
 )
-def test_what_runs_again_on_other_values_is_told(watched, mode, function, write):
+def test_what_runs_again_on_other_values_is_reported(watched, mode, function, write):
     function = function.replace("t * scale[1:]", "t[:, 1:] * scale[1:]")
     seen = watched(f"y = recompute({function}, h, {mode})\n{write}\ny.sum().backward()\n")
     assert (seen.codes, seen.error) == ([("IPL402", AT + 2)], "")

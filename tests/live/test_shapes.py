@@ -1,4 +1,4 @@
-"""What errors ask for: each answer is a guess that can be made, whatever was tried and whatever the error says."""
+"""Corrections of inputs after errors: each can be made, whatever was tried and whatever the error says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from inplace_lint.live.child.synthesize.guesses import first_guesses, grown
-from inplace_lint.live.child.synthesize.shapes import Spec, mended
+from inplace_lint.live.child.synthesize.shapes import Spec, corrected
 
 ERRORS = (
     "Given groups=1, weight of size [4, 3, 3, 3], expected input[2, 8, 16, 16] to have 3 channels, but got 8 channels",
@@ -47,7 +47,7 @@ GUESSES = [
 @pytest.mark.parametrize("error", ERRORS)
 def test_every_answer_can_be_made(error):
     for guess in GUESSES:
-        for made in mended(guess, error):
+        for made in corrected(guess, error):
             assert len(made) == len(guess)
             assert all(size > 0 for spec in made for size in spec.shape), (guess, made)
 
@@ -67,13 +67,13 @@ def test_every_answer_can_be_made(error):
     ],
 )
 def test_an_error_is_answered(shape, error, wanted):
-    assert (Spec("float", wanted),) in list(mended((Spec("float", shape),), error))
+    assert (Spec("float", wanted),) in list(corrected((Spec("float", shape),), error))
 
 
 def test_one_of_two_images_gets_the_size_of_the_other():
     image, larger = Spec("float", (2, 8, 16, 16)), Spec("float", (2, 8, 32, 32))
     error = "Sizes of tensors must match except in dimension 1. Expected size 32 but got size 16 for tensor number 1"
-    assert list(mended((image, image), error))[:2] == [(image, larger), (larger, image)]
+    assert list(corrected((image, image), error))[:2] == [(image, larger), (larger, image)]
 
 
 @pytest.mark.parametrize("kind", ["conv2d", "conv3d", "conv1d", "linear", "embedding", ""])

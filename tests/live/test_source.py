@@ -1,4 +1,4 @@
-"""What stands at a position: with columns, without them, and on lines that are not ASCII."""
+"""The source text at a position: with columns, without them, and on lines that are not ASCII."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.checkpoint import c
 
 @pytest.fixture
 def watched(torch_child, tmp_path):
-    """Give the codes and lines of what is told of a program, lines counted after the imports."""
+    """Return the codes and lines of the findings in a program, lines counted after the imports."""
 
     def run(source: str) -> list[tuple[str, int]]:
         path = tmp_path / "program.py"
@@ -37,14 +37,14 @@ REENTRANT = pytest.mark.parametrize("reentrant", [True, False])
         ("lambda t: checkpoint(lambda s: s * shift, t, use_reentrant=True)", "shift.mul_(10)"),
     ],
 )
-def test_what_a_checkpointed_function_reads_again_is_told(watched, reentrant, function, write):
+def test_what_a_checkpointed_function_reads_again_is_reported(watched, reentrant, function, write):
     source = "shift = torch.ones(3)\nx = torch.ones(3, requires_grad=True)\n"
     call = f"y = checkpoint({function}, x * 1, use_reentrant={reentrant})\n"
     assert watched(f"{source}{call}{write}\ny.sum().backward()\n") == [("IPL402", 4)]
 
 
 @REENTRANT
-def test_a_function_that_changes_what_it_reads_is_told(watched, reentrant):
+def test_a_function_that_changes_what_it_reads_is_reported(watched, reentrant):
     source = f"""\
     calls = torch.zeros(())
     def inner(t):
@@ -57,7 +57,7 @@ def test_a_function_that_changes_what_it_reads_is_told(watched, reentrant):
 
 
 @REENTRANT
-def test_a_step_while_a_backward_is_pending_is_told(watched, reentrant):
+def test_a_step_while_a_backward_is_pending_is_reported(watched, reentrant):
     source = f"""\
     layer = nn.Linear(3, 3)
     optimizer = torch.optim.SGD(layer.parameters(), lr=1.0)
@@ -106,7 +106,7 @@ y.sum().backward()
 COMPILED = "@torch.compile(backend='aot_eager')\ndef f(x):\n    {}\n    return x\n"
 
 
-def test_what_compiled_code_alone_carries_out_is_told(watched):
+def test_what_compiled_code_alone_carries_out_is_reported(watched):
     source = COMPILED.format("x[1:] += x[:-1]\n    y = x[:1].expand(4, 4).mul_(2)\n    x[0].expand(4, 4).add_(y)")
     assert watched(source + "f(torch.ones(4, 4))\n") == [("IPL403", 3), ("IPL403", 4), ("IPL403", 5)]
 
@@ -141,6 +141,6 @@ def test_a_backward_through_other_memory_names_who_gave_it(torch_child, tmp_path
     assert "derivative for set_ is not implemented" in seen.error
 
 
-def test_a_saved_value_that_is_given_other_memory_is_told(watched):
+def test_a_saved_value_that_is_given_other_memory_is_reported(watched):
     source = "w = torch.ones(2, requires_grad=True)\nh = w.exp()\nk = h.sum()\nh.set_(torch.zeros(2))\nk.backward()\n"
     assert watched(source) == [("IPL101", 4)]

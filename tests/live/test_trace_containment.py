@@ -1,4 +1,4 @@
-"""What a watched program does to itself: it ends as it would without us, and what was seen by then is told."""
+"""What a watched program does to itself: it ends as it would without us, and what was seen by then is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ y = torch.ones(3, requires_grad=True).exp()
 y += 1
 y.sum().backward()
 """
-TOLD = [("IPL101", 4)]
+FOUND = [("IPL101", 4)]
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ TOLD = [("IPL101", 4)]
         ("torch.empty(10**15)", 1),
     ],
 )
-def test_a_program_ends_as_without_us_and_is_told_of(tracer, end, status):
+def test_a_program_ends_as_without_us_and_is_reported(tracer, end, status):
     traced = tracer.run(f"{BUG}{end}\n")
-    assert (traced.status, traced.codes) == (status, TOLD)
+    assert (traced.status, traced.codes) == (status, FOUND)
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of a terminal go to a group")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
-def test_a_program_that_loops_is_ended_by_a_signal_and_is_told_of(tracer, number, status):
+def test_a_program_that_loops_is_ended_by_a_signal_and_is_reported(tracer, number, status):
     program = tracer.write(f"{BUG}open('pid', 'w').write(str(os.getpid()))\nwhile True: pass\n")
     command = [sys.executable, "-m", "inplace_lint", "trace", "--python", sys.executable, program.name]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}

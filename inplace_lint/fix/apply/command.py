@@ -64,12 +64,14 @@ def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
     outcome.findings = tuple(
         replace(finding, fix=None) if name_of(finding) in rounds.refused else finding for finding in outcome.findings
     )
-    outcome.troubles.extend(f"{path}: {reason}" for path, reason in lost.items())
+    outcome.failures.extend(f"{path}: {reason}" for path, reason in lost.items())
     fixed = tuple(finding for finding in rounds.fixed if not lost.keys() & _edited(finding))
     if diff:
-        streams.put_bytes(b"".join(line for path, pair in sorted(changed.items()) for line in _difference(path, *pair)))
+        streams.write_bytes(
+            b"".join(line for path, pair in sorted(changed.items()) for line in _difference(path, *pair))
+        )
     elif is_stdin:
-        streams.put_bytes(next(iter(outcome.asked.values())))
+        streams.write_bytes(next(iter(outcome.requested.values())))
     silent = diff or settings.fix_only
     words = tuple(_words(rounds, fixed, settings, diff=diff))
     out = sys.stderr if is_stdin else sys.stdout

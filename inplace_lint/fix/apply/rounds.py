@@ -54,7 +54,7 @@ class Rounds:
 
     def run(self) -> None:
         """Go on until nothing changes any more."""
-        self.read = dict(self.before.asked)
+        self.read = dict(self.before.requested)
         since = 0  # how many fixes were applied when what was taken back had its last try
         for _ in range(_MOST_ROUNDS):
             batch = list(self._batch())
@@ -155,7 +155,7 @@ def _judged(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> dict[F
         elif not old and _counts(finding) and not _was_behind(finding, batch, moves.get(finding.span.path)):
             reason = f"it would bring {finding.code} in line {finding.span.line}: {finding.message}"
             blamed.update((one, reason) for one in _near(finding, batch) if one not in blamed)
-    for line in set(after.troubles) - set(before.troubles):
+    for line in set(after.failures) - set(before.failures):
         blamed.update((one, line) for one in batch if one not in blamed)
     return blamed
 

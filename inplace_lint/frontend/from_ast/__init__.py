@@ -1,6 +1,5 @@
 """
-Python's own `ast` to IR: the same IR, node for node, as from LibCST, nine times as fast.
+Builds the IR from `ast`: the only place that knows how Python's syntax maps to IR.
 
-What the running Python cannot parse, syntax newer than its own, is left to LibCST; so are positions and fixes, which
-ask for the text that `ast` drops. `tests/lower/test_front_ends.py` compares the two on the whole standard library.
+What the running Python cannot parse comes from LibCST (`from_cst`), converted to the same `ast`.
 """

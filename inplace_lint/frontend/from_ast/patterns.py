@@ -1,36 +1,42 @@
-"""Lowers the patterns of `match` of `ast`: as ordinary tests where they can be said so, else as unknowns."""
+"""Lowers the patterns of `match`: to ordinary tests where one says the same, otherwise to `Unknown`."""
 
 from __future__ import annotations
 
 import ast
 
-from inplace_lint.frontend import builders
 from inplace_lint.frontend.from_ast.expressions import expression, unknown
-from inplace_lint.frontend.numbering import Tally
+from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.ir import nodes as ir
 
 
-def pattern(tally: Tally, node: ast.pattern, subject: str) -> tuple[ir.Expr | None, tuple[str, ...]]:
-    """Give the test of a pattern over the name of the subject, None if it always matches, and the names it captures."""
+def pattern(numbering: Numbering, node: ast.pattern, subject: str) -> tuple[ir.Expr | None, tuple[str, ...]]:
+    """
+    Return the test of a pattern over the name of the subject, and the names that the pattern captures.
+
+    The test is None for a pattern that always matches; of alternatives, if one of them does.
+    """
     match node:
         case ast.MatchValue(value=value):
-            at = tally.at(node)
-            return ir.Compare(at, ir.Name(at, subject), ("==",), (expression(tally, value),)), ()
+            at = numbering.at(node)
+            return ir.Compare(at, ir.Name(at, subject), ("==",), (expression(numbering, value),)), ()
         case ast.MatchSingleton(value=constant):
-            at = tally.at(node)
+            at = numbering.at(node)
             return ir.Compare(at, ir.Name(at, subject), ("is",), (ir.Const(constant),)), ()
         case ast.MatchAs(pattern=None, name=name):
             return None, () if name is None else (name,)
         case ast.MatchAs(pattern=inner, name=name) if inner is not None:
-            test, binds = pattern(tally, inner, subject)
+            test, binds = pattern(numbering, inner, subject)
             return test, binds if name is None else (*binds, name)
         case ast.MatchOr(patterns=alternatives):
-            at = tally.at(node)
-            return builders.any_of(at, [pattern(tally, alternative, subject) for alternative in alternatives])
+            at = numbering.at(node)
+            found = [pattern(numbering, alternative, subject) for alternative in alternatives]
+            captured = tuple(dict.fromkeys(name for _, names in found for name in names))
+            tests = tuple(test for test, _ in found if test is not None)
+            return (ir.BoolOp(at, "or", tests) if len(tests) == len(found) else None), captured
         case ast.MatchClass(cls=cls, patterns=[], kwd_patterns=[]):
-            at = tally.at(node)
-            arguments = (ir.Name(at, subject), expression(tally, cls))
+            at = numbering.at(node)
+            arguments = (ir.Name(at, subject), expression(numbering, cls))
             return ir.Call(at, ir.Name(at, "isinstance"), arguments, ()), ()
         case _:
-            found = unknown(tally, node)
-            return found, found.writes
+            other = unknown(numbering, node)
+            return other, other.writes

@@ -1,4 +1,4 @@
-"""Which names a piece of `ast` reads and binds, where the IR does not say it."""
+"""The names that a piece of syntax reads and binds, for what becomes an `Unknown` of the IR."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 
 def names_in(node: ast.AST) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """List the names that an expression or a pattern reads, and those that it binds, each sorted."""
+    """Return the names that an expression or a pattern reads, and those that it binds, each sorted."""
     reads: set[str] = set()
     writes: set[str] = set()
     for inner in ast.walk(node):

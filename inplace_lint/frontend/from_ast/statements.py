@@ -1,4 +1,4 @@
-"""Lowers statements of `ast`."""
+"""Lowers statements."""
 
 from __future__ import annotations
 
@@ -7,164 +7,166 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from inplace_lint.frontend.from_ast import functions, patterns
-from inplace_lint.frontend.from_ast.expressions import each, expression, keyword, optional, unknown
-from inplace_lint.frontend.from_ast.operators import OPERATORS
-from inplace_lint.frontend.numbering import Tally
+from inplace_lint.frontend.from_ast.expressions import OPERATORS, each, expression, keyword, optional, unknown
+from inplace_lint.frontend.from_ast.newer import TryStar, TypeAlias
+from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.ir import nodes as ir
 
 Stmts = tuple[ir.Stmt, ...]
 
 
-def block(tally: Tally, nodes: Sequence[ast.stmt]) -> Stmts:
-    """Give the statements of a block."""
+def block(numbering: Numbering, nodes: Sequence[ast.stmt]) -> Stmts:
+    """Return the IR of the statements of a block."""
     found: list[ir.Stmt] = []
     for node in nodes:
         lowering = _STATEMENTS.get(type(node))
         if lowering is None:
-            found.append(unknown(tally, node))
+            found.append(unknown(numbering, node))
         else:
-            found.extend(lowering(tally, node))
+            found.extend(lowering(numbering, node))
     return tuple(found)
 
 
-def _expr(tally: Tally, node: ast.Expr) -> Stmts:
-    return (ir.ExprStmt(tally.at(node), expression(tally, node.value)),)
+def _expr(numbering: Numbering, node: ast.Expr) -> Stmts:
+    return (ir.ExprStmt(numbering.at(node), expression(numbering, node.value)),)
 
 
-def _assign(tally: Tally, node: ast.Assign) -> Stmts:
-    at = tally.at(node)
-    targets = each(tally, node.targets)
-    return (ir.Assign(at, targets, expression(tally, node.value)),)
+def _assign(numbering: Numbering, node: ast.Assign) -> Stmts:
+    at = numbering.at(node)
+    targets = each(numbering, node.targets)
+    return (ir.Assign(at, targets, expression(numbering, node.value)),)
 
 
-def _annotated(tally: Tally, node: ast.AnnAssign) -> Stmts:
-    at = tally.at(node)
-    target = expression(tally, node.target)
-    annotation = expression(tally, node.annotation)
-    return (ir.Declare(at, target, annotation, optional(tally, node.value)),)
+def _annotated(numbering: Numbering, node: ast.AnnAssign) -> Stmts:
+    at = numbering.at(node)
+    target = expression(numbering, node.target)
+    annotation = expression(numbering, node.annotation)
+    return (ir.Declare(at, target, annotation, optional(numbering, node.value)),)
 
 
-def _augmented(tally: Tally, node: ast.AugAssign) -> Stmts:
-    at = tally.at(node)
-    target = expression(tally, node.target)
-    return (ir.AugAssign(at, OPERATORS[type(node.op)], target, expression(tally, node.value)),)
+def _augmented(numbering: Numbering, node: ast.AugAssign) -> Stmts:
+    at = numbering.at(node)
+    target = expression(numbering, node.target)
+    return (ir.AugAssign(at, OPERATORS[type(node.op)], target, expression(numbering, node.value)),)
 
 
-def _delete(tally: Tally, node: ast.Delete) -> Stmts:
-    at = tally.at(node)
+def _delete(numbering: Numbering, node: ast.Delete) -> Stmts:
+    at = numbering.at(node)
     match node.targets:
         case [ast.Tuple(elts=inner)]:
-            return (ir.Delete(at, each(tally, inner)),)
+            return (ir.Delete(at, each(numbering, inner)),)
         case targets:
-            return (ir.Delete(at, each(tally, targets)),)
+            return (ir.Delete(at, each(numbering, targets)),)
 
 
-def _if(tally: Tally, node: ast.If) -> Stmts:
+def _if(numbering: Numbering, node: ast.If) -> Stmts:
     """Lower a chain of `elif` without recursing into it: chains can be long."""
     links: list[tuple[int, ir.Expr, Stmts]] = []
     rest: Sequence[ast.stmt] = [node]
     while len(rest) == 1 and isinstance(link := rest[0], ast.If):
-        at = tally.at(link)
-        links.append((at, expression(tally, link.test), block(tally, link.body)))
+        at = numbering.at(link)
+        links.append((at, expression(numbering, link.test), block(numbering, link.body)))
         rest = link.orelse
-    orelse = block(tally, rest)
+    orelse = block(numbering, rest)
     for at, test, body in reversed(links):
         orelse = (ir.If(at, test, body, orelse),)
     return orelse
 
 
-def _for(tally: Tally, node: ast.For | ast.AsyncFor) -> Stmts:
-    at = tally.at(node)
-    target = expression(tally, node.target)
-    iterable = expression(tally, node.iter)
-    return (ir.For(at, target, iterable, block(tally, node.body), block(tally, node.orelse)),)
+def _for(numbering: Numbering, node: ast.For | ast.AsyncFor) -> Stmts:
+    at = numbering.at(node)
+    target = expression(numbering, node.target)
+    iterable = expression(numbering, node.iter)
+    return (ir.For(at, target, iterable, block(numbering, node.body), block(numbering, node.orelse)),)
 
 
-def _while(tally: Tally, node: ast.While) -> Stmts:
-    at = tally.at(node)
-    test = expression(tally, node.test)
-    return (ir.While(at, test, block(tally, node.body), block(tally, node.orelse)),)
+def _while(numbering: Numbering, node: ast.While) -> Stmts:
+    at = numbering.at(node)
+    test = expression(numbering, node.test)
+    return (ir.While(at, test, block(numbering, node.body), block(numbering, node.orelse)),)
 
 
-def _with(tally: Tally, node: ast.With | ast.AsyncWith) -> Stmts:
-    at = tally.at(node)
-    items = [
-        ir.WithItem(expression(tally, item.context_expr), optional(tally, item.optional_vars)) for item in node.items
-    ]
-    return (ir.With(at, tuple(items), block(tally, node.body)),)
+def _with(numbering: Numbering, node: ast.With | ast.AsyncWith) -> Stmts:
+    at = numbering.at(node)
+    items: list[ir.WithItem] = []
+    for item in node.items:
+        context = expression(numbering, item.context_expr)
+        items.append(ir.WithItem(context, optional(numbering, item.optional_vars)))
+    return (ir.With(at, tuple(items), block(numbering, node.body)),)
 
 
-def _try(tally: Tally, node: Any) -> Stmts:  # noqa: ANN401 - `try`, and `try` with `except*` of Python 3.11
-    at = tally.at(node)
-    body = block(tally, node.body)
-    handlers = [
-        ir.Handler(optional(tally, handler.type), handler.name, block(tally, handler.body)) for handler in node.handlers
-    ]
-    return (ir.Try(at, body, tuple(handlers), block(tally, node.orelse), block(tally, node.finalbody)),)
+def _try(numbering: Numbering, node: Any) -> Stmts:  # noqa: ANN401 - `try`, and `try` with `except*` of Python 3.11
+    at = numbering.at(node)
+    body = block(numbering, node.body)
+    handlers: list[ir.Handler] = []
+    for one in node.handlers:
+        caught = optional(numbering, one.type)
+        handlers.append(ir.Handler(caught, one.name, block(numbering, one.body)))
+    return (ir.Try(at, body, tuple(handlers), block(numbering, node.orelse), block(numbering, node.finalbody)),)
 
 
-def _return(tally: Tally, node: ast.Return) -> Stmts:
-    return (ir.Return(tally.at(node), optional(tally, node.value)),)
+def _return(numbering: Numbering, node: ast.Return) -> Stmts:
+    return (ir.Return(numbering.at(node), optional(numbering, node.value)),)
 
 
-def _raise(tally: Tally, node: ast.Raise) -> Stmts:
-    return (ir.Raise(tally.at(node), optional(tally, node.exc)),)
+def _raise(numbering: Numbering, node: ast.Raise) -> Stmts:
+    return (ir.Raise(numbering.at(node), optional(numbering, node.exc)),)
 
 
-def _assert(tally: Tally, node: ast.Assert) -> Stmts:
-    return (ir.Assert(tally.at(node), expression(tally, node.test)),)
+def _assert(numbering: Numbering, node: ast.Assert) -> Stmts:
+    return (ir.Assert(numbering.at(node), expression(numbering, node.test)),)
 
 
-def _jump(_tally: Tally, node: ast.Pass | ast.Break | ast.Continue) -> Stmts:
+def _jump(_numbering: Numbering, node: ast.Pass | ast.Break | ast.Continue) -> Stmts:
     return (ir.Jump(type(node).__name__.lower()),)
 
 
-def _scope(_tally: Tally, node: ast.Global | ast.Nonlocal) -> Stmts:
+def _scope(_numbering: Numbering, node: ast.Global | ast.Nonlocal) -> Stmts:
     return (ir.Scope(type(node).__name__.lower(), tuple(node.names)),)
 
 
-def _import(tally: Tally, node: ast.Import) -> Stmts:
-    at = tally.at(node)
+def _import(numbering: Numbering, node: ast.Import) -> Stmts:
+    at = numbering.at(node)
     return tuple([ir.ImportName(at, alias.name, alias.asname) for alias in node.names])
 
 
-def _import_from(tally: Tally, node: ast.ImportFrom) -> Stmts:
+def _import_from(numbering: Numbering, node: ast.ImportFrom) -> Stmts:
     names = tuple([(alias.name, alias.asname) for alias in node.names])
-    return (ir.ImportFrom(tally.at(node), node.module or "", node.level, names),)
+    return (ir.ImportFrom(numbering.at(node), node.module or "", node.level, names),)
 
 
-def _function(tally: Tally, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Stmts:
-    return (functions.of_definition(tally, node),)
+def _function(numbering: Numbering, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Stmts:
+    return (functions.of_definition(numbering, node),)
 
 
-def _class(tally: Tally, node: ast.ClassDef) -> Stmts:
-    at = tally.at(node)
-    decorators = each(tally, node.decorator_list)
-    bases = each(tally, [base.value if isinstance(base, ast.Starred) else base for base in node.bases])
-    keywords = tuple([keyword(tally, one) for one in node.keywords])
-    tally.names.append(node.name)
-    body = block(tally, node.body)
-    tally.names.pop()
+def _class(numbering: Numbering, node: ast.ClassDef) -> Stmts:
+    at = numbering.at(node)
+    decorators = each(numbering, node.decorator_list)
+    bases = each(numbering, [base.value if isinstance(base, ast.Starred) else base for base in node.bases])
+    keywords = tuple([keyword(numbering, one) for one in node.keywords])
+    numbering.names.append(node.name)
+    body = block(numbering, node.body)
+    numbering.names.pop()
     return (ir.ClassDef(at, node.name, bases, keywords, body, decorators),)
 
 
-def _match(tally: Tally, node: ast.Match) -> Stmts:
-    at = tally.at(node)
-    subject = expression(tally, node.subject)
+def _match(numbering: Numbering, node: ast.Match) -> Stmts:
+    at = numbering.at(node)
+    subject = expression(numbering, node.subject)
     name = f"match@{at}"
     cases: list[ir.Case] = []
     for case in node.cases:
-        test, binds = patterns.pattern(tally, case.pattern, name)
-        guard = optional(tally, case.guard)
-        cases.append(ir.Case(test, binds, guard, block(tally, case.body)))
+        test, binds = patterns.pattern(numbering, case.pattern, name)
+        guard = optional(numbering, case.guard)
+        cases.append(ir.Case(test, binds, guard, block(numbering, case.body)))
     return (ir.Match(at, subject, name, tuple(cases)),)
 
 
-def _type_alias(tally: Tally, node: Any) -> Stmts:  # noqa: ANN401 - `type X = …` of Python 3.12
-    return (ir.Unknown(tally.at(node), "TypeAlias", (), (node.name.id,)),)
+def _type_alias(numbering: Numbering, node: Any) -> Stmts:  # noqa: ANN401 - `type X = …` of Python 3.12
+    return (ir.Unknown(numbering.at(node), "TypeAlias", (), (node.name.id,)),)
 
 
-_STATEMENTS: dict[type[ast.AST], Callable[[Tally, Any], Stmts]] = {
+_STATEMENTS: dict[type[ast.AST], Callable[[Numbering, Any], Stmts]] = {
     ast.Expr: _expr,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -191,8 +193,6 @@ _STATEMENTS: dict[type[ast.AST], Callable[[Tally, Any], Stmts]] = {
     ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class,
     ast.Match: _match,
+    TryStar: _try,
+    TypeAlias: _type_alias,
 }
-if hasattr(ast, "TryStar"):
-    _STATEMENTS[ast.TryStar] = _try
-if hasattr(ast, "TypeAlias"):
-    _STATEMENTS[ast.TypeAlias] = _type_alias

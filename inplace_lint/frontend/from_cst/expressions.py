@@ -1,324 +1,303 @@
-"""Lowers expressions."""
+"""Converts expressions of LibCST to `ast`."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar, cast
 
 import libcst as cst
 
-from inplace_lint.frontend.from_cst import functions
-from inplace_lint.frontend.from_cst.scopes import CONSTANTS, names_in
-from inplace_lint.frontend.numbering import Tally
-from inplace_lint.ir import nodes as ir
+from inplace_lint.frontend.from_ast.newer import TemplateStr
 
-BINARY: dict[type[cst.CSTNode], str] = {
-    cst.Add: "+",
-    cst.Subtract: "-",
-    cst.Multiply: "*",
-    cst.Divide: "/",
-    cst.FloorDivide: "//",
-    cst.Modulo: "%",
-    cst.Power: "**",
-    cst.MatrixMultiply: "@",
-    cst.BitAnd: "&",
-    cst.BitOr: "|",
-    cst.BitXor: "^",
-    cst.LeftShift: "<<",
-    cst.RightShift: ">>",
+Made = TypeVar("Made", bound=ast.AST)
+
+BINARY: Mapping[type[cst.CSTNode], type[ast.operator]] = {
+    cst.Add: ast.Add,
+    cst.Subtract: ast.Sub,
+    cst.Multiply: ast.Mult,
+    cst.Divide: ast.Div,
+    cst.FloorDivide: ast.FloorDiv,
+    cst.Modulo: ast.Mod,
+    cst.Power: ast.Pow,
+    cst.MatrixMultiply: ast.MatMult,
+    cst.BitAnd: ast.BitAnd,
+    cst.BitOr: ast.BitOr,
+    cst.BitXor: ast.BitXor,
+    cst.LeftShift: ast.LShift,
+    cst.RightShift: ast.RShift,
 }
-_UNARY: dict[type[cst.CSTNode], str] = {cst.Minus: "-", cst.Plus: "+", cst.BitInvert: "~", cst.Not: "not"}
-_COMPARE: dict[type[cst.CSTNode], str] = {
-    cst.Equal: "==",
-    cst.NotEqual: "!=",
-    cst.LessThan: "<",
-    cst.LessThanEqual: "<=",
-    cst.GreaterThan: ">",
-    cst.GreaterThanEqual: ">=",
-    cst.Is: "is",
-    cst.IsNot: "is not",
-    cst.In: "in",
-    cst.NotIn: "not in",
+_UNARY: Mapping[type[cst.CSTNode], type[ast.unaryop]] = {
+    cst.Minus: ast.USub,
+    cst.Plus: ast.UAdd,
+    cst.BitInvert: ast.Invert,
+    cst.Not: ast.Not,
 }
+_COMPARE: Mapping[type[cst.CSTNode], type[ast.cmpop]] = {
+    cst.Equal: ast.Eq,
+    cst.NotEqual: ast.NotEq,
+    cst.LessThan: ast.Lt,
+    cst.LessThanEqual: ast.LtE,
+    cst.GreaterThan: ast.Gt,
+    cst.GreaterThanEqual: ast.GtE,
+    cst.Is: ast.Is,
+    cst.IsNot: ast.IsNot,
+    cst.In: ast.In,
+    cst.NotIn: ast.NotIn,
+}
+CONSTANTS: Mapping[str, bool | None] = {"True": True, "False": False, "None": None}
+_CONVERSIONS = {None: -1, "s": 115, "r": 114, "a": 97}
+_LOAD = ast.Load()  # nothing asks whether an expression is a target: the statement says it
 _LONG = 19
 _QUOTES = frozenset("'\"")
 _TRIPLES = frozenset({"'''", '"""'})
 
 
-def expression(tally: Tally, node: cst.CSTNode) -> ir.Expr:
-    """Give the IR of an expression; what is not modelled becomes an `Unknown`."""
-    lowering = _EXPRESSIONS.get(type(node))
-    return unknown(tally, node) if lowering is None else lowering(tally, node)
+def marked(made: Made, node: cst.CSTNode) -> Made:
+    """Record the node that an `ast` node stands for."""
+    made.origin = node  # type: ignore[attr-defined]
+    return made
 
 
-def unknown(tally: Tally, node: cst.CSTNode) -> ir.Unknown:
-    """Give an `Unknown` for a node, with the names in it."""
-    reads, writes = names_in(node)
-    return ir.Unknown(tally.at(node), type(node).__name__, reads, writes)
+def expression(node: cst.CSTNode) -> ast.expr:
+    """Convert an expression; one of a type that is not known here becomes a set of its parts."""
+    convert = _EXPRESSIONS.get(type(node))
+    if convert is None:
+        parts = [expression(child) for child in node.children if isinstance(child, cst.BaseExpression)]
+        return marked(ast.Set(parts), node)
+    made: ast.expr = convert(node)
+    return marked(made, node)
 
 
-def _name(tally: Tally, node: cst.Name) -> ir.Expr:
+def optional(node: cst.CSTNode | None) -> ast.expr | None:
+    """Convert an expression that may be left out."""
+    return None if node is None else expression(node)
+
+
+def dotted(node: cst.CSTNode | None) -> str:
+    """Return a dotted name as text; empty for anything else."""
+    match node:
+        case cst.Name(value=value):
+            return value
+        case cst.Attribute(value=value, attr=attr):
+            inner = dotted(value)
+            return f"{inner}.{attr.value}" if inner else ""
+        case _:
+            return ""
+
+
+def _name(node: cst.Name) -> ast.expr:
     if node.value in CONSTANTS:
-        return ir.Const(CONSTANTS[node.value])
-    return ir.Name(tally.at(node), node.value)
+        return ast.Constant(CONSTANTS[node.value])
+    return ast.Name(node.value, _LOAD)
 
 
-def _integer(_tally: Tally, node: cst.Integer) -> ir.Expr:
+# -- literals ----------------------------------------------------------------------------------------------------------
+
+
+def _integer(node: cst.Integer) -> ast.expr:
     # LibCST's own `evaluated_value` compiles each literal.
     text = node.value
-    return ir.Const(int(text) if text.isdecimal() and text.isascii() and len(text) < _LONG else node.evaluated_value)
+    simple = text.isdecimal() and text.isascii() and len(text) < _LONG
+    return ast.Constant(int(text) if simple else node.evaluated_value)
 
 
-def _number(_tally: Tally, node: cst.Float | cst.Imaginary) -> ir.Expr:
-    return ir.Const(node.evaluated_value)
-
-
-def _string(tally: Tally, node: cst.SimpleString | cst.ConcatenatedString) -> ir.Expr:
+def _string(node: cst.SimpleString | cst.ConcatenatedString) -> ast.expr:
     if isinstance(node, cst.SimpleString) and node.value[0] in _QUOTES and "\\" not in node.value:
         width = 3 if node.value[:3] in _TRIPLES and len(node.value) >= 6 else 1  # noqa: PLR2004 - two triple quotes
-        return ir.Const(node.value[width:-width])
+        return ast.Constant(node.value[width:-width])
     value = node.evaluated_value
-    return _format(tally, node) if value is None else ir.Const(value)
+    return _format(node) if value is None else ast.Constant(value)
 
 
-def _concatenated(node: cst.CSTNode) -> Sequence[Any]:
-    if isinstance(node, cst.ConcatenatedString):
-        return [*_concatenated(node.left), *_concatenated(node.right)]
-    return [node]
-
-
-def _format(tally: Tally, node: cst.CSTNode) -> ir.Expr:
-    """Lower f-strings and t-strings, and strings of which one is such."""
-    at = tally.at(node)
-    parts: list[ir.Expr] = []
-    template = ""
-    plain = True
-    for string in _concatenated(node):
+def _format(node: cst.CSTNode) -> ast.expr:
+    """Convert f-strings and t-strings, and concatenations with one of them."""
+    strings = list(_strings(node))
+    parts: list[ast.expr] = []
+    for string in strings:
         if isinstance(string, cst.SimpleString):
-            template += str(string.evaluated_value).replace("{", "{{").replace("}", "}}")
+            parts.append(ast.Constant(string.evaluated_value))
             continue
-        plain = plain and isinstance(string, cst.FormattedString)
         for part in string.parts:
-            inner = getattr(part, "expression", None)
-            if inner is None:
-                template += _text(string, part.value)
-                continue
-            parts.append(expression(tally, inner))
-            texts = [getattr(piece, "value", None) for piece in part.format_spec or ()]
-            is_text = part.equal is None or part.format_spec is not None
-            plain = plain and is_text and part.conversion is None and None not in texts
-            template += "" if part.equal is None else _spelled(part)
-            template += "{:" + "".join(str(text) for text in texts) + "}" if texts else "{}"
-    return ir.Format(at, tuple(parts), template if plain else "")
+            parts.extend(_field(string, part))
+    is_template = not all(isinstance(string, cst.SimpleString | cst.FormattedString) for string in strings)
+    made: ast.expr = TemplateStr(parts) if is_template else ast.JoinedStr(parts)
+    return made
+
+
+def _strings(node: cst.CSTNode) -> Iterator[Any]:
+    if isinstance(node, cst.ConcatenatedString):
+        yield from _strings(node.left)
+        yield from _strings(node.right)
+    else:
+        yield node
+
+
+def _field(string: Any, part: Any) -> Iterator[ast.expr]:  # noqa: ANN401 - pieces of f-strings and of t-strings
+    if not hasattr(part, "expression"):
+        yield ast.Constant(_text(string, part.value))
+        return
+    conversion, spec = _CONVERSIONS[part.conversion], None
+    if part.equal is not None:
+        code = cst.Module([]).code_for_node
+        yield ast.Constant("".join(map(code, (part.whitespace_before_expression, part.expression, part.equal))))
+        if part.conversion is None and part.format_spec is None:
+            conversion = _CONVERSIONS["r"]
+    if part.format_spec is not None:
+        spec = ast.JoinedStr([made for piece in part.format_spec for made in _field(string, piece)])
+    yield ast.FormattedValue(expression(part.expression), conversion, spec)
 
 
 def _text(string: Any, text: str) -> str:  # noqa: ANN401 - an f-string or a t-string
-    """Give what a piece of a string stands for, its braces doubled."""
+    """Return the characters that the text between two fields of a string means."""
+    single = text.replace("{{", "{").replace("}}", "}")
     if "\\" not in text or "r" in string.start.lower():
-        return text
-    quote, single = string.end, text.replace("{{", "{").replace("}}", "}")
-    return str(ast.literal_eval(f"{quote}{single}{quote}")).replace("{", "{{").replace("}", "}}")
+        return single
+    return str(ast.literal_eval(f"{string.end}{single}{string.end}"))
 
 
-def _spelled(part: Any) -> str:  # noqa: ANN401 - a field of an f-string or a t-string
-    """Give the text that `{value=}` puts before the value."""
-    code = cst.Module([]).code_for_node
-    return f"{code(part.whitespace_before_expression)}{code(part.expression)}{code(part.equal)}"
+# -- calls and subscripts ----------------------------------------------------------------------------------------------
 
 
-def _attribute(tally: Tally, node: cst.Attribute) -> ir.Expr:
-    return ir.Attr(tally.at(node), expression(tally, node.value), node.attr.value)
+def _subscript(node: cst.Subscript) -> ast.expr:
+    indices = [_index(element.slice) for element in node.slice]
+    is_tuple = isinstance(node.slice[-1].comma, cst.Comma) or isinstance(indices[0], ast.Starred) or len(indices) > 1
+    index = marked(ast.Tuple(indices, _LOAD), node) if is_tuple else indices[0]
+    return ast.Subscript(expression(node.value), index, _LOAD)
 
 
-def _subscript(tally: Tally, node: cst.Subscript) -> ir.Expr:
-    at = tally.at(node)
-    value = expression(tally, node.value)
-    first = node.slice[0]
-    if len(node.slice) == 1 and not isinstance(first.comma, cst.Comma) and not getattr(first.slice, "star", None):
-        return ir.Subscript(at, value, _index(tally, first.slice))
-    place = tally.at(node)
-    return ir.Subscript(
-        at, value, ir.Sequence(place, "tuple", tuple([_index(tally, element.slice) for element in node.slice]))
-    )
-
-
-def _index(tally: Tally, node: cst.BaseSlice) -> ir.Expr:
+def _index(node: cst.BaseSlice) -> ast.expr:
     if isinstance(node, cst.Slice):
-        parts = [None if part is None else expression(tally, part) for part in (node.lower, node.upper, node.step)]
-        return ir.SliceExpr(*parts)
+        return ast.Slice(optional(node.lower), optional(node.upper), optional(node.step))
     assert isinstance(node, cst.Index)
-    inner = expression(tally, node.value)
-    return ir.Starred(inner) if getattr(node, "star", None) else inner
+    return _maybe_starred(node.value, is_starred=bool(node.star))
 
 
-def _call(tally: Tally, node: cst.Call) -> ir.Expr:
-    at = tally.at(node)
-    func = expression(tally, node.func)
-    args: list[ir.Expr] = []
-    keywords: list[ir.Keyword] = []
-    for argument in node.args:
-        if argument.keyword is not None:
-            place = tally.at(argument)
-            keywords.append(ir.Keyword(place, argument.keyword.value, expression(tally, argument.value)))
-        elif argument.star == "**":
-            place = tally.at(argument)
-            keywords.append(ir.Keyword(place, None, expression(tally, argument.value)))
-        elif argument.star == "*":
-            args.append(ir.Starred(expression(tally, argument.value)))
+def _maybe_starred(value: cst.BaseExpression, *, is_starred: bool) -> ast.expr:
+    made = expression(value)
+    return ast.Starred(made, _LOAD) if is_starred else made
+
+
+def _call(node: cst.Call) -> ast.expr:
+    args: list[ast.expr] = []
+    keywords: list[ast.keyword] = []
+    for position, argument in enumerate(node.args):
+        made: ast.expr | ast.keyword
+        if argument.keyword is not None or argument.star == "**":
+            made = keyword(argument)
+            keywords.append(made)
         else:
-            args.append(expression(tally, argument.value))
-    return ir.Call(at, func, tuple(args), tuple(keywords))
+            made = _maybe_starred(argument.value, is_starred=argument.star == "*")
+            args.append(made)
+        made.lineno, made.col_offset = position, 0  # the order in the text, which `from_ast` keeps
+    return ast.Call(expression(node.func), args, keywords)
 
 
-def _unary(tally: Tally, node: cst.UnaryOperation) -> ir.Expr:
-    at = tally.at(node)
-    op = _UNARY[type(node.operator)]
-    operand = expression(tally, node.expression)
-    if op == "-" and isinstance(operand, ir.Const) and type(operand.value) in {int, float}:
-        return ir.Const(-operand.value)  # type: ignore[operator]
-    return ir.Unary(at, op, operand)
+def keyword(node: cst.Arg) -> ast.keyword:
+    """Convert a keyword argument, or `**value`."""
+    return marked(ast.keyword(None if node.keyword is None else node.keyword.value, expression(node.value)), node)
 
 
-def _binary(tally: Tally, node: cst.BinaryOperation) -> ir.Expr:
-    at = tally.at(node)
-    return ir.Binary(at, BINARY[type(node.operator)], expression(tally, node.left), expression(tally, node.right))
+# -- operators ---------------------------------------------------------------------------------------------------------
 
 
-def _boolean(tally: Tally, node: cst.BooleanOperation) -> ir.Expr:
-    at = tally.at(node)
+def _boolean(node: cst.BooleanOperation) -> ast.expr:
     values = [node.right]
     left = node.left
     while isinstance(left, cst.BooleanOperation) and type(left.operator) is type(node.operator) and not left.lpar:
         values.append(left.right)
         left = left.left
-    op = "and" if isinstance(node.operator, cst.And) else "or"
-    return ir.BoolOp(at, op, tuple([expression(tally, value) for value in (left, *reversed(values))]))
+    op = ast.And() if isinstance(node.operator, cst.And) else ast.Or()
+    return ast.BoolOp(op, [expression(value) for value in (left, *reversed(values))])
 
 
-def _comparison(tally: Tally, node: cst.Comparison) -> ir.Expr:
-    at = tally.at(node)
-    left = expression(tally, node.left)
-    ops = tuple(_COMPARE[type(target.operator)] for target in node.comparisons)
-    return ir.Compare(at, left, ops, tuple(expression(tally, target.comparator) for target in node.comparisons))
+def _comparison(node: cst.Comparison) -> ast.expr:
+    ops = [_COMPARE[type(target.operator)]() for target in node.comparisons]
+    return ast.Compare(expression(node.left), ops, [expression(target.comparator) for target in node.comparisons])
 
 
-def _if(tally: Tally, node: cst.IfExp) -> ir.Expr:
-    at = tally.at(node)
-    test = expression(tally, node.test)
-    return ir.IfExp(at, test, expression(tally, node.body), expression(tally, node.orelse))
+# -- displays ----------------------------------------------------------------------------------------------------------
 
 
-_KINDS: dict[type[cst.CSTNode], str] = {cst.List: "list", cst.Tuple: "tuple", cst.Set: "set"}
+def _elements(node: cst.Tuple | cst.List | cst.Set) -> list[ast.expr]:
+    return [
+        _maybe_starred(element.value, is_starred=isinstance(element, cst.StarredElement)) for element in node.elements
+    ]
 
 
-def _sequence(tally: Tally, node: cst.List | cst.Tuple | cst.Set) -> ir.Expr:
-    at = tally.at(node)
-    return ir.Sequence(at, _KINDS[type(node)], tuple(_element(tally, element) for element in node.elements))
+def _dict(node: cst.Dict) -> ast.expr:
+    keys = [expression(element.key) if isinstance(element, cst.DictElement) else None for element in node.elements]
+    return ast.Dict(keys, [expression(element.value) for element in node.elements])
 
 
-def _element(tally: Tally, element: cst.BaseElement) -> ir.Expr:
-    inner = expression(tally, element.value)
-    return ir.Starred(inner) if isinstance(element, cst.StarredElement) else inner
-
-
-def _dict(tally: Tally, node: cst.Dict) -> ir.Expr:
-    at = tally.at(node)
-    items: list[tuple[ir.Expr | None, ir.Expr]] = []
-    for element in node.elements:
-        key = expression(tally, element.key) if isinstance(element, cst.DictElement) else None
-        items.append((key, expression(tally, element.value)))
-    return ir.DictDisplay(at, tuple(items))
-
-
-_COMPREHENSIONS: dict[type[cst.CSTNode], str] = {
-    cst.ListComp: "list",
-    cst.SetComp: "set",
-    cst.GeneratorExp: "generator",
-}
-
-
-def _comprehension(tally: Tally, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> ir.Expr:
-    at = tally.at(node)
-    element = expression(tally, node.elt)
-    return ir.Comprehension(at, _COMPREHENSIONS[type(node)], None, element, _clauses(tally, node.for_in))
-
-
-def _dict_comprehension(tally: Tally, node: cst.DictComp) -> ir.Expr:
-    at = tally.at(node)
-    key = expression(tally, node.key)
-    value = expression(tally, node.value)
-    return ir.Comprehension(at, "dict", key, value, _clauses(tally, node.for_in))
-
-
-def _clauses(tally: Tally, node: cst.CompFor | None) -> tuple[ir.Clause, ...]:
-    found: list[ir.Clause] = []
+def _clauses(node: cst.CompFor | None) -> list[ast.comprehension]:
+    found: list[ast.comprehension] = []
     while node is not None:
-        target = expression(tally, node.target)
-        iterable = expression(tally, node.iter)
-        found.append(ir.Clause(target, iterable, tuple(expression(tally, test.test) for test in node.ifs)))
+        tests = [expression(test.test) for test in node.ifs]
+        found.append(ast.comprehension(expression(node.target), expression(node.iter), tests, 0))
         node = node.inner_for_in
-    return tuple(found)
+    return found
 
 
-def _lambda(tally: Tally, node: cst.Lambda) -> ir.Expr:
-    return ir.Lambda(tally.at(node), functions.of_lambda(tally, node))
+# -- functions ---------------------------------------------------------------------------------------------------------
 
 
-def _named(tally: Tally, node: cst.NamedExpr) -> ir.Expr:
-    at = tally.at(node)
-    return ir.NamedExpr(at, expression(tally, node.target), expression(tally, node.value))
+def parameters(node: cst.Parameters) -> ast.arguments:
+    """Convert the parameters of a `def` or a lambda."""
+    plain = (*node.posonly_params, *node.params)
+    return ast.arguments(
+        [_parameter(param) for param in node.posonly_params],
+        [_parameter(param) for param in node.params],
+        _parameter(node.star_arg) if isinstance(node.star_arg, cst.Param) else None,
+        [_parameter(param) for param in node.kwonly_params],
+        [optional(param.default) for param in node.kwonly_params],
+        None if node.star_kwarg is None else _parameter(node.star_kwarg),
+        [expression(param.default) for param in plain if param.default is not None],
+    )
 
 
-def _await(tally: Tally, node: cst.Await) -> ir.Expr:
-    return expression(tally, node.expression)
+def _parameter(node: cst.Param) -> ast.arg:
+    annotation = None if node.annotation is None else expression(node.annotation.annotation)
+    return marked(ast.arg(node.name.value, annotation), node)
 
 
-def _yield(tally: Tally, node: cst.Yield) -> ir.Expr:
-    at = tally.at(node)
+def _yield(node: cst.Yield) -> ast.expr:
     if isinstance(node.value, cst.From):
-        return ir.Yield(at, expression(tally, node.value.item), delegates=True)
-    return ir.Yield(at, None if node.value is None else expression(tally, node.value), delegates=False)
+        return ast.YieldFrom(expression(node.value.item))
+    return ast.Yield(optional(node.value))
 
 
-def _ellipsis(_tally: Tally, _node: cst.Ellipsis) -> ir.Expr:
-    return ir.Const(...)
-
-
-def _starred(tally: Tally, node: cst.StarredElement) -> ir.Expr:
-    return ir.Starred(expression(tally, node.value))
-
-
-_EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Tally, Any], ir.Expr]] = {
+_EXPRESSIONS: Mapping[type[cst.CSTNode], Callable[[Any], ast.expr]] = {
     cst.Name: _name,
     cst.Integer: _integer,
-    cst.Float: _number,
-    cst.Imaginary: _number,
+    cst.Float: lambda node: ast.Constant(node.evaluated_value),
+    cst.Imaginary: lambda node: ast.Constant(node.evaluated_value),
+    cst.Ellipsis: lambda _node: ast.Constant(...),
     cst.SimpleString: _string,
     cst.ConcatenatedString: _string,
     cst.FormattedString: _format,
-    cst.Attribute: _attribute,
+    getattr(cst, "TemplatedString", cst.FormattedString): _format,  # LibCST 1.8.3 and later
+    cst.Attribute: lambda node: ast.Attribute(expression(node.value), node.attr.value, _LOAD),
     cst.Subscript: _subscript,
     cst.Call: _call,
-    cst.UnaryOperation: _unary,
-    cst.BinaryOperation: _binary,
+    cst.UnaryOperation: lambda node: ast.UnaryOp(_UNARY[type(node.operator)](), expression(node.expression)),
+    cst.BinaryOperation: lambda node: ast.BinOp(
+        expression(node.left), BINARY[type(node.operator)](), expression(node.right)
+    ),
     cst.BooleanOperation: _boolean,
     cst.Comparison: _comparison,
-    cst.IfExp: _if,
-    cst.List: _sequence,
-    cst.Tuple: _sequence,
-    cst.Set: _sequence,
+    cst.IfExp: lambda node: ast.IfExp(expression(node.test), expression(node.body), expression(node.orelse)),
+    cst.List: lambda node: ast.List(_elements(node), _LOAD),
+    cst.Tuple: lambda node: ast.Tuple(_elements(node), _LOAD),
+    cst.Set: lambda node: ast.Set(_elements(node)),
     cst.Dict: _dict,
-    cst.ListComp: _comprehension,
-    cst.SetComp: _comprehension,
-    cst.GeneratorExp: _comprehension,
-    cst.DictComp: _dict_comprehension,
-    cst.Lambda: _lambda,
-    cst.NamedExpr: _named,
-    cst.Await: _await,
+    cst.ListComp: lambda node: ast.ListComp(expression(node.elt), _clauses(node.for_in)),
+    cst.SetComp: lambda node: ast.SetComp(expression(node.elt), _clauses(node.for_in)),
+    cst.GeneratorExp: lambda node: ast.GeneratorExp(expression(node.elt), _clauses(node.for_in)),
+    cst.DictComp: lambda node: ast.DictComp(expression(node.key), expression(node.value), _clauses(node.for_in)),
+    cst.Lambda: lambda node: ast.Lambda(parameters(node.params), expression(node.body)),
+    cst.NamedExpr: lambda node: ast.NamedExpr(cast("ast.Name", expression(node.target)), expression(node.value)),
+    cst.Await: lambda node: ast.Await(expression(node.expression)),
     cst.Yield: _yield,
-    cst.Ellipsis: _ellipsis,
-    cst.StarredElement: _starred,
+    cst.StarredElement: lambda node: ast.Starred(expression(node.value), _LOAD),
 }
-if hasattr(cst, "TemplatedString"):
-    _EXPRESSIONS[cst.TemplatedString] = _format

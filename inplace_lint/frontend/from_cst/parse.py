@@ -1,33 +1,20 @@
-"""Parses a cutout with LibCST."""
+"""Parses a slice with LibCST, and converts it to statements of `ast`."""
 
 from __future__ import annotations
+
+import ast
 
 import libcst as cst
 
 from inplace_lint.core.span import Slice
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.frontend.from_cst.statements import block
-from inplace_lint.frontend.numbering import Tally
 from inplace_lint.frontend.slices import Cutout
-from inplace_lint.ir import nodes as ir
 
 
-def lowered(cutout: Cutout, tally: Tally) -> tuple[ir.Stmt, ...]:
-    """
-    Give the statements of a cutout.
-
-    Raises: SyntaxError, with the line of the file, when LibCST refuses the text.
-    """
-    return lowered_module(parse(cutout, tally.slice), cutout, tally)
-
-
-def lowered_module(module: cst.Module, cutout: Cutout, tally: Tally) -> tuple[ir.Stmt, ...]:
-    """Give the statements of a parsed cutout, without the `if 1:` that was put above them."""
-    statements = module.body
-    wrapped = statements[0] if cutout.is_wrapped and statements else None
-    if isinstance(wrapped, cst.If):
-        return block(tally, wrapped.body)
-    return tuple(statement for node in statements for statement in block(tally, node))
+def statements(module: cst.Module) -> list[ast.stmt]:
+    """Return the statements of a parsed cutout as `ast`, each node with its `origin`."""
+    return [made for node in module.body for made in block(node)]
 
 
 def parse(cutout: Cutout, slice_: Slice) -> cst.Module:

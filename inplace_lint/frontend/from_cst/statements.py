@@ -1,243 +1,180 @@
-"""Lowers statements."""
+"""Converts statements and patterns of LibCST to `ast`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import libcst as cst
 
-from inplace_lint.frontend.from_cst import functions, patterns
-from inplace_lint.frontend.from_cst.expressions import expression, unknown
-from inplace_lint.frontend.from_cst.scopes import dotted
-from inplace_lint.frontend.numbering import Tally
-from inplace_lint.ir import nodes as ir
+from inplace_lint.frontend.from_ast.newer import TypeAlias
+from inplace_lint.frontend.from_cst.expressions import (
+    BINARY,
+    CONSTANTS,
+    dotted,
+    expression,
+    keyword,
+    marked,
+    optional,
+    parameters,
+)
 
-Stmts = tuple[ir.Stmt, ...]
-
-_AUGMENTED: dict[type[cst.CSTNode], str] = {
-    cst.AddAssign: "+",
-    cst.SubtractAssign: "-",
-    cst.MultiplyAssign: "*",
-    cst.DivideAssign: "/",
-    cst.FloorDivideAssign: "//",
-    cst.ModuloAssign: "%",
-    cst.PowerAssign: "**",
-    cst.MatrixMultiplyAssign: "@",
-    cst.BitAndAssign: "&",
-    cst.BitOrAssign: "|",
-    cst.BitXorAssign: "^",
-    cst.LeftShiftAssign: "<<",
-    cst.RightShiftAssign: ">>",
-}
+_AUGMENTED = {getattr(cst, f"{kind.__name__}Assign"): made for kind, made in BINARY.items()}
 
 
-def block(tally: Tally, node: cst.CSTNode) -> Stmts:
-    """Give the statements of a block, of a line of small statements, or of one statement."""
-    if isinstance(node, cst.IndentedBlock):
-        return tuple(statement for inner in node.body for statement in block(tally, inner))
-    if isinstance(node, cst.SimpleStatementLine | cst.SimpleStatementSuite):
-        return tuple(statement for inner in node.body for statement in _statement(tally, inner))
-    return _statement(tally, node)
+def block(node: cst.CSTNode | None) -> list[ast.stmt]:
+    """Convert a block, a line of small statements, or one statement; an `else` that is left out has none."""
+    match node:
+        case None:
+            return []
+        case cst.Else(body=body) | cst.Finally(body=body):
+            return block(body)
+        case cst.IndentedBlock() | cst.SimpleStatementLine() | cst.SimpleStatementSuite():
+            return [made for inner in node.body for made in block(inner)]
+        case cst.If():
+            return [_if(node)]
+        case _:
+            return [_statement(node)]
 
 
-def _statement(tally: Tally, node: cst.CSTNode) -> Stmts:
-    lowering = _STATEMENTS.get(type(node))
-    return (unknown(tally, node),) if lowering is None else lowering(tally, node)
+def _statement(node: cst.CSTNode) -> ast.stmt:
+    convert = _STATEMENTS.get(type(node))
+    made: ast.stmt = ast.Expr(expression(node)) if convert is None else convert(node)
+    return marked(made, node)
 
 
-def _expr(tally: Tally, node: cst.Expr) -> Stmts:
-    return (ir.ExprStmt(tally.at(node), expression(tally, node.value)),)
-
-
-def _assign(tally: Tally, node: cst.Assign) -> Stmts:
-    at = tally.at(node)
-    targets = tuple(expression(tally, target.target) for target in node.targets)
-    return (ir.Assign(at, targets, expression(tally, node.value)),)
-
-
-def _annotated(tally: Tally, node: cst.AnnAssign) -> Stmts:
-    at = tally.at(node)
-    target = expression(tally, node.target)
-    annotation = expression(tally, node.annotation.annotation)
-    return (ir.Declare(at, target, annotation, None if node.value is None else expression(tally, node.value)),)
-
-
-def _augmented(tally: Tally, node: cst.AugAssign) -> Stmts:
-    at = tally.at(node)
-    target = expression(tally, node.target)
-    return (ir.AugAssign(at, _AUGMENTED[type(node.operator)], target, expression(tally, node.value)),)
-
-
-def _delete(tally: Tally, node: cst.Del) -> Stmts:
-    at = tally.at(node)
-    target = node.target
-    nodes = [element.value for element in target.elements] if isinstance(target, cst.Tuple) else [target]
-    return (ir.Delete(at, tuple(expression(tally, inner) for inner in nodes)),)
-
-
-def _if(tally: Tally, node: cst.If) -> Stmts:
-    """Lower a chain of `elif` without recursing into it: chains can be long."""
-    links: list[tuple[int, ir.Expr, Stmts]] = []
+def _if(node: cst.If) -> ast.If:
+    """Convert a chain of `elif` without recursing into it: chains can be long."""
+    links: list[cst.If] = []
     rest: cst.If | cst.Else | None = node
     while isinstance(rest, cst.If):
-        at = tally.at(rest)
-        links.append((at, expression(tally, rest.test), block(tally, rest.body)))
+        links.append(rest)
         rest = rest.orelse
-    orelse: Stmts = block(tally, rest.body) if rest is not None else ()
-    for at, test, body in reversed(links):
-        orelse = (ir.If(at, test, body, orelse),)
-    return orelse
+    orelse = block(rest)
+    for link in reversed(links):
+        made = marked(ast.If(expression(link.test), block(link.body), orelse), link)
+        orelse = [made]
+    return made
 
 
-def _else(tally: Tally, node: cst.Else | None) -> Stmts:
-    return () if node is None else block(tally, node.body)
+def _annotated(node: cst.AnnAssign) -> ast.stmt:
+    target = cast("ast.Name", expression(node.target))
+    return ast.AnnAssign(target, expression(node.annotation.annotation), optional(node.value), 1)
 
 
-def _for(tally: Tally, node: cst.For) -> Stmts:
-    at = tally.at(node)
-    target = expression(tally, node.target)
-    iterable = expression(tally, node.iter)
-    return (ir.For(at, target, iterable, block(tally, node.body), _else(tally, node.orelse)),)
+def _augmented(node: cst.AugAssign) -> ast.stmt:
+    target = cast("ast.Name", expression(node.target))
+    return ast.AugAssign(target, _AUGMENTED[type(node.operator)](), expression(node.value))
 
 
-def _while(tally: Tally, node: cst.While) -> Stmts:
-    at = tally.at(node)
-    test = expression(tally, node.test)
-    return (ir.While(at, test, block(tally, node.body), _else(tally, node.orelse)),)
+def _delete(node: cst.Del) -> ast.stmt:
+    made = expression(node.target)
+    return ast.Delete(made.elts if isinstance(made, ast.Tuple) and not node.target.lpar else [made])
 
 
-def _with(tally: Tally, node: cst.With) -> Stmts:
-    at = tally.at(node)
-    items = tuple(
-        ir.WithItem(expression(tally, item.item), None if item.asname is None else expression(tally, item.asname.name))
+def _with(node: cst.With) -> ast.stmt:
+    items = [
+        ast.withitem(expression(item.item), None if item.asname is None else expression(item.asname.name))
         for item in node.items
-    )
-    return (ir.With(at, items, block(tally, node.body)),)
+    ]
+    return ast.With(items, block(node.body))
 
 
-def _try(tally: Tally, node: cst.Try | cst.TryStar) -> Stmts:
-    at = tally.at(node)
-    body = block(tally, node.body)
-    handlers = tuple(_handler(tally, handler) for handler in node.handlers)
-    orelse = _else(tally, node.orelse)
-    final = () if node.finalbody is None else block(tally, node.finalbody.body)
-    return (ir.Try(at, body, handlers, orelse, final),)
+def _try(node: cst.Try | cst.TryStar) -> ast.stmt:
+    handlers = [ast.ExceptHandler(optional(one.type), _alias(one.name), block(one.body)) for one in node.handlers]
+    return ast.Try(block(node.body), handlers, block(node.orelse), block(node.finalbody))
 
 
-def _handler(tally: Tally, node: cst.ExceptHandler | cst.ExceptStarHandler) -> ir.Handler:
-    type_ = None if node.type is None else expression(tally, node.type)
-    name = None if node.name is None else dotted(node.name.name)
-    return ir.Handler(type_, name or None, block(tally, node.body))
+def _alias(node: cst.AsName | None) -> str | None:
+    return None if node is None else dotted(node.name)
 
 
-def _return(tally: Tally, node: cst.Return) -> Stmts:
-    at = tally.at(node)
-    return (ir.Return(at, None if node.value is None else expression(tally, node.value)),)
+def _import_from(node: cst.ImportFrom) -> ast.stmt:
+    names = [ast.alias("*")] if isinstance(node.names, cst.ImportStar) else _names(node.names)
+    return ast.ImportFrom(dotted(node.module), names, len(node.relative))
 
 
-def _raise(tally: Tally, node: cst.Raise) -> Stmts:
-    at = tally.at(node)
-    return (ir.Raise(at, None if node.exc is None else expression(tally, node.exc)),)
+def _names(nodes: Any) -> list[ast.alias]:  # noqa: ANN401 - the parts of an import
+    return [ast.alias(dotted(alias.name), _alias(alias.asname)) for alias in nodes]
 
 
-def _assert(tally: Tally, node: cst.Assert) -> Stmts:
-    return (ir.Assert(tally.at(node), expression(tally, node.test)),)
+def _function(node: cst.FunctionDef) -> ast.stmt:
+    made: Any = ast.FunctionDef if node.asynchronous is None else ast.AsyncFunctionDef
+    decorators = [expression(decorator.decorator) for decorator in node.decorators]
+    returns = None if node.returns is None else expression(node.returns.annotation)
+    definition: ast.stmt = made(node.name.value, parameters(node.params), block(node.body), decorators, returns)
+    return definition
 
 
-_JUMPS: dict[type[cst.CSTNode], str] = {cst.Pass: "pass", cst.Break: "break", cst.Continue: "continue"}
+def _class(node: cst.ClassDef) -> ast.stmt:
+    bases = [expression(base.value) for base in node.bases]
+    decorators = [expression(decorator.decorator) for decorator in node.decorators]
+    keywords = [keyword(argument) for argument in node.keywords]
+    return ast.ClassDef(node.name.value, bases, keywords, block(node.body), decorators)
 
 
-def _jump(_tally: Tally, node: cst.Pass | cst.Break | cst.Continue) -> Stmts:
-    return (ir.Jump(_JUMPS[type(node)]),)
+def _match(node: cst.Match) -> ast.stmt:
+    cases = [ast.match_case(_pattern(case.pattern), optional(case.guard), block(case.body)) for case in node.cases]
+    return ast.Match(expression(node.subject), cases)
 
 
-def _scope(_tally: Tally, node: cst.Global | cst.Nonlocal) -> Stmts:
-    kind = "global" if isinstance(node, cst.Global) else "nonlocal"
-    return (ir.Scope(kind, tuple(item.name.value for item in node.names)),)
+def _pattern(node: cst.MatchPattern | cst.MatchStar) -> ast.pattern:
+    return marked(_pattern_of(node), node)
 
 
-def _import(tally: Tally, node: cst.Import) -> Stmts:
-    at = tally.at(node)
-    return tuple(ir.ImportName(at, dotted(alias.name), _alias(alias)) for alias in node.names)
+def _pattern_of(node: cst.MatchPattern | cst.MatchStar) -> ast.pattern:
+    match node:
+        case cst.MatchValue(value=value):
+            return ast.MatchValue(expression(value))
+        case cst.MatchSingleton(value=value):
+            return ast.MatchSingleton(CONSTANTS[value.value])
+        case cst.MatchAs(pattern=under, name=name):
+            return ast.MatchAs(None if under is None else _pattern(under), None if name is None else name.value)
+        case cst.MatchOr(patterns=elements):
+            return ast.MatchOr([_pattern(element.pattern) for element in elements])
+        case cst.MatchList(patterns=parts) | cst.MatchTuple(patterns=parts):
+            return ast.MatchSequence(
+                [_pattern(part.value if isinstance(part, cst.MatchSequenceElement) else part) for part in parts]
+            )
+        case cst.MatchStar(name=name):
+            return ast.MatchStar(None if name is None else name.value)
+        case cst.MatchMapping(elements=elements, rest=rest):
+            keys = [expression(element.key) for element in elements]
+            inner = [_pattern(element.pattern) for element in elements]
+            return ast.MatchMapping(keys, inner, None if rest is None else rest.value)
+        case cst.MatchClass(cls=cls, patterns=parts, kwds=kwds):
+            names = [one.key.value for one in kwds]
+            inner = [_pattern(one.pattern) for one in kwds]
+            return ast.MatchClass(expression(cls), [_pattern(part.value) for part in parts], names, inner)
+        case _:
+            msg = f"no such pattern: {type(node).__name__}"
+            raise SyntaxError(msg)
 
 
-def _import_from(tally: Tally, node: cst.ImportFrom) -> Stmts:
-    at = tally.at(node)
-    if isinstance(node.names, cst.ImportStar):
-        names: Sequence[tuple[str, str | None]] = (("*", None),)
-    else:
-        names = [(dotted(alias.name), _alias(alias)) for alias in node.names]
-    return (ir.ImportFrom(at, dotted(node.module), len(node.relative), tuple(names)),)
-
-
-def _alias(alias: cst.ImportAlias) -> str | None:
-    return None if alias.asname is None else dotted(alias.asname.name)
-
-
-def _function(tally: Tally, node: cst.FunctionDef) -> Stmts:
-    return (functions.of_definition(tally, node),)
-
-
-def _class(tally: Tally, node: cst.ClassDef) -> Stmts:
-    at = tally.at(node)
-    decorators = tuple(expression(tally, decorator.decorator) for decorator in node.decorators)
-    bases = tuple(expression(tally, base.value) for base in node.bases)
-    keywords = tuple(
-        ir.Keyword(
-            tally.at(keyword),
-            None if keyword.keyword is None else keyword.keyword.value,
-            expression(tally, keyword.value),
-        )
-        for keyword in node.keywords
-    )
-    tally.names.append(node.name.value)
-    body = block(tally, node.body)
-    tally.names.pop()
-    return (ir.ClassDef(at, node.name.value, bases, keywords, body, decorators),)
-
-
-def _match(tally: Tally, node: cst.Match) -> Stmts:
-    at = tally.at(node)
-    subject = expression(tally, node.subject)
-    name = f"match@{at}"
-    cases: list[ir.Case] = []
-    for case in node.cases:
-        test, binds = patterns.pattern(tally, case.pattern, name)
-        guard = None if case.guard is None else expression(tally, case.guard)
-        cases.append(ir.Case(test, binds, guard, block(tally, case.body)))
-    return (ir.Match(at, subject, name, tuple(cases)),)
-
-
-def _type_alias(tally: Tally, node: cst.TypeAlias) -> Stmts:
-    at = tally.at(node)
-    return (ir.Unknown(at, "TypeAlias", (), (node.name.value,)),)
-
-
-_STATEMENTS: dict[type[cst.CSTNode], Callable[[Tally, Any], Stmts]] = {
-    cst.Expr: _expr,
-    cst.Assign: _assign,
+_STATEMENTS: Mapping[type[cst.CSTNode], Callable[[Any], ast.stmt]] = {
+    cst.Expr: lambda node: ast.Expr(expression(node.value)),
+    cst.Assign: lambda node: ast.Assign([expression(one.target) for one in node.targets], expression(node.value)),
     cst.AnnAssign: _annotated,
     cst.AugAssign: _augmented,
     cst.Del: _delete,
-    cst.If: _if,
-    cst.For: _for,
-    cst.While: _while,
+    cst.For: lambda node: ast.For(expression(node.target), expression(node.iter), block(node.body), block(node.orelse)),
+    cst.While: lambda node: ast.While(expression(node.test), block(node.body), block(node.orelse)),
     cst.With: _with,
     cst.Try: _try,
     cst.TryStar: _try,
-    cst.Return: _return,
-    cst.Raise: _raise,
-    cst.Assert: _assert,
-    cst.Pass: _jump,
-    cst.Break: _jump,
-    cst.Continue: _jump,
-    cst.Global: _scope,
-    cst.Nonlocal: _scope,
-    cst.Import: _import,
+    cst.Return: lambda node: ast.Return(optional(node.value)),
+    cst.Raise: lambda node: ast.Raise(optional(node.exc), None),
+    cst.Assert: lambda node: ast.Assert(expression(node.test), None),
+    cst.Pass: lambda _node: ast.Pass(),
+    cst.Break: lambda _node: ast.Break(),
+    cst.Continue: lambda _node: ast.Continue(),
+    cst.Global: lambda node: ast.Global([item.name.value for item in node.names]),
+    cst.Nonlocal: lambda node: ast.Nonlocal([item.name.value for item in node.names]),
+    cst.Import: lambda node: ast.Import(_names(node.names)),
     cst.ImportFrom: _import_from,
     cst.FunctionDef: _function,
     cst.ClassDef: _class,
     cst.Match: _match,
-    cst.TypeAlias: _type_alias,
+    cst.TypeAlias: lambda node: TypeAlias(expression(node.name), [], expression(node.value)),
 }

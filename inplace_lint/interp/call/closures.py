@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -110,7 +110,7 @@ def _complete(
             missing = defaults.get(param.name)
             if missing is None and not arguments.unknown:
                 return False
-            unknown = state.symbols.sym(("argument", param.name, state.next_id))
+            unknown = state.symbols.sym((origins.ARGUMENT, param.name, state.next_id))
             values[param.name] = missing if missing is not None else unknown
     return True
 

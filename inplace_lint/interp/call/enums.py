@@ -6,7 +6,7 @@ IMPRECISE: a member with a constant value is that constant itself, so that membe
 
 from __future__ import annotations
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Partial, Ref, Tuple, Value
@@ -42,7 +42,7 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
     instance = None if value is None else state.instance(value)
     if value is not None and ((instance is not None and instance.cls is cls) or _has(interp, state, cls, value)):
         return value
-    return state.symbols.sym(("member", cls.slice, cls.name, value))
+    return state.symbols.sym((origins.MEMBER, cls.slice, cls.name, value))
 
 
 def may_be(interp: Interpreter, state: State, cls: ClassValue, value: Const) -> bool | None:

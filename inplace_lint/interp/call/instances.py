@@ -8,7 +8,7 @@ Objects: constructed by running `__init__` on the arguments, called by running w
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
@@ -109,7 +109,7 @@ def _construct_data(
         if value is None:
             value = scope.values.get(field)
         state.set_attribute(
-            ref, field, value if value is not None else state.symbols.sym(("field", field, state.next_id))
+            ref, field, value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id))
         )
     post = interp.lookup(state, cls, "__post_init__")
     if isinstance(post, Closure):

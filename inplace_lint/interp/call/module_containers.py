@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Value
@@ -53,7 +54,7 @@ def item(state: State, instance: Instance, inner: ListObject, index: Value) -> V
         chosen = ListObject(inner.items[slice(*bounds)], inner.exact)
         return state.new(replace(instance, children=state.new(chosen)))
     # IMPRECISE: an unknown position is taken for the first: the modules of a list are built alike.
-    return inner.items[0] if inner.items else state.symbols.sym(("item", instance.children, index))
+    return inner.items[0] if inner.items else state.symbols.sym((origins.ITEM, instance.children, index))
 
 
 def extend(state: State, container: Ref, values: tuple[Value, ...], *, exact: bool = True) -> None:
@@ -190,7 +191,7 @@ def run_in_order(
     results: Results = []
     for after, given in going:
         if not inner.exact:
-            unknown = after.symbols.sym(("result", instance.children, frame.site(at), after.next_id), "input")
+            unknown = after.symbols.sym((origins.RESULT, instance.children, frame.site(at), after.next_id), "input")
             results.append((after, unknown))
         elif given.positional:
             results.append((after, given.positional[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
@@ -242,7 +242,7 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
         value = arguments.named(field)
         if value is None and position < len(arguments.positional):
             value = arguments.positional[position]
-        values.append(value if value is not None else state.symbols.sym(("field", field, state.next_id)))
+        values.append(value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id)))
     return [(state, Tuple(tuple(values), exact=True, fields=fields))]
 
 

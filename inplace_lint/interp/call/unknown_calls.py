@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -36,7 +36,7 @@ def unknown_call(
     )
     state.clock += 1
     site = frame.site(at)
-    result = state.symbols.sym(("result", function, site, state.clock), "input" if known else "")
+    result = state.symbols.sym((origins.RESULT, function, site, state.clock), "input" if known else "")
     materialise.remember_history(state, result, function, arguments, site)
     if isinstance(function, Sym):
         state_dict.of_stranger(interp, state, function, arguments, site)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value
@@ -79,7 +79,7 @@ def _no_tensors(state: State, found: Items) -> bool:
 def _unknown_item(state: State, value: Value, turn: int) -> Sym:
     is_range = isinstance(value, Builtin) and value.name == "range"
     kind = "number" if is_range else subscripts.kind_of_item(state, value)
-    return state.symbols.sym(("turn", value, turn, state.next_id), kind)
+    return state.symbols.sym((origins.TURN, value, turn, state.next_id), kind)
 
 
 def _rows(
@@ -97,7 +97,7 @@ def _rows(
         inner = state.object(result)
         known = result.items if isinstance(result, Tuple) else inner.items if isinstance(inner, ListObject) else ()
         rows.extend(recording.more_like(state, known, count))
-    return rows or [state.symbols.sym(("row", value, turn, state.next_id), "tensor") for turn in range(count)]
+    return rows or [state.symbols.sym((origins.ROW, value, turn, state.next_id), "tensor") for turn in range(count)]
 
 
 def unpack(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.control import path_condition
@@ -22,7 +22,9 @@ _BARE = {"compile": COMPILED}  # what a call with options gives is a mode, and s
 def enter_stack(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> bool:
     """Enter a mode by `stack.enter_context(mode)`, until the `with` of the stack ends; False for another call."""
     key = state.symbols.key(function) if isinstance(function, Sym) else None
-    if not (isinstance(key, tuple) and key[0] == "attr" and key[-1] == "enter_context" and arguments.positional):
+    if not (
+        isinstance(key, tuple) and key[0] is origins.ATTRIBUTE and key[-1] == "enter_context" and arguments.positional
+    ):
         return False
     mode = mode_of(interp, state, arguments.positional[0])
     if mode is not None:

@@ -7,7 +7,7 @@ test later, in whatever words, takes the same side. `not` and `is not` are the s
 
 from __future__ import annotations
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -43,7 +43,7 @@ def truth(state: State, value: Value) -> Three:
         case Ref():
             return _object_truth(state, value)
         case Dotted(name):
-            return state.truth(("dotted", name))
+            return state.truth((origins.DOTTED, name))
         case Closure() | ClassValue() | Bound() | Partial() | Builtin():
             return True
         case _:
@@ -52,11 +52,11 @@ def truth(state: State, value: Value) -> Three:
 
 def _symbol_truth(state: State, number: SymId) -> Three:
     key = state.symbols.keys[number]
-    if isinstance(key, tuple) and key and key[0] == "not":
+    if isinstance(key, tuple) and key and key[0] is origins.NOT:
         inner = _symbol_truth(state, SymId(key[1]))
         return None if inner is None else not inner
     known = state.truth(number)
-    if known is None and state.truth(("none", number)):
+    if known is None and state.truth((origins.NONE, number)):
         return False
     return known
 
@@ -68,7 +68,7 @@ def _object_truth(state: State, ref: Ref) -> Three:
         case DictObject(items, exact):
             return bool(items) or (False if exact else None)
         case Tensor():
-            return state.truth(("tensor", ref.id))
+            return state.truth((origins.TENSOR, ref.id))
         case Instance():
             return True
         case _:
@@ -95,18 +95,18 @@ def learn(state: State, value: Value, side: bool) -> None:
     match value:
         case Sym(number):
             key = state.symbols.keys[number]
-            if isinstance(key, tuple) and key and key[0] == "not":
+            if isinstance(key, tuple) and key and key[0] is origins.NOT:
                 learn(state, Sym(SymId(key[1])), not side)
                 return
             state.learn(number, side)
-            if side and isinstance(key, tuple) and key[:1] == ("isnone",):
-                state.learn(("none", key[1]), True)
+            if side and isinstance(key, tuple) and key[0] is origins.IS_NONE:
+                state.learn((origins.NONE, key[1]), True)
             if side:
-                state.learn(("none", number), False)
+                state.learn((origins.NONE, number), False)
         case Dotted(name):
-            state.learn(("dotted", name), side)
+            state.learn((origins.DOTTED, name), side)
         case Ref(number) if state.tensor(value) is not None:
-            state.learn(("tensor", number), side)
+            state.learn((origins.TENSOR, number), side)
         case _:
             pass
 
@@ -118,19 +118,19 @@ def negate(state: State, value: Value) -> Value:
         return Const(not known)
     if isinstance(value, Sym):
         key = state.symbols.keys[value.id]
-        if isinstance(key, tuple) and key and key[0] == "not":
+        if isinstance(key, tuple) and key and key[0] is origins.NOT:
             return Sym(SymId(key[1]))
-        return state.symbols.sym(("not", value.id))
-    return state.symbols.sym(("untrue", value))
+        return state.symbols.sym((origins.NOT, value.id))
+    return state.symbols.sym((origins.UNTRUE, value))
 
 
 def is_none(state: State, value: Value) -> Value:
     """Give `value is None`, as a constant or as a condition on the unknown."""
     if isinstance(value, Sym):
-        known = state.truth(("none", value.id))
+        known = state.truth((origins.NONE, value.id))
         if known is None and (state.truth(value.id) or value.kind in {"tensor", "number", "str", "sequence"}):
             known = False
         if known is None and state.has_trait(traits.TENSOR, value.id):
             known = False
-        return state.symbols.sym(("isnone", value.id)) if known is None else Const(known)
+        return state.symbols.sym((origins.IS_NONE, value.id)) if known is None else Const(known)
     return Const(value == NONE)

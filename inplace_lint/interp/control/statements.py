@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
@@ -187,7 +187,7 @@ def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outco
         path = start.fork()
         path.assume("an exception is raised and handled")
         if handler.name is not None:
-            path.bind(frame.env, handler.name, path.symbols.sym(("exception", node.at, path.next_id)))
+            path.bind(frame.env, handler.name, path.symbols.sym((origins.EXCEPTION, node.at, path.next_id)))
         outcomes.extend(execute(interp, frame, path, handler.body))
     if not node.finalbody:
         return interp.fuel.limited(outcomes)
@@ -222,7 +222,7 @@ def _case(interp: Interpreter, frame: Frame, state: State, case: ir.Case, outcom
         for path in going:
             if position == 0:
                 for name in case.binds:
-                    path.bind(frame.env, name, path.symbols.sym(("captured", name, path.next_id)))
+                    path.bind(frame.env, name, path.symbols.sym((origins.CAPTURED, name, path.next_id)))
             for after, value in interp.evaluate(frame, path, test):
                 for side_state, side in path_condition.split(interp, frame, after, value):
                     (taken if side else rest).append(side_state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -116,7 +116,7 @@ def _of_other(state: State, value: Value, name: str) -> Value:
         case Partial(function, _, _) if name == "func":
             return function
         case _:
-            return state.symbols.sym(("attr", value, name))
+            return state.symbols.sym((origins.ATTRIBUTE, value, name))
 
 
 def _of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:
@@ -148,9 +148,9 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
         if facts.forms(method):
             return _tensor_attribute(interp, frame, state, value, method, at)
     if name == "shape":
-        return [(state, state.symbols.sym(("shape", value.id), "sequence"))]
+        return [(state, state.symbols.sym((origins.SHAPE, value.id), "sequence"))]
     kind = "number" if name in {"ndim", "itemsize"} else "input" if value.kind == "input" else ""
-    return [(state, state.symbols.sym(("attr", value.id, name), kind))]
+    return [(state, state.symbols.sym((origins.ATTRIBUTE, value.id, name), kind))]
 
 
 def _tensor_attribute(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
@@ -171,7 +171,7 @@ def _of_object(interp: Interpreter, frame: Frame, state: State, value: Ref, name
         case Instance() as instance:
             return _of_instance(interp, frame, state, value, instance, name, at)
         case _:
-            return [(state, state.symbols.sym(("attr", value, name)))]
+            return [(state, state.symbols.sym((origins.ATTRIBUTE, value, name)))]
 
 
 def _of_tensor(
@@ -192,7 +192,7 @@ def _of_tensor(
     if facts.forms(method):
         return _tensor_attribute(interp, frame, state, value, method, at)
     interp.fuel.counters["calls_without_fact:" + method] += 0
-    return [(state, state.symbols.sym(("attr", value, name)))]
+    return [(state, state.symbols.sym((origins.ATTRIBUTE, value, name)))]
 
 
 def _gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> Value:
@@ -213,7 +213,7 @@ def _of_instance(
     if found is not None:
         return [(state, found)]
     if name == "__dict__":
-        return [(state, state.symbols.sym(("dict", value)))]
+        return [(state, state.symbols.sym((origins.ATTRIBUTES, value)))]
     if name == "__class__":
         return [(state, instance.cls)]
     if instance.pending is not None:
@@ -227,7 +227,7 @@ def _of_instance(
         own = special(interp, frame, state, value, "__getattr__", (Const(name),), at)
         if own is not None:
             return own
-        return [(state, state.symbols.sym(("attr", value, name)))]
+        return [(state, state.symbols.sym((origins.ATTRIBUTE, value, name)))]
     return _bound(interp, frame, state, value, resolved, at)
 
 
@@ -294,7 +294,7 @@ def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, 
         return [(state, Const(cls.name))]
     found = lookup(interp, state, cls, name)
     if found is None:
-        return [(state, state.symbols.sym(("attr", cls.slice, cls.name, name)))]
+        return [(state, state.symbols.sym((origins.ATTRIBUTE, cls.slice, cls.name, name)))]
     if isinstance(found, Closure) and found.wrapper == "class":
         return [(state, Bound(cls, found))]
     if isinstance(found, Dotted) and takes_class(interp, found.name):
@@ -309,7 +309,7 @@ def _super(
     cls = instance.cls if instance is not None else receiver
     found = lookup(interp, state, cls, name, after=owner)
     if found is None:
-        found = Builtin(f"object.{name}", receiver) if name in _OF_OBJECT else state.symbols.sym(("super", name))
+        found = Builtin(f"object.{name}", receiver) if name in _OF_OBJECT else state.symbols.sym((origins.SUPER, name))
         return [(state, found)]
     return _bound(interp, frame, state, receiver, found, at)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import posixpath
 
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Const, Dotted, Imported, ModuleValue, Ref, Value
@@ -49,7 +49,7 @@ def module_variable(interp: Interpreter, state: State, path: str, name: str) -> 
         return Const("__main__" if path == interp.context.path else posixpath.basename(path).removesuffix(".py"))
     if builtin is not None:
         return builtin
-    return state.symbols.sym(("global", path, name))
+    return state.symbols.sym((origins.GLOBAL, path, name))
 
 
 def find(interp: Interpreter, state: State, path: str, name: str) -> Value | None:
@@ -123,7 +123,7 @@ def imported(interp: Interpreter, state: State, value: Imported) -> Value:
     inner = interp.context.project.lookup.submodule(value.path, value.name)
     if inner is not None and interp.context.project.module(inner) is not None:
         return ModuleValue(inner)
-    return state.symbols.sym(("global", value.path, value.name))
+    return state.symbols.sym((origins.GLOBAL, value.path, value.name))
 
 
 def bind_import(interp: Interpreter, frame: Frame, state: State, node: ImportName) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from inplace_lint.core.span import Place
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
@@ -296,7 +296,7 @@ def _yield(interp: Interpreter, frame: Frame, state: State, expr: ir.Yield) -> R
             results.extend((done, NONE) for done in frame.inside(after, value))
             continue
         _collect_yield(after, frame.env, value)
-        results.append((after, after.symbols.sym(("sent", frame.env.id, expr.at))))
+        results.append((after, after.symbols.sym((origins.SENT, frame.env.id, expr.at))))
     return results
 
 
@@ -328,16 +328,20 @@ def _format(interp: Interpreter, frame: Frame, state: State, expr: ir.Format) ->
         if text is not None:
             results.append((after, Const(text)))
         elif all(isinstance(value, Const) for value in values) and len(values) <= 1:
-            results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), values), "str")))
+            results.append((after, after.symbols.sym((origins.FORMAT, Place(frame.slice, expr.at), values), "str")))
         else:
-            results.append((after, after.symbols.sym(("format", Place(frame.slice, expr.at), after.next_id), "str")))
+            results.append(
+                (after, after.symbols.sym((origins.FORMAT, Place(frame.slice, expr.at), after.next_id), "str"))
+            )
     return results
 
 
 def _unknown(_interp: Interpreter, frame: Frame, state: State, expr: ir.Unknown) -> Results:
     for name in expr.writes:
-        state.bind(frame.env, name, state.symbols.sym(("unknown", Place(frame.slice, expr.at), name, state.next_id)))
-    return [(state, state.symbols.sym(("unknown", Place(frame.slice, expr.at), state.next_id)))]
+        state.bind(
+            frame.env, name, state.symbols.sym((origins.UNKNOWN, Place(frame.slice, expr.at), name, state.next_id))
+        )
+    return [(state, state.symbols.sym((origins.UNKNOWN, Place(frame.slice, expr.at), state.next_id)))]
 
 
 _EVALUATORS: dict[type, Callable[[Interpreter, Frame, State, Any], Results]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inplace_lint.core.span import Place
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
@@ -30,7 +31,7 @@ def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value
     if isinstance(value, Const) and isinstance(value.value, int | float):
         number = value.value
         return [(state, Const(-number if op == "-" else ~int(number) if op == "~" else number))]
-    return [(state, state.symbols.sym(("unary", op, value), _kind(value)))]
+    return [(state, state.symbols.sym((origins.UNARY, op, value), _kind(value)))]
 
 
 def binary(
@@ -70,7 +71,7 @@ def python_binary(state: State, op: str, left: Value, right: Value, place: Place
         known = constant_folding.binary(state, op, left, right)
         if known is not None:
             return known
-    return state.symbols.sym(("binary", op, left, right), _kind(left) or _kind(right))
+    return state.symbols.sym((origins.BINARY, op, left, right), _kind(left) or _kind(right))
 
 
 def _list_binary(state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
@@ -83,7 +84,7 @@ def _list_binary(state: State, op: str, left: Value, right: Value, place: Place 
         if times is not None and 0 <= times * len(mine.items) <= _LONGEST:
             return state.new(ListObject(mine.items * times, mine.exact))
         return state.new(ListObject(mine.items * 2, exact=False))
-    return state.symbols.sym(("binary", op, left, right, state.next_id))
+    return state.symbols.sym((origins.BINARY, op, left, right, state.next_id))
 
 
 def _fold(op: str, left: object, right: object) -> Const | None:
@@ -108,7 +109,7 @@ def compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare, v
         if path_condition.truth(state, one) is False:
             return [(state, Const(False))]
         if path_condition.truth(state, one) is None:
-            answer = state.symbols.sym(("compare", tuple(expr.ops), values))
+            answer = state.symbols.sym((origins.COMPARE, tuple(expr.ops), values))
     return [(state, answer)]
 
 
@@ -151,7 +152,7 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
     if op == "in":
         return _contains(interp, state, left, right)
     known = None if type(left) is Sym or type(right) is Sym else constant_folding.binary(state, op, left, right)
-    return state.symbols.sym(("compare", op, left, right)) if known is None else known
+    return state.symbols.sym((origins.COMPARE, op, left, right)) if known is None else known
 
 
 def _canonical(interp: Interpreter, value: Value) -> Value:
@@ -170,11 +171,11 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value == right.value)
     if isinstance(left, Sym) or isinstance(right, Sym):
-        return Const(True) if left == right else state.symbols.sym(("compare", "==", left, right))
+        return Const(True) if left == right else state.symbols.sym((origins.COMPARE, "==", left, right))
     alike = isinstance(left, Tuple) and isinstance(right, Tuple)
     if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
         known = constant_folding.binary(state, op, left, right)
-        return state.symbols.sym(("compare", "==", left, right)) if known is None else known
+        return state.symbols.sym((origins.COMPARE, "==", left, right)) if known is None else known
     return Const(left == right)
 
 
@@ -203,7 +204,7 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
         and isinstance(right.value, str)
     ):
         return Const(left.value in right.value)
-    return state.symbols.sym(("in", left, right))
+    return state.symbols.sym((origins.CONTAINS, left, right))
 
 
 def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
@@ -272,14 +273,14 @@ def is_number(state: State, value: object) -> bool:
         return isinstance(value.value, int | float)
     key = state.symbols.key(value) if isinstance(value, Sym) and value.kind == "number" else None
     match key:
-        case ("item", Sym() as inner, _):
+        case (origins.ITEM, Sym() as inner, _):
             of = state.symbols.key(inner)
-            return isinstance(of, tuple) and of[:1] == ("shape",)
-        case ("shape", _, _, _) | ("math", _, _):
+            return isinstance(of, tuple) and of[0] is origins.SHAPE
+        case (origins.SHAPE, _, _, _) | (origins.ARITHMETIC, _, _):
             return True
-        case ("binary", _, left, right):
+        case (origins.BINARY, _, left, right):
             return is_number(state, left) and is_number(state, right)
-        case ("unary", _, operand):
+        case (origins.UNARY, _, operand):
             return is_number(state, operand)
         case _:
             return False

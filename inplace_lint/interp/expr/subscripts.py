@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -74,7 +74,7 @@ def unknown_item(state: State, value: Value, index: Value) -> Sym:
     kind = kind_of_item(state, value)
     if kind == "number" and isinstance(index, SliceValue):
         kind = "sequence"
-    return state.symbols.sym(("item", value, index), kind)
+    return state.symbols.sym((origins.ITEM, value, index), kind)
 
 
 def kind_of_item(state: State, value: Value) -> str:
@@ -93,9 +93,9 @@ def _is_shape(state: State, value: Value) -> bool:
         case _:
             return False
     match key:
-        case ("shape", *_):
+        case (origins.SHAPE, *_):
             return True
-        case ("item", Builtin() | Sym() as whole, SliceValue()):
+        case (origins.ITEM, Builtin() | Sym() as whole, SliceValue()):
             return _is_shape(state, whole)
         case _:
             return False
@@ -127,7 +127,7 @@ def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Valu
     if items and all(_is_alternative(state, item) for item in items):
         return items[0]
     kind = "number" if items and all(_is_number(item) for item in items) else ""
-    return state.symbols.sym(("item", value, index), kind)
+    return state.symbols.sym((origins.ITEM, value, index), kind)
 
 
 def _is_number(value: Value) -> bool:
@@ -150,7 +150,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
         return next(iter(distinct))
     if distinct and not isinstance(index, Const) and all(_is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
-    return state.symbols.sym(("item", value, index))
+    return state.symbols.sym((origins.ITEM, value, index))
 
 
 def _from_instance(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Touch
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Value
@@ -55,4 +56,6 @@ class Act:
 
     def unknown(self, kind: str = "") -> Value:
         """Give a result of which nothing is known."""
-        return self.state.symbols.sym(("act", self.form.name, self.frame.site(self.at), self.state.next_id), kind)
+        return self.state.symbols.sym(
+            (origins.INTRINSIC, self.form.name, self.frame.site(self.at), self.state.next_id), kind
+        )

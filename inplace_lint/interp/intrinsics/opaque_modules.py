@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_lint.core.event import Site, Touch
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Node, Save, Tensor
+from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
 
 _DEEPEST = 4
-_NAMES = ("attr", "param", "global")
 
 
 def of_listing(state: State, value: Value, listed: Iterator[Ref]) -> None:
@@ -64,10 +64,14 @@ def _owner(state: State, value: Sym, depth: int = 0) -> SymId | None:
     """Give the stranger whose `parameters()` a value is, or was made from."""
     key = state.symbols.key(value)
     match key:
-        case ("result", Sym() as function, *_):
+        case (origins.RESULT, Sym() as function, *_):
             asked = state.symbols.key(function)
-            return asked[1] if isinstance(asked, tuple) and asked[0] == "attr" and asked[2] == "parameters" else None
-        case (str(), Sym() as inner, *_) if depth < _DEEPEST:
+            return (
+                asked[1]
+                if isinstance(asked, tuple) and asked[0] is origins.ATTRIBUTE and asked[2] == "parameters"
+                else None
+            )
+        case (Origin(), Sym() as inner, *_) if depth < _DEEPEST:
             return _owner(state, inner, depth + 1)
         case _:
             return None
@@ -102,9 +106,9 @@ def run(state: State, function: Value, site: Site, nodes: tuple[NodeId, ...]) ->
 def name_of(state: State, owner: SymId) -> str:
     """Name a stranger as the program does; by what is run when it is called if it has no name."""
     match state.symbols.keys[owner]:
-        case (str(kind), _, str(name)) if kind in _NAMES:
+        case (origins.ATTRIBUTE | origins.PARAMETER | origins.GLOBAL, _, str(name)):
             return name
-        case ("result", Dotted(name), *_):
+        case (origins.RESULT, Dotted(name), *_):
             return name.rpartition(".")[2]
         case _:
             return "forward"
@@ -119,9 +123,9 @@ def ran(state: State, value: Sym) -> NodeId | None:
         if known is not None:
             return known
         match state.symbols.keys[inner]:
-            case ("item" | "row" | "attr", Sym(outer, _), *_):
+            case (origins.ITEM | origins.ROW | origins.ATTRIBUTE, Sym(outer, _), *_):
                 inner = outer
-            case ("attr", int(outer), _):
+            case (origins.ATTRIBUTE, int(outer), _):
                 inner = SymId(outer)
             case _:
                 return None

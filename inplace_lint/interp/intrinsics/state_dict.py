@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inplace_lint.core.event import Site, Snapshot, Touch
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Sym, SymId, Value
@@ -99,15 +99,15 @@ def of_stranger(interp: Interpreter, state: State, function: Sym, arguments: Arg
     An object whose `zero_grad` and `step` are called is one; until then a step says nothing of parameters.
     """
     key = state.symbols.key(function)
-    if not isinstance(key, tuple) or key[0] != "attr" or key[2] not in _FOLLOWED:
+    if not isinstance(key, tuple) or key[0] is not origins.ATTRIBUTE or key[2] not in _FOLLOWED:
         return
     match key:
-        case ("attr", int(owner), "zero_grad"):
+        case (origins.ATTRIBUTE, int(owner), "zero_grad"):
             state.set_trait(traits.ZEROED, SymId(owner), True)
-        case ("attr", int(owner), "step") if state.has_trait(traits.ZEROED, SymId(owner)):
+        case (origins.ATTRIBUTE, int(owner), "step") if state.has_trait(traits.ZEROED, SymId(owner)):
             name = opaque_modules.name_of(state, SymId(owner))
             state.set_trait(traits.STEPPED, None, traits.Step(state.clock, site, name))
-        case ("attr", int(owner), "load_state_dict") if arguments.positional:
+        case (origins.ATTRIBUTE, int(owner), "load_state_dict") if arguments.positional:
             _check_stranger(interp, state, SymId(owner), arguments.positional[0], site)
         case _:
             return
@@ -115,10 +115,10 @@ def of_stranger(interp: Interpreter, state: State, function: Sym, arguments: Arg
 
 def _check_stranger(interp: Interpreter, state: State, owner: SymId, given: Value, site: Site) -> None:
     key = state.symbols.key(given) if isinstance(given, Sym) else None
-    if not (isinstance(key, tuple) and key[0] == "result" and isinstance(key[1], Sym)):
+    if not (isinstance(key, tuple) and key[0] is origins.RESULT and isinstance(key[1], Sym)):
         return
     _, function, kept, clock = key
-    if state.symbols.key(function) != ("attr", owner, "state_dict"):
+    if state.symbols.key(function) != (origins.ATTRIBUTE, owner, "state_dict"):
         return
     stepped = state.trait(traits.STEPPED, None)
     weight = state.trait(traits.WEIGHT, owner)

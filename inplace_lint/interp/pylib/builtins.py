@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Super, Sym, Tuple, Value
@@ -38,7 +38,7 @@ class Request:
 
     def unknown(self, kind: str = "") -> Results:
         """Give an unknown result: the same for the same arguments."""
-        key = ("builtin", self.function.name, self.function.receiver, self.arguments.positional)
+        key = (origins.BUILTIN, self.function.name, self.function.receiver, self.arguments.positional)
         return [(self.state, self.state.symbols.sym(key, kind))]
 
     def items(self, value: Value | None) -> Items:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
@@ -28,9 +29,9 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
             place = Place(frame.slice, at)
             return [(state, _dict_method(state, ref, mapping, function.name, arguments, place))]
         case _, Const(str() as text):
-            return [(state, state.symbols.sym(("method", function.name, text, arguments.positional), "str"))]
+            return [(state, state.symbols.sym((origins.METHOD, function.name, text, arguments.positional), "str"))]
         case _:
-            key = ("method", function.name, receiver, arguments.positional, state.next_id)
+            key = (origins.METHOD, function.name, receiver, arguments.positional, state.next_id)
             return [(state, state.symbols.sym(key))]
 
 
@@ -70,7 +71,7 @@ def _list_method(
         case "remove" | "discard" | "sort":
             state.put(ref, replace(inner, exact=False))
         case _:
-            return state.symbols.sym(("method", name, ref, arguments.positional, state.next_id))
+            return state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
     return NONE
 
 
@@ -91,7 +92,7 @@ def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Valu
         state.put(ref, replace(inner, items=tuple(items)))
         return value
     state.put(ref, replace(inner, exact=False))
-    return state.symbols.sym(("popped", ref, state.next_id))
+    return state.symbols.sym((origins.POPPED, ref, state.next_id))
 
 
 def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place) -> Value:
@@ -122,13 +123,13 @@ def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, argumen
             state.put(ref, replace(mapping, items={}, exact=True))
             return NONE
         case _:
-            return state.symbols.sym(("method", name, ref, arguments.positional, state.next_id))
+            return state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
 
 
 def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Const, default: Value) -> Value:
     found = mapping.items.get(key.value)
     if found is None and not mapping.exact:
-        return state.symbols.sym(("item", ref, key))
+        return state.symbols.sym((origins.ITEM, ref, key))
     if name == "pop" and found is not None:
         rest = {other: value for other, value in mapping.items.items() if other != key.value}
         state.put(ref, replace(mapping, items=rest))

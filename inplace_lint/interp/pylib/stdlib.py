@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Sym, Tuple, Value
@@ -24,9 +25,9 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     if known is not None:
         return [(state, known)]
     if name.startswith("math."):
-        return [(state, state.symbols.sym(("math", name[5:], arguments.positional), "number"))]
+        return [(state, state.symbols.sym((origins.ARITHMETIC, name[5:], arguments.positional), "number"))]
     if name in _PURE:
-        return [(state, state.symbols.sym(("stdlib", name, arguments.positional)))]
+        return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, name, arguments.positional)))]
     handler = _HANDLERS.get(name)
     return None if handler is None else handler(interp, frame, state, arguments, at)
 
@@ -89,7 +90,7 @@ def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: A
     if isinstance(given, Const) and isinstance(given.value, str):
         items = tuple(Const(word) for word in given.value.replace(",", " ").split())
     if not items or not all(isinstance(item, Const) and isinstance(item.value, str) for item in items):
-        return [(state, state.symbols.sym(("namedtuple", arguments.positional, state.next_id), "callable"))]
+        return [(state, state.symbols.sym((origins.NAMED_TUPLE, arguments.positional, state.next_id), "callable"))]
     return [(state, Partial(Dotted(_NEW_TUPLE), (Tuple(items),), ()))]
 
 
@@ -98,14 +99,14 @@ def _new_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arg
     assert isinstance(fields, Tuple)
     names = tuple(str(field.value) for field in fields.items if isinstance(field, Const))
     given = dict(zip(names, values, strict=False)) | dict(arguments.keywords)
-    items = tuple(given.get(name, state.symbols.sym(("field", name, state.next_id))) for name in names)
+    items = tuple(given.get(name, state.symbols.sym((origins.FIELD, name, state.next_id))) for name in names)
     return [(state, Tuple(items, exact=True, fields=names))]
 
 
 def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
     name = arguments.positional[0] if arguments.positional else NONE
     if not isinstance(name, Const) or not isinstance(name.value, str) or name.value.startswith("."):
-        return [(state, state.symbols.sym(("import", arguments.positional)))]
+        return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)))]
     path = interp.context.project.lookup.resolve(frame.module, name.value, 0)
     known = path is not None and interp.context.project.module(path) is not None
     return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
@@ -122,7 +123,7 @@ def _find_spec(interp: Interpreter, _frame: Frame, state: State, arguments: Argu
     # IMPRECISE: code for optional packages is not followed where a program looks for them like this.
     name = arguments.positional[0] if arguments.positional else NONE
     if not isinstance(name, Const) or not isinstance(name.value, str):
-        return [(state, state.symbols.sym(("find_spec", arguments.positional)))]
+        return [(state, state.symbols.sym((origins.FOUND_PACKAGE, arguments.positional)))]
     top = name.value.partition(".")[0]
     known = top in interp.context.roots or top in sys.stdlib_module_names
     return [(state, Dotted(f"importlib.machinery.ModuleSpec.{top}") if known else NONE)]
@@ -138,7 +139,7 @@ def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arg
     value = arguments.positional[0] if arguments.positional else NONE
     ref = state.ref(value)
     if isinstance(value, Sym) and ref is None:
-        return [(state, state.symbols.sym(("copy", value.id, state.next_id), value.kind))]
+        return [(state, state.symbols.sym((origins.COPY, value.id, state.next_id), value.kind))]
     return [(state, duplicate(state, value if ref is None else ref, {}))]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
@@ -54,7 +54,7 @@ def call_op(
     counters["framework_calls"] += 1
     if facts is None or not forms:
         counters["calls_without_fact:" + name] += 1
-        return [(state, state.symbols.sym(("call", name, state.next_id, at, frame.site(at))))]
+        return [(state, state.symbols.sym((origins.CALL, name, state.next_id, at, frame.site(at))))]
     counters["framework_calls_with_fact"] += 1
     if forms[0].act:
         given = arguments if instance is None else arguments.first(instance)
@@ -62,7 +62,7 @@ def call_op(
     call = _select(interp, frame, state, facts, forms, arguments, at, spelled, instance)
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
-        return [(state, state.symbols.sym(("call", name, state.next_id, at, frame.site(at))))]
+        return [(state, state.symbols.sym((origins.CALL, name, state.next_id, at, frame.site(at))))]
     return _run(call)
 
 
@@ -167,7 +167,7 @@ def _become(call: Call, name: str, condition: Guard | None) -> Results:
             binding.module,
         )
         return _run(op_call.replace_call(call, inner, form.name, flag))
-    return [(call.state, call.state.symbols.sym(("call", name, call.state.next_id)))]
+    return [(call.state, call.state.symbols.sym((origins.CALL, name, call.state.next_id)))]
 
 
 def _flag(binding: Binding, condition: Guard | None) -> Place | None:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
@@ -102,7 +103,7 @@ class Binding:
 
     def _differs(self, value: Sym, constant: object) -> bool:
         """Say whether an unknown number is another than this one: it is taken to be, and remembered, if nobody says."""
-        same = self.state.symbols.sym(("compare", "==", value, Const(constant))).id
+        same = self.state.symbols.sym((origins.COMPARE, "==", value, Const(constant))).id
         if self.state.truth(same) is None:
             self.state.learn(same, side=False)
         return not self.state.truth(same)
@@ -157,11 +158,11 @@ def _is_data(call: Binding, name: str, value: Sym) -> bool:
 def _is_part(state: State, value: object) -> bool:
     key = state.symbols.key(value) if isinstance(value, Sym) else None
     match key:
-        case ("item", *_):
+        case (origins.ITEM, *_):
             return True
-        case ("turn", Sym(_, "number"), *_):
+        case (origins.TURN, Sym(_, "number"), *_):
             return True
-        case ("binary", _, left, right):
+        case (origins.BINARY, _, left, right):
             return _is_part(state, left) and _is_part(state, right)
         case _:
             return isinstance(value, Const)

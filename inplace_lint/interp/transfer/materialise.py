@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
@@ -64,7 +64,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 def _is_truth(state: State, value: Sym) -> bool:
     """Say whether a value is an argument that is called what a loss compares with: nobody trains that."""
     key = state.symbols.key(value)
-    return isinstance(key, tuple) and key[0] == "param" and key[-1] in _TRUTHS
+    return isinstance(key, tuple) and key[0] is origins.PARAMETER and key[-1] in _TRUTHS
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
@@ -97,11 +97,11 @@ def describe(state: State, value: Sym) -> str:
     """Name an unknown value in a sentence."""
     key = state.symbols.key(value)
     match key:
-        case ("param", _, str(name)):
+        case (origins.PARAMETER, _, str(name)):
             return f"`{name}`"
-        case ("attr", _, str(name)):
+        case (origins.ATTRIBUTE, _, str(name)):
             return f"`{name}`"
-        case ("global", _, str(name)):
+        case (origins.GLOBAL, _, str(name)):
             return f"`{name}`"
         case _:
             return "the tensor"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject, Tensor, View
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
@@ -310,9 +311,9 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
     tensor = _first_tensor(call)
     version = state.storages[tensor.storage].version if tensor is not None and fact.value != "shape" else 0
     if any(isinstance(argument, Ref) for argument in arguments[1:]) or not arguments:
-        return state.symbols.sym(("value", call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
+        return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
     if fact.value == "shape":
-        return state.symbols.sym(("shape", arguments), "sequence")
+        return state.symbols.sym((origins.SHAPE, arguments), "sequence")
     if fact.value == "int":
-        return state.symbols.sym(("shape", call.name, arguments, version), "number")
-    return state.symbols.sym(("value", call.name, arguments, version), _KINDS.get(fact.value, ""))
+        return state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")
+    return state.symbols.sym((origins.VALUE, call.name, arguments, version), _KINDS.get(fact.value, ""))

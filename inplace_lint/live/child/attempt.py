@@ -1,7 +1,7 @@
 """
-Running what belongs to somebody else: it may raise anything, also what ends a process.
+Running code of the user's program: it may raise anything, also what ends a process.
 
-This is the one place of the child that catches every exception: the program's error is our answer, not our failure.
+This is the one place of the child that catches every exception: an error of the program is a result, not a failure.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any, Callable, NamedTuple, Optional
 
 
 class Answer(NamedTuple):
-    """What a call gave, or what it raised."""
+    """What a call returned, or what it raised."""
 
     value: Any
     error: Optional[BaseException]
 
 
 def attempt(call: Callable[[], Any]) -> Answer:
-    """Call something of the program; what it raises is the answer."""
+    """Call something of the program; an exception is an answer, too."""
     try:
         return Answer(call(), None)
     except BaseException as error:  # noqa: BLE001 - see the docstring of the module
@@ -26,7 +26,7 @@ def attempt(call: Callable[[], Any]) -> Answer:
 
 
 def in_words(error: BaseException) -> str:
-    """Give an error as one line: its kind, its first sentence, and the line of the program it came from."""
+    """Return an error as one line: its kind, its first sentence, and the line of the program it came from."""
     try:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - `__str__` of a program's own error

@@ -1,30 +1,30 @@
 """
-The warm process of one framework: it imports that once, then answers jobs. The command line names it, and the device.
+The warm process of one framework: it imports that once, then runs jobs. The command line names it, and the device.
 
-Each line on its input is a job, each line on its output an answer. A job runs in a guarded copy of this process where
-the system has `fork`, or in one of a copy that has imported the job's module already (`hosts.py`); elsewhere this
-process runs one job itself, and ends.
+Each line on its input is an order, each line on its output an answer. A job runs in a guarded copy of this process
+where the system has `fork`, or in a copy of one that has imported the job's module already (`import_hosts.py`);
+elsewhere this process runs one job itself, and ends.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
 import sys
 import tempfile
-from typing import Any, Callable, Container, Dict, Sequence
+from typing import Any, Container, Dict, Sequence
 
 from . import attempt, guard, job
-from .import_hosts import Hosts
-from .jsonl import in_text, line_of, records
-from .jsonl import say as _say
+from .import_hosts import ImportHosts
+from .jsonl import answer, line_of, records_of, write_line
 
 _IMPORT_SECONDS = 100.0
 
 
 def main() -> None:
-    """Say what framework there is, then answer until the input ends."""
+    """Write which framework there is, then run jobs until the input ends."""
     answers = os.dup(1)
     os.dup2(2, 1)
     name, device = sys.argv[1:3]
@@ -32,13 +32,13 @@ def main() -> None:
     # Importing Paddle starts the driver of a GPU, and no copy of a process that did can use it: each job imports it.
     is_late = forks and name == "paddle" and device == "cuda"
     hello = _hello_of_a_copy(name, answers) if is_late else _hello(name)
-    _say(answers, {**hello, "forks": forks})
+    write_line(answers, {**hello, "forks": forks})
     if "version" in hello:
         _serve(answers, forks=forks)
 
 
 def _hello(name: str) -> Dict[str, Any]:
-    """Import a framework; give its version, or why there is none."""
+    """Import a framework; return its version, or why there is none."""
     found = attempt.attempt(lambda: importlib.import_module(name))
     if found.error is None:
         return {"version": str(getattr(found.value, "__version__", ""))}
@@ -49,14 +49,14 @@ def _hello(name: str) -> Dict[str, Any]:
 def _hello_of_a_copy(name: str, answers: int) -> Dict[str, Any]:
     """Import a framework in a process that ends."""
     limits = guard.Limits(_IMPORT_SECONDS, 0)
-    ending = guard.guarded(lambda file: _say(file, _hello(name)), limits, 0, [answers])
-    told = records(ending.told)
-    return told[0] if told else {"absent": False, "trouble": ending.trouble}
+    ending = guard.guarded(lambda file: write_line(file, _hello(name)), limits, 0, [answers])
+    records = records_of(ending.written)
+    return records[0] if records else {"absent": False, "trouble": ending.trouble}
 
 
 def _serve(answers: int, *, forks: bool) -> None:
     guard.adopt_orphans()
-    hosts = Hosts([answers])
+    hosts = ImportHosts([answers])
     while True:
         line = line_of(0)
         if not line:
@@ -64,27 +64,24 @@ def _serve(answers: int, *, forks: bool) -> None:
             return
         order = json.loads(line)
         if not forks:
-            _say(answers, _unguarded(order))
+            write_line(answers, _unguarded(order))
             return
         shared = hosts.answer(order, 0) if order["entry"]["kind"] in job.SHARING else None
-        _say(answers, shared or _guarded(order, [answers, *hosts.pipes], hosts.pids))
+        write_line(answers, shared or _guarded(order, [answers, *hosts.pipes], hosts.pids))
 
 
 def _guarded(order: Dict[str, Any], private: Sequence[int], spared: Container[int]) -> Dict[str, Any]:
     limits = guard.limits_of(order)
-    ending = guard.guarded(_work(order), limits, 0, private, spared)
-    return {"trouble": ending.trouble, "told": records(ending.told), "printed": in_text(ending.printed)}
+    ending = guard.guarded(functools.partial(_run, order), limits, 0, private, spared)
+    return answer(*ending)
 
 
-def _work(order: Dict[str, Any]) -> Callable[[int], None]:
-    def work(file: int) -> None:
-        job.run(order, lambda record: _say(file, record))
-
-    return work
+def _run(order: Dict[str, Any], file: int) -> None:
+    job.run(order, functools.partial(write_line, file))
 
 
 def _unguarded(order: Dict[str, Any]) -> Dict[str, Any]:
-    with tempfile.TemporaryFile() as told:
-        _work(order)(told.fileno())
-        told.seek(0)
-        return {"trouble": "", "told": records(told.read()), "printed": ""}
+    with tempfile.TemporaryFile() as records:
+        _run(order, records.fileno())
+        records.seek(0)
+        return answer("", records.read())

@@ -1,9 +1,9 @@
 """
-Runs one job in a process of its own, and sees to it that nothing of it is left afterwards.
+Runs one job in a process of its own, and leaves nothing of it behind.
 
 A job is a forked copy of the process that calls `guarded`, in a process group of its own. It ends by itself, when its
 time or memory is used up, or when nobody waits for it any more. Its whole group is killed then, and on Linux also what
-left the group: orphans come back to us there.
+left the group: orphans are adopted there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .attempt import attempt
 
 _POLL_SECONDS = 0.05
 _KEPT = 64 * 1024  # bytes of what a program prints
-_MOST_TOLD = 16 * 1024 * 1024
+_MOST_WRITTEN = 16 * 1024 * 1024
 _AFTER_SECONDS = 1.0  # for pipes that a grandchild may hold open
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
 _MEBIBYTE = 1024 * 1024
@@ -41,15 +41,15 @@ class Limits(NamedTuple):
 
 
 def limits_of(order: Dict[str, Any]) -> Limits:
-    """Give the limits of an order."""
+    """Return the limits of an order."""
     return Limits(order["seconds"], order["memory"], order["device"] == "cuda")
 
 
 class Ending(NamedTuple):
-    """How a job ended: `trouble` is why it did not end by itself; `told` are its records, `printed` its output."""
+    """How a job ended: `trouble` is why it did not end by itself; `written` are its records, `printed` its output."""
 
     trouble: str
-    told: bytes
+    written: bytes
     printed: bytes
 
 
@@ -73,30 +73,30 @@ def guarded(
         watch.end()
         kill_orphans(spared)
         watch.drain()
-    return Ending(trouble, watch.told, watch.printed)
+    return Ending(trouble, watch.written, watch.printed)
 
 
-def begun(work: Callable[[int], None], limits: Limits, private: Sequence[int], most: int = _MOST_TOLD) -> Watch:
+def begun(work: Callable[[int], None], limits: Limits, private: Sequence[int], most: int = _MOST_WRITTEN) -> Watch:
     """
     Start `work` in a child, which writes its records to the descriptor it is given; `private` are closed in it.
 
     Units: `most` bytes of records are kept.
     """
-    told, telling = os.pipe()
+    records, writing = os.pipe()
     printed, printing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        for pipe in (told, printed, *private):
+        for pipe in (records, printed, *private):
             os.close(pipe)
         _become(limits, printing)
-        _finish(work, telling)
-    os.close(telling)
+        _finish(work, writing)
+    os.close(writing)
     os.close(printing)
     with contextlib.suppress(OSError):  # the child may have done it, or have ended
         os.setpgid(child, child)
-    return Watch(child, {told: most, printed: _KEPT})
+    return Watch(child, {records: most, printed: _KEPT})
 
 
 class Watch:
@@ -104,38 +104,38 @@ class Watch:
 
     def __init__(self, child: int, most: Dict[int, int]) -> None:
         self.child, self._most = child, most
-        self._told, self._printed = most
+        self._records, self._printed = most
         self._texts = {pipe: bytearray() for pipe in most}
         self._open: Set[int] = set(most)
         self._status: Optional[int] = None
 
     @property
-    def told(self) -> bytes:
-        """Give the records so far."""
-        return bytes(self._texts[self._told])
+    def written(self) -> bytes:
+        """Return the records so far."""
+        return bytes(self._texts[self._records])
 
     @property
     def printed(self) -> bytes:
-        """Give what was printed so far."""
+        """Return what was printed so far."""
         return bytes(self._texts[self._printed])
 
     def forget(self) -> None:
-        """Drop what was told and printed so far."""
+        """Drop what was written and printed so far."""
         for text in self._texts.values():
             text.clear()
 
     def wait(self, limits: Limits, owner: int, until: Callable[[bytes], bool] = lambda _: False) -> str:
         """
-        Read what the child tells until it ends, or tells what `until` waits for.
+        Read what the child writes until it ends, or has written what `until` waits for.
 
-        Given is why it was to be ended, or how it died, if it did not end well; a limit of 0 MiB is none.
+        Returned is why it must be ended, or how it died, if it did not end well; a limit of 0 MiB is none.
         """
         end = time.monotonic() + limits.seconds
         before = _resident([os.getpid()])
         while self._status is None:
             if self._read([owner], _POLL_SECONDS):
                 return "nobody waits for it"
-            if until(self.told):
+            if until(self.written):
                 return ""
             if time.monotonic() > end:
                 return "took longer than %g s" % limits.seconds
@@ -156,7 +156,7 @@ class Watch:
             self._status = status
 
     def _read(self, others: List[int], seconds: float) -> bool:
-        """Read what is there; say whether one of the others has something to say."""
+        """Read what is there; return whether one of the others can be read."""
         ready, _, _ = select.select([*self._open, *others], [], [], seconds)
         for pipe in self._open.intersection(ready):
             data = os.read(pipe, 65536)
@@ -176,7 +176,7 @@ class Watch:
 
 
 def _become(limits: Limits, printing: int) -> None:
-    """Make this process a job: a group of its own, no input, its output in our hands, limits that it cannot lift."""
+    """Make this process a job: a group of its own, no input, its output in a pipe, limits that it cannot lift."""
     os.setpgid(0, 0)
     _prctl(_DEATH_SIGNAL, signal.SIGKILL)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -201,9 +201,9 @@ def _limit(limits: Limits) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def _finish(work: Callable[[int], None], telling: int) -> None:
+def _finish(work: Callable[[int], None], records: int) -> None:
     """Do the work and end without the interpreter's own end: a program's threads and handlers are not waited for."""
-    error = attempt(lambda: work(telling)).error
+    error = attempt(lambda: work(records)).error
     with contextlib.suppress(OSError, ValueError, AttributeError):  # the program may have closed its streams
         if error is not None:
             traceback.print_exception(type(error), error, error.__traceback__)
@@ -226,7 +226,7 @@ def _kill_group(group: int) -> None:
 
 
 def kill_orphans(spared: Container[int] = ()) -> None:
-    """Kill what came back to us, until nothing does any more; `spared` are children that are to live."""
+    """Kill the children of this process, orphans that it adopted included, until none is left but those `spared`."""
     while True:
         orphans = [pid for pid in children() if pid not in spared]
         for pid in orphans:
@@ -239,12 +239,12 @@ def kill_orphans(spared: Container[int] = ()) -> None:
 
 
 def children() -> List[int]:
-    """Give the processes that this one started, and those that came back to it."""
+    """Return the processes that this one started or adopted."""
     return [pid for pid, above, _ in _processes() if above == os.getpid()]
 
 
 def _members(group: int) -> List[int]:
-    """Give the processes of a group and all their descendants."""
+    """Return the processes of a group and all their descendants."""
     every = list(_processes())
     found = {pid for pid, _, own in every if group in {own, pid}}
     while True:
@@ -255,7 +255,7 @@ def _members(group: int) -> List[int]:
 
 
 def _processes() -> List[Tuple[int, int, int]]:
-    """Give the number, the parent and the group of each process; none where the system has no such files."""
+    """Return the number, the parent and the group of each process; none where the system has no such files."""
     found: List[Tuple[int, int, int]] = []
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if name.isdigit():
@@ -267,7 +267,7 @@ def _processes() -> List[Tuple[int, int, int]]:
 
 
 def _resident(pids: List[int]) -> int:
-    """Give the bytes of memory that processes have for themselves or share."""
+    """Return the bytes of memory that processes have for themselves or share."""
     pages = [_text("/proc/%d/statm" % pid).split() for pid in pids]
     return sum(int(fields[1]) for fields in pages if fields) * os.sysconf("SC_PAGE_SIZE")
 
@@ -286,6 +286,6 @@ def _text(path: str) -> str:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Ask Linux for something about this process; other systems have no such thing."""
+    """Set an option of this process on Linux; other systems have no such thing."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, int(value), 0, 0, 0)

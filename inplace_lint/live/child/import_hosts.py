@@ -1,25 +1,26 @@
 """
 Processes that have imported a module, and run several targets of it: each target in a guarded copy of its own.
 
-A host is a guarded copy of the warm process, as a job is. It imports the module of the first order, tells that it has,
-and answers orders until its input ends. An import that fails, hangs or crashes is tried once: its answer holds for all
-targets of that module. What importing leaves running (threads, processes, a GPU) does not survive a copy: such a module
-is imported anew for each target.
+A host is a guarded copy of the warm process, as a job is. It imports the module of the first order, says whether copies
+can share it, and answers orders until its input ends. An import that fails, hangs or crashes is tried once: its answer
+holds for all targets of that module. What importing leaves running (threads, processes, a GPU) does not survive a copy:
+such a module is imported anew for each target.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from . import guard, job
-from .jsonl import in_text, line_of, records, say
+from .jsonl import answer, line_of, write_line
 
 _MOST = 3  # each holds the memory of what it imported
-_MOST_TOLD = 64 * 1024 * 1024  # several times what one job may tell
+_MOST_WRITTEN = 64 * 1024 * 1024  # several times what one job may write
 _GRACE_SECONDS = 5.0  # for the host's own guard, which ends a job that takes too long
 _SAME = ("path", "paths", "device", "seconds", "memory", "numbers", "written", "form")
 
@@ -32,7 +33,7 @@ class _Host(NamedTuple):
     printed: bytes
 
 
-class Hosts:
+class ImportHosts:
     """The hosts of one warm process; `private` are descriptors that they must not have."""
 
     def __init__(self, private: Sequence[int]) -> None:
@@ -42,32 +43,33 @@ class Hosts:
 
     @property
     def pids(self) -> List[int]:
-        """Give the processes that are hosts."""
+        """Return the processes that are hosts."""
         return [host.watch.child for host in self._running.values()]
 
     @property
     def pipes(self) -> List[int]:
-        """Give the pipes to them."""
+        """Return the pipes to them."""
         return [host.orders for host in self._running.values()]
 
     def answer(self, order: Dict[str, Any], owner: int) -> Optional[Dict[str, Any]]:
-        """Run an order in a copy of the host of its module; None where it must be run in another way."""
+        """Run an order in a copy of the host of its module; None where the module cannot be shared."""
         key = json.dumps([order.get(name) for name in _SAME])
         if key not in self._running and key not in self._settled:
             self._begin(key, order, owner)
         host = self._running.get(key)
         if host is None:
             return self._settled[key]
-        with contextlib.suppress(BrokenPipeError):  # it has ended, which waiting for it tells
-            say(host.orders, order)
+        with contextlib.suppress(BrokenPipeError):  # it has ended, as waiting for it shows
+            write_line(host.orders, order)
         trouble = host.watch.wait(guard.Limits(order["seconds"] + _GRACE_SECONDS, 0), owner, _has_line)
-        told = host.watch.told
+        written = host.watch.written
+        so_far = answer(trouble, printed=host.printed)
         if trouble:
             self._end(key)
-            return {"trouble": trouble, "told": [], "printed": in_text(host.printed)}
+            return so_far
         host.watch.forget()
-        answer: Dict[str, Any] = json.loads(told)
-        return {**answer, "printed": in_text(host.printed) + answer["printed"]}
+        ended: Dict[str, Any] = json.loads(written)
+        return {**ended, "printed": so_far["printed"] + ended["printed"]}
 
     def end(self) -> None:
         """End all hosts."""
@@ -75,19 +77,21 @@ class Hosts:
             self._end(key)
 
     def _begin(self, key: str, order: Dict[str, Any], owner: int) -> None:
-        """Start the host of an order, or settle what is answered without one."""
+        """Start the host of an order, or settle the answer without one."""
         while len(self._running) >= _MOST:
             self._end(next(iter(self._running)))
         reading, writing = os.pipe()
         limits = guard.limits_of(order)
-        watch = guard.begun(_served(order, reading), limits, [*self._private, *self.pipes, writing], _MOST_TOLD)
+        watch = guard.begun(
+            functools.partial(_serve, order, reading), limits, [*self._private, *self.pipes, writing], _MOST_WRITTEN
+        )
         os.close(reading)
         trouble = watch.wait(limits, owner, _has_line)
         host = self._running[key] = _Host(watch, writing, watch.printed)
         if trouble:
             self._end(key)
-            self._settled[key] = {"trouble": trouble, "told": [], "printed": in_text(host.printed)}
-        elif not json.loads(watch.told)["shares"]:
+            self._settled[key] = answer(trouble, printed=host.printed)
+        elif not json.loads(watch.written)["shares"]:
             self._end(key)
             self._settled[key] = None
         watch.forget()
@@ -100,33 +104,26 @@ class Hosts:
         host.watch.drain()
 
 
-def _has_line(told: bytes) -> bool:
-    return told.endswith(b"\n")
+def _has_line(written: bytes) -> bool:
+    return written.endswith(b"\n")
 
 
-def _served(order: Dict[str, Any], orders: int) -> Callable[[int], None]:
-    def serve(answers: int) -> None:
-        guard.adopt_orphans()
-        target = job.prepared(order)
-        target.load()
-        is_alone = threading.active_count() == 1 and not guard.children()
-        say(answers, {"shares": is_alone and not target.kit.holds_gpu()})
-        while True:
-            line = line_of(orders)
-            if not line:
-                return
-            asked = json.loads(line)
-            limits = guard.limits_of(asked)
-            ending = guard.guarded(_continued(target, asked), limits, orders, [answers, orders])
-            said = {"trouble": ending.trouble, "told": records(ending.told), "printed": in_text(ending.printed)}
-            say(answers, said)
-
-    return serve
+def _serve(order: Dict[str, Any], orders: int, answers: int) -> None:
+    guard.adopt_orphans()
+    target = job.prepared(order)
+    target.load()
+    is_alone = threading.active_count() == 1 and not guard.children()
+    write_line(answers, {"shares": is_alone and not target.adapter.holds_gpu()})
+    while True:
+        line = line_of(orders)
+        if not line:
+            return
+        following = json.loads(line)
+        limits = guard.limits_of(following)
+        ending = guard.guarded(functools.partial(_continue, target, following), limits, orders, [answers, orders])
+        write_line(answers, answer(*ending))
 
 
-def _continued(target: job.Target, order: Dict[str, Any]) -> Callable[[int], None]:
-    def run(file: int) -> None:
-        target.begin(order, lambda record: say(file, record))
-        target.run()
-
-    return run
+def _continue(target: job.Target, order: Dict[str, Any], file: int) -> None:
+    target.begin(order, functools.partial(write_line, file))
+    target.run()

@@ -1,8 +1,9 @@
 """
-One job: run one target of a program under watch, and tell what was seen.
+One job: run one target of a program under watch, and emit records of what was seen.
 
-Told are the watcher's records, `mark` records of the witness, `number` records if asked for, and at the end how the
-target ended. Targets are: the statements of a module, the same as a program, a call, a factory, a class.
+They are the records of the watches, `mark` records of the witness, `numbers` records if the order wants them, and at
+the end how the target ended. Targets are: the statements of a module, the same as a program, a call, a factory, a
+class.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ import types
 from typing import Any, Callable, Dict, List, Optional, Set
 
 from .attempt import Answer, attempt, in_words
-from .framework_adapter import Kit
+from .framework_adapter import FrameworkAdapter
+from .paddle_adapter import PaddleAdapter
 from .synthesize.trial import Reached, Stage, Trials
+from .torch_adapter import TorchAdapter
 from .variants.forms import SNAPSHOTS, prepare
-from .variants.rewrite import Form, patched
-from .watch.manager import Watching
+from .variants.rewrite import Form, compiled, patched
+from .watch.manager import WatchManager
 from .watch.witness import Mark, Witness
 
 _SHARE = 0.8  # of the time limit that trials may take
+_ADAPTERS = {"torch": TorchAdapter, "paddle": PaddleAdapter}
+SHARING = {"call", "class", "function"}  # kinds of targets that first import the same module
 _OUTPUT_MODULE = "_inplace_lint_target"
 
 
@@ -35,47 +40,43 @@ def run(order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
     target.run()
 
 
-SHARING = {"call", "class", "function"}  # kinds of targets that first import the same module
-
-
 def prepared(order: Dict[str, Any]) -> Target:
-    """Make this process one that watches, in which the file of an order is loaded in the form that is asked for."""
+    """Watch this process, and have it load the file of an order in the form that the order names."""
     framework = importlib.import_module(order["framework"])
     sys.path[:0] = order["paths"]
     sys.argv = [order["path"]]
-    kit = Kit(framework, order["device"])
-    kit.settle()
-    kit.count()
-    target = Target(order["path"], kit, Witness(framework, kit.layer, kit.optimizer, marks_of(order)))
+    adapter: FrameworkAdapter = _ADAPTERS[order["framework"]](framework, order["device"])
+    adapter.settle()
+    adapter.count()
+    target = Target(order["path"], adapter, Witness(adapter, marks_of(order)))
     if order.get("numbers"):
         form = Form.of(order["form"]) if order.get("form") else Form("")
         patched(order["written"], form)
-        prepare(kit, form)
-        target.watching.snapshots = form.kind in SNAPSHOTS
-    kit.seed()
-    target.watching.start()
+        prepare(adapter, form)
+        target.watches.snapshots = form.kind in SNAPSHOTS
+    adapter.seed()
+    target.watches.start()
     target.witness.start()
     return target
 
 
 def marks_of(order: Dict[str, Any]) -> List[Mark]:
-    """Give the marks that an order asks for."""
-    return [_mark(item) for item in order["marks"]]
+    """Return the marks that an order asks for."""
+    return [Mark(item["number"], _ranges(item["writes"]), _ranges(item["saves"])) for item in order["marks"]]
 
 
-def _mark(item: Dict[str, Any]) -> Mark:
-    writes, saves = ([tuple(place) for place in item[role]] for role in ("writes", "saves"))
-    return Mark(item["number"], writes, saves)
+def _ranges(places: List[List[Any]]) -> List[Any]:
+    return [tuple(place) for place in places]
 
 
 class Target:
-    """What is run, and what is told about it; until `begin` says to whom, what there is to tell is kept."""
+    """What is run, and the records of it; they are kept until `begin` says where to send them."""
 
-    def __init__(self, path: str, kit: Kit, witness: Witness) -> None:
-        self.path, self.kit, self.witness = path, kit, witness
-        self.early: List[Dict[str, Any]] = []
-        self.emit: Callable[[Dict[str, Any]], None] = self.early.append
-        self.watching = Watching(self.hear)
+    def __init__(self, path: str, adapter: FrameworkAdapter, witness: Witness) -> None:
+        self.path, self.adapter, self.witness = path, adapter, witness
+        self._kept: List[Dict[str, Any]] = []
+        self.emit: Callable[[Dict[str, Any]], None] = self._kept.append
+        self.watches = WatchManager(self._pass_on)
         self.loaded: Optional[Answer] = None
         self.order: Dict[str, Any] = {}
         self.broke = False
@@ -86,11 +87,11 @@ class Target:
         self.loaded = attempt(lambda: load(self.path))
 
     def begin(self, order: Dict[str, Any], emit: Callable[[Dict[str, Any]], None]) -> None:
-        """Go on with an order, here or in a copy of the process: tell what was seen so far, and all that follows."""
+        """Go on with an order, here or in a copy of the process: emit what was kept so far, and all that follows."""
         self.order, self.emit = order, emit
-        self.watching.resume()
+        self.watches.resume()
         self.witness.expect(marks_of(order))
-        for record in self.early:
+        for record in self._kept:
             emit(record)
 
     def run(self) -> None:
@@ -102,7 +103,7 @@ class Target:
         place = self.path if kind != "probe" else name.partition(":")[0]
         loaded = self.loaded or attempt(lambda: load(place))
         if kind == "module" and loaded.error is None:
-            self.kit.note_variables(vars(loaded.value))
+            self.adapter.note_variables(vars(loaded.value))
         if kind == "module" or loaded.error is not None:
             self._close(loaded, "importing it: " if kind != "module" else "")
             return
@@ -111,7 +112,7 @@ class Target:
             self._close(found)
         elif kind in {"call", "probe"}:
             answer = attempt(lambda: self._called(found.value))
-            if isinstance(answer.value, self.kit.layer):
+            if isinstance(answer.value, self.adapter.layer):
                 self._try("made", answer.value)
             else:
                 self._close(answer)
@@ -126,61 +127,60 @@ class Target:
         module.__dict__.update(__file__=path, __builtins__=__builtins__)
         sys.modules["__main__"] = module
         sys.path.insert(0, os.path.dirname(path))
-        from .variants.rewrite import compiled  # noqa: PLC0415 - beside its use
-
         exec(compiled(source, path), module.__dict__)
-        self.kit.note_variables(module.__dict__)
+        self.adapter.note_variables(module.__dict__)
 
     def _called(self, call: Callable[[], Any]) -> Any:
-        """Call a function of the program; what it gives is the start of a backward, unless it ran one itself."""
-        before = self.kit.backwards
+        """Call a function of the program; backward starts from its result, unless the function ran one itself."""
+        before = self.adapter.backwards
         result = call()
-        self.kit.note(result, "the result")
-        if self.kit.backwards == before:
-            self.kit.backward(result)
+        self.adapter.note(result, "the result")
+        if self.adapter.backwards == before:
+            self.adapter.backward(result)
         return result
 
     def _try(self, kind: str, value: Any) -> None:
         self.emit({"kind": "made up"})
-        trials = Trials(Stage(self.kit, self._ended, self.order["seconds"] * _SHARE))
+        trials = Trials(Stage(self.adapter, self._ended, self.order["seconds"] * _SHARE))
         self.witness.begin()
-        if kind == "made":
-            trials.of_call(value)
-        elif kind == "class":
+        if kind == "class":
             trials.of_class(value, self.order["entry"].get("method", ""))
         else:
             trials.of_call(value)
         self.emit({"kind": "done", "error": "" if trials.succeeded else trials.problem})
 
     def _ended(self, answer: Answer) -> Reached:
-        """Tell what one trial saw; say what was reached by then."""
-        self._tell_end(answer)
+        """Report the end of one trial; return what was reached by then."""
+        self._report_end(answer)
         self.reached |= {mark.number for mark in self.witness.marks if mark.ran}
         self.witness.begin()
         return Reached(bool(self.reached), len(self.reached) == len(self.witness.marks), self.broke)
 
-    def hear(self, record: Dict[str, Any]) -> None:
-        """Pass on what the watcher tells."""
+    def _pass_on(self, record: Dict[str, Any]) -> None:
+        """Emit a record of a watch."""
         self.broke = self.broke or record["kind"] != "watched"
         self.emit(record)
 
     def _close(self, answer: Answer, doing: str = "") -> None:
-        self._tell_end(answer)
+        self._report_end(answer)
         error = answer.error
-        is_end = error is None or (isinstance(error, SystemExit) and error.code in {None, 0})
-        self.emit({"kind": "done", "error": "" if is_end else doing + in_words(error)})  # type: ignore[arg-type]
+        self.emit({"kind": "done", "error": "" if error is None or _is_end(error) else doing + in_words(error)})
 
-    def _tell_end(self, answer: Answer) -> None:
-        error = answer.error
-        self.watching.raised(error)
-        is_end = error is None or (isinstance(error, SystemExit) and error.code in {None, 0})
+    def _report_end(self, answer: Answer) -> None:
+        self.watches.ended_by(answer.error)
         for mark in self.witness.marks:
-            told = mark.told()
-            if told["ran"]:
-                self.emit({**told, "complete": bool(told["complete"] and is_end)})
+            record = mark.record()
+            if record["ran"]:
+                is_complete = record["complete"] and (answer.error is None or _is_end(answer.error))
+                self.emit({**record, "complete": bool(is_complete)})
         if self.order.get("numbers"):
-            numbers = [] if self.kit.is_spoiled else [list(one) for one in self.kit.numbers]
+            numbers = [] if self.adapter.is_spoiled else [list(one) for one in self.adapter.numbers]
             self.emit({"kind": "numbers", "values": numbers})
+
+
+def _is_end(error: BaseException) -> bool:
+    """Check whether an error is how a program ends that did all it wanted."""
+    return isinstance(error, SystemExit) and error.code in {None, 0}
 
 
 def load(place: str) -> Any:
@@ -209,7 +209,7 @@ def load(place: str) -> Any:
 
 
 def _is_free(name: str, place: str) -> bool:
-    """Say whether a name means this file, and not a module of the standard library or of a framework."""
+    """Check whether a name means this file, and not a module of the standard library or of a framework."""
     if name in sys.modules or not name.isidentifier():
         return False
     spec = importlib.util.find_spec(name)

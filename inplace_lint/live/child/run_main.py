@@ -1,9 +1,9 @@
 """
 Runs a program as the interpreter would, under watch: `RECORDS -m MODULE ARGS…` or `RECORDS SCRIPT ARGS…`.
 
-What the watcher finds goes to the file RECORDS, a line of JSON each, as soon as it is found: the program may be killed.
-Nothing else of the program changes: its arguments, its folder, its `__main__`, its streams, how it ends. Frameworks are
-watched from the moment at which the program itself has imported them.
+What is found goes to the file RECORDS, a line of JSON each, as soon as it is found: the program may be killed. Nothing
+else of the program changes: its arguments, its folder, its `__main__`, its streams, how it ends. Frameworks are watched
+from the moment at which the program itself has imported them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def main() -> None:
-    """Run the program that the command line names; it ends as the program ends."""
+    """Run the program that the command line names, and end as it ends."""
     records, words = sys.argv[1], sys.argv[2:]
     file = os.open(records, os.O_WRONLY | os.O_APPEND)
 
@@ -36,17 +36,17 @@ def main() -> None:
     if words[0] == "-m" and not _is_there(words[1]):
         emit({"kind": "unrunnable", "reason": f"no module named {words[1]!r}"})
         return
-    watcher = manager.Watching(emit)
-    watcher.start()
-    watcher.also_in_threads(_is_ours)
-    sys.excepthook = _without_us(sys.excepthook)
+    watches = manager.WatchManager(emit)
+    watches.start()
+    watches.also_in_threads(_is_ours)
+    sys.excepthook = _from_the_program(sys.excepthook)
     try:
         if words[0] == "-m":
             _run_module(words[1], words[2:])
         else:
             _run_script(words)
     finally:
-        watcher.raised(sys.exc_info()[1])
+        watches.ended_by(sys.exc_info()[1])
 
 
 def _is_there(name: str) -> bool:
@@ -61,7 +61,7 @@ def _is_there(name: str) -> bool:
 
 
 def _run_module(name: str, words: List[str]) -> None:
-    """Do what `python -m NAME` does."""
+    """Run a module as `python -m NAME` does."""
     sys.argv = ["-m", *words]
     _enter(os.getcwd())
     _new_main(None)
@@ -69,7 +69,7 @@ def _run_module(name: str, words: List[str]) -> None:
 
 
 def _run_script(words: List[str]) -> None:
-    """Do what `python SCRIPT` does, for a file of source, a folder or an archive."""
+    """Run a script as `python SCRIPT` does: a file of source, a folder or an archive."""
     script = words[0]
     sys.argv = words
     path = os.path.abspath(script)
@@ -91,7 +91,7 @@ def _enter(folder: str) -> None:
 
 
 def _new_main(path: Optional[str]) -> Dict[str, Any]:
-    """Give the program a `__main__` of its own, as empty as the interpreter would."""
+    """Make a new `__main__`, as empty as the interpreter would."""
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = builtins
     if path is not None:
@@ -105,8 +105,8 @@ def _is_ours(name: str) -> bool:
     return name.startswith(os.path.join(_HERE, "")) or name in {runpy.__file__, "<frozen runpy>"}
 
 
-def _without_us(hook: Any) -> Any:
-    """Let a traceback begin where the program does."""
+def _from_the_program(hook: Any) -> Any:
+    """Wrap a hook for exceptions, so that a traceback begins where the program does."""
 
     def show(kind: Any, error: BaseException, trace: Any) -> None:
         clean = manager.cleaned(trace, _is_ours)

@@ -1,5 +1,6 @@
 """
-Starts one of these files in a process of its own: `start.py run_main RECORDS SCRIPT`, or `… confirm_main FRAMEWORK`.
+Starts one of these files in a process of its own: `start.py run_main RECORDS SCRIPT`, or
+`start.py confirm_main FRAMEWORK DEVICE`.
 
 They are loaded from their folder as a package with a name of its own: the program may import another inplace-lint.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 import sys
 
 if not getattr(sys.flags, "safe_path", False):
-    sys.path.pop(0)  # our own folder, where the program's must stand
+    sys.path.pop(0)  # our own folder, where the program's must be
 
 import importlib
 import importlib.util

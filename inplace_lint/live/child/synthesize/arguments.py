@@ -1,5 +1,7 @@
 """
-Makes up arguments: for constructors of layers, and for the options of functions.
+Synthesizes arguments: for constructors of layers, and for the options of functions.
+
+    def __init__(self, in_channels, act_layer, depth=1)   ->   {"in_channels": 8, "act_layer": nn.ReLU}
 
 A value is chosen by the parameter's default, then its annotation, then the words in its name. Numbers agree with each
 other on purpose: everything that counts channels or features is the same small number, what divides it is two.
@@ -14,6 +16,9 @@ import re
 import textwrap
 import typing
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
+
+from ..attempt import attempt
+from ..framework_adapter import FrameworkAdapter
 
 WIDTH = 8
 _MOST = 32
@@ -47,19 +52,8 @@ _NUMBERS = (
     ),
 )
 _WEIGHTED = (
-    "conv",
-    "linear",
-    "batchnorm",
-    "layernorm",
-    "groupnorm",
-    "instancenorm",
-    "syncbatch",
-    "multihead",
-    "lstm",
-    "gru",
-    "rnn",
-    "transformer",
-    "bilinear",
+    *("conv", "linear", "batchnorm", "layernorm", "groupnorm", "instancenorm", "syncbatch"),
+    *("multihead", "lstm", "gru", "rnn", "transformer", "bilinear"),
 )
 _WIDTHS = (
     *("in_channels", "_in_channels", "in_features", "num_features", "_num_features", "embed_dim"),
@@ -71,37 +65,37 @@ _LISTS = re.compile(
 
 
 class Config:
-    """Stands for an object of settings: it has every attribute, chosen by its name."""
+    """An object of settings: it has every attribute, chosen by its name."""
 
-    def __init__(self, kit: Any) -> None:
-        self.__dict__["_kit"] = kit
+    def __init__(self, adapter: FrameworkAdapter) -> None:
+        self.__dict__["_adapter"] = adapter
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = next(iter(values_for(self.__dict__["_kit"], name, inspect.Parameter.empty, 0)), None)
+        value = next(iter(values_for(self.__dict__["_adapter"], name, inspect.Parameter.empty, 0)), None)
         self.__dict__[name] = value
         return value
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Give what the program itself takes where there is no such setting."""
+        """Return what the program itself takes where there is no such setting."""
         return default if default is not None else getattr(self, name)
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, str(name))
 
 
-def constructions(kit: Any, make: Callable[..., Any]) -> Iterator[Dict[str, Any]]:
+def constructions(adapter: FrameworkAdapter, make: Callable[..., Any]) -> Iterator[Dict[str, Any]]:
     """
-    Give arguments to try with a constructor: all first choices, then each other choice alone.
+    Return arguments to try with a constructor: all first choices, then each other choice alone.
 
-    Parameters with defaults keep them at first; then options of theirs that the code asks about are tried, since they
-    choose its branches. Nothing is given where a parameter without default has no value that fits.
+    Parameters with defaults keep them at first; then other values are tried that the code compares them with, since
+    they choose its branches. There are no arguments where a parameter without default has no value that fits.
     """
     every = parameters(make)
     required = [item for item in every if item.default is inspect.Parameter.empty]
     compared = _compared(make)
-    choices = {item.name: _choices(kit, make, item, sorted(compared.get(item.name, ()))) for item in required}
+    choices = {item.name: _choices(adapter, make, item, sorted(compared.get(item.name, ()))) for item in required}
     if any(not values for values in choices.values()):
         return
     first = {name: values[0] for name, values in choices.items()}
@@ -110,20 +104,22 @@ def constructions(kit: Any, make: Callable[..., Any]) -> Iterator[Dict[str, Any]
     others = [{**first, name: value} for name, values in choices.items() for value in values[1:]]
     options = [{**first, name: value} for name, value in _options(make, every)]
     lengths = [_of_length(first, length) for length in (3, 2, 1)]
-    given = {item.name: value for item in every for value in _instead_of_none(make, item)}
+    instead = {item.name: value for item in every for value in _instead_of_none(make, item)}
     outer = [
         {name: size if value == WIDTH and _OUTER.search(name) else value for name, value in first.items()}
         for size in (WIDTH // 2, 2 * WIDTH)
     ]
-    likely = [wide, {**first, **lists}, *lengths, {**first, **given}, *outer]
-    found = [first, *_unlike(first, likely), *options, *others]
+    variants = [wide, {**first, **lists}, *lengths, {**first, **instead}, *outer]
+    found = [first, *_unlike(first, variants), *options, *others]
     yield from found[:_MOST]
 
 
-def _choices(kit: Any, make: Callable[..., Any], item: inspect.Parameter, compared: List[str]) -> List[Any]:
-    """Give what may stand for a parameter: what the code compares it with first, where it may be a string."""
+def _choices(
+    adapter: FrameworkAdapter, make: Callable[..., Any], item: inspect.Parameter, compared: List[str]
+) -> List[Any]:
+    """Return values for a parameter: what the code compares it with first, where it may be a string."""
     declared = annotation(make, item)
-    found = values_for(kit, item.name, declared, 0)
+    found = values_for(adapter, item.name, declared, 0)
     return [*compared, *found] if declared in (inspect.Parameter.empty, str, "str") else [*found, *compared]
 
 
@@ -136,7 +132,7 @@ def _unlike(first: Dict[str, Any], others: List[Dict[str, Any]]) -> List[Dict[st
 
 
 def _of_length(chosen: Dict[str, Any], length: int) -> Dict[str, Any]:
-    """Give the same arguments with all sequences of one length: those of one module often have one item an axis."""
+    """Return the same arguments with all sequences of one length: those of one module often have one item an axis."""
     return {
         name: type(value)(value[:1] * length) if type(value) in (list, tuple) and value else value
         for name, value in chosen.items()
@@ -144,7 +140,7 @@ def _of_length(chosen: Dict[str, Any], length: int) -> Dict[str, Any]:
 
 
 def _instead_of_none(make: Callable[..., Any], item: inspect.Parameter) -> List[Any]:
-    """Give a number for a parameter that has none by default, where its name or its type says that it takes one."""
+    """Return a number for a parameter that has none by default, where its name or its type says that it takes one."""
     if item.default is not None:
         return []
     declared = str(annotation(make, item))
@@ -155,7 +151,7 @@ def _instead_of_none(make: Callable[..., Any], item: inspect.Parameter) -> List[
 
 def _options(make: Callable[..., Any], every: List[inspect.Parameter]) -> Iterator[Tuple[str, Any]]:
     """
-    Give other values of parameters that choose branches.
+    Return other values of parameters that choose branches.
 
     They are strings that the code compares them with, the other truth, a number where there is none, and two of what
     there is one of, so that loops take a second turn.
@@ -176,7 +172,7 @@ def _options(make: Callable[..., Any], every: List[inspect.Parameter]) -> Iterat
 
 
 def _compared(make: Callable[..., Any]) -> Dict[str, Set[str]]:
-    """Give the strings that names and attributes are compared with in the source of a class or function."""
+    """Return the strings that names and attributes are compared with in the source of a class or function."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(make)))
     except (OSError, TypeError, SyntaxError):
@@ -193,7 +189,7 @@ def _compared(make: Callable[..., Any]) -> Dict[str, Set[str]]:
 
 
 def parameters(call: Callable[..., Any]) -> List[inspect.Parameter]:
-    """Give the parameters that a call can be given by name; none where that cannot be told."""
+    """Return the parameters that can be passed by name; none where that cannot be known."""
     try:
         found = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):
@@ -204,7 +200,7 @@ def parameters(call: Callable[..., Any]) -> List[inspect.Parameter]:
 
 
 def annotation(call: Callable[..., Any], item: inspect.Parameter) -> Any:
-    """Give the type that a parameter is declared with, or its text where the names in it mean nothing here."""
+    """Return the type that a parameter is declared with, or its text where the names in it mean nothing here."""
     if not isinstance(item.annotation, str):
         return item.annotation
     target = getattr(call, "__init__", call) if inspect.isclass(call) else call
@@ -215,15 +211,15 @@ def annotation(call: Callable[..., Any], item: inspect.Parameter) -> Any:
         return names.get(item.annotation, item.annotation)
 
 
-def values_for(kit: Any, name: str, declared: Any, depth: int) -> List[Any]:
-    """Give what may stand for a parameter, the likeliest first."""
+def values_for(adapter: FrameworkAdapter, name: str, declared: Any, depth: int) -> List[Any]:
+    """Return values for a parameter, the likeliest first."""
     low = name.lower()
-    special = _modules(kit, low)
+    special = _modules(adapter, low)
     if special:
         return special
     if re.search(r"config|cfg|^args$|^opts?$|options|hparams|params$", low) and not _is_project_class(declared):
-        return [Config(kit)]
-    by_type = _by_type(kit, low, declared, depth)
+        return [Config(adapter)]
+    by_type = _by_type(adapter, low, declared, depth)
     if by_type:
         return by_type
     return _by_name(low) or [WIDTH]
@@ -237,29 +233,26 @@ def _by_name(low: str) -> List[Any]:
     return []
 
 
-def _modules(kit: Any, low: str) -> List[Any]:
-    """Give layers, classes of layers or functions where a name asks for such."""
+def _modules(adapter: FrameworkAdapter, low: str) -> List[Any]:
+    """Return layers, classes of layers or functions where a name calls for them."""
     if re.search(r"(^|_)(act|activation|nonlin|relu)", low):
-        relu = kit.named("ReLU")
-        return [relu, relu(), kit.framework.nn.functional.relu, "relu"]
+        relu = adapter.named("ReLU")
+        return [relu, relu(), adapter.framework.nn.functional.relu, "relu"]
     if re.search(r"norm(_?layer|_?fn|_?cls|_?func|_?type)?$|^bn$", low) and not low.startswith(("use_", "is_", "pre")):
-        return [
-            kit.named("BatchNorm2d", "BatchNorm2D"),
-            kit.named("LayerNorm"),
-            kit.named("BatchNorm1d", "BatchNorm1D"),
-        ]
+        kinds = (("BatchNorm2d", "BatchNorm2D"), ("LayerNorm",), ("BatchNorm1d", "BatchNorm1D"))
+        return [adapter.named(*names) for names in kinds]
     if re.search(
         r"(^|_)(module|submodule|backbone|encoder|decoder|body|model|net|network|fn|func|block|layer|head|stem)$", low
     ):
-        conv, linear = kit.named("Conv2d", "Conv2D"), kit.named("Linear")
-        layers = [conv(WIDTH, WIDTH, 3, padding=1), linear(WIDTH, WIDTH), kit.named("Identity")()]
-        return [*layers, kit.named("Identity"), WIDTH]
+        conv, linear = adapter.named("Conv2d", "Conv2D"), adapter.named("Linear")
+        layers = [conv(WIDTH, WIDTH, 3, padding=1), linear(WIDTH, WIDTH), adapter.named("Identity")()]
+        return [*layers, adapter.named("Identity"), WIDTH]
     if re.search(r"conv(_?layer|_?cls|_?type)?$", low):
-        return [kit.named("Conv2d", "Conv2D"), WIDTH]
+        return [adapter.named("Conv2d", "Conv2D"), WIDTH]
     return []
 
 
-def _by_type(kit: Any, low: str, declared: Any, depth: int) -> List[Any]:
+def _by_type(adapter: FrameworkAdapter, low: str, declared: Any, depth: int) -> List[Any]:
     text = declared if isinstance(declared, str) else getattr(declared, "__name__", None) or str(declared)
     if re.match(r"(typing\.)?(Optional|Union)\b", text) or "|" in text:
         return []
@@ -281,7 +274,7 @@ def _by_type(kit: Any, low: str, declared: Any, depth: int) -> List[Any]:
     if getattr(declared, "__origin__", None) is typing.Literal:
         return list(declared.__args__)
     if _is_project_class(declared) and depth < _DEEPEST:
-        made = instance(kit, declared, depth + 1)
+        made = instance(adapter, declared, depth + 1)
         return [] if made is None else [made]
     return []
 
@@ -290,29 +283,28 @@ def _is_project_class(declared: Any) -> bool:
     return inspect.isclass(declared) and declared.__module__ not in {"builtins", "typing", "inspect", "collections.abc"}
 
 
-def instance(kit: Any, kind: Callable[..., Any], depth: int = 0) -> Optional[Any]:
-    """Give an instance of a class, made with made-up arguments; None where no construction works."""
-    from ..attempt import attempt  # noqa: PLC0415 - a class of the program
-
+def instance(adapter: FrameworkAdapter, kind: Callable[..., Any], depth: int = 0) -> Optional[Any]:
+    """Return an instance of a class, made with synthesized arguments; None where no construction works."""
     if depth > _DEEPEST:
         return None
-    for options in constructions(kit, kind):
+    for options in constructions(adapter, kind):
         made = attempt(lambda options=options: kind(**options))  # type: ignore[misc]
         if made.error is None:
             return made.value
     return None
 
 
-def width_of(kit: Any, module: Any) -> Tuple[str, int]:
+def width_of(adapter: FrameworkAdapter, module: Any) -> Tuple[str, int]:
     """
-    Give the kind of the first layer with weights, and how many channels or features it wants; empty without one.
+    Return the kind of the first layer with weights, and how many channels or features it wants; empty without one.
 
     Source: the attributes under which torch and Paddle layers keep their numbers.
     """
-    layers = kit.layers_of(module)
-    own = kit.layer.__module__.partition(".")[0]
-    simple = [one for one in layers if type(one[1]).__module__.partition(".")[0] == own]
-    for kind, layer in [*simple, *layers]:
+    layers = adapter.layers_of(module)
+    own = adapter.layer.__module__.partition(".")[0]
+    simple = [layer for layer in layers if type(layer).__module__.partition(".")[0] == own]
+    for layer in [*simple, *layers]:
+        kind = type(layer).__name__.lower()
         if kind == "embedding":
             return kind, 0
         if kind.startswith(_WEIGHTED):
@@ -323,5 +315,5 @@ def width_of(kit: Any, module: Any) -> Tuple[str, int]:
                     return kind, value
             weight = getattr(layer, "weight", None)
             if weight is not None and len(weight.shape):
-                return kind, int(weight.shape[0] if "linear" in kind and not kit.is_torch else weight.shape[-1])
+                return kind, int(weight.shape[0] if "linear" in kind and not adapter.is_torch else weight.shape[-1])
     return "", WIDTH

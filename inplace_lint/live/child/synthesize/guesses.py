@@ -1,4 +1,9 @@
-"""Likely inputs, by the names of parameters and the layer that meets them first; and larger ones of the same kind."""
+"""
+First guesses of inputs, by the names of parameters and the layer that gets them first; and larger ones of the same
+kind.
+
+    forward(self, x, mask) before a Conv2d for 8 channels   ->   x: (2, 8, 16, 16), mask: (2, 1, 16, 16) of bools
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ _SIDES = (64, 224)
 
 
 def first_guesses(names: List[str], kind: str, width: int) -> Iterator[Guess]:
-    """Give likely inputs for parameters of these names, before a layer of this kind that wants so many channels."""
+    """Return guesses for parameters of these names, before a layer of this kind that wants so many channels."""
     for shape, number in _families(kind, width):
         yield tuple(_spec(name, shape, number) for name in names)
         if len(names) == 1 and re.search(r"s$|list|feat|inputs|hidden", names[0]) and number == "float":
@@ -55,7 +60,7 @@ def _spec(name: str, shape: Shape, number: str) -> Spec:
 
 
 def grown(guess: Guess) -> Iterator[Guess]:
-    """Give larger inputs of the same kinds: images of four times the side, and of the side that models are made for."""
+    """Return larger inputs of the same kinds: images of four times the side, and of a side that models are made for."""
     for side in _SIDES:
         made = tuple(_of_side(spec, side) or spec for spec in guess)
         if made != guess and is_small(made):
@@ -63,7 +68,7 @@ def grown(guess: Guess) -> Iterator[Guess]:
 
 
 def _of_side(spec: Spec, side: int) -> Optional[Spec]:
-    """Give an image of this side, or a volume: a quarter of it deep."""
+    """Return an image of this side, or a volume: a quarter of it deep."""
     if spec.kind not in {"float", "list"} or len(spec.shape) not in {4, 5} or max(spec.shape[2:]) >= side:
         return None
     depth = (max(side // 4, spec.shape[2]),) if len(spec.shape) == 5 else ()  # noqa: PLR2004 - a volume

@@ -1,5 +1,7 @@
 """
-Which inputs to try next: what the framework's own error asks for.
+Which inputs to try next: those that the framework's own error calls for.
+
+    (2, 8, 16, 16), "expected input[2, 8, 16, 16] to have 3 channels, but got 8 channels"   ->   (2, 3, 16, 16)
 
 An input is a `Spec`; a `Guess` has one for each tensor that a call takes. Nothing here runs anything: errors come in as
 text, guesses go out.
@@ -29,8 +31,8 @@ class Spec(NamedTuple):
 Guess = Tuple[Spec, ...]
 
 
-def mended(guess: Guess, error: str) -> Iterator[Guess]:
-    """Give guesses that an error asks for, the surest first."""
+def corrected(guess: Guess, error: str) -> Iterator[Guess]:
+    """Return guesses that an error calls for, the surest first."""
     for change, *patterns in _ANSWERS:
         for pattern in patterns:
             found = re.search(pattern, error, re.DOTALL)
@@ -39,15 +41,28 @@ def mended(guess: Guess, error: str) -> Iterator[Guess]:
 
 
 def is_small(guess: Guess) -> bool:
-    """Say whether all inputs of a guess are small enough to be tried."""
-    return all(_size(spec) <= MOST_ELEMENTS for spec in guess)
+    """Check whether all inputs of a guess are small enough to be tried."""
+    return all(math.prod(spec.shape) <= MOST_ELEMENTS for spec in guess)
 
 
 def _each(guess: Guess, change: Callable[[Spec], Optional[Spec]]) -> List[Guess]:
-    """Give the guess with all inputs changed, then with each changed alone."""
+    """Return the guess with all inputs changed, then with each changed alone."""
     changed = [change(spec) or spec for spec in guess]
-    alone = [(*guess[:at], new, *guess[at + 1 :]) for at, new in enumerate(changed) if new != guess[at]]
+    alone = [_with(guess, at, new) for at, new in enumerate(changed) if new != guess[at]]
     return [tuple(changed), *(alone if len(guess) > 1 else [])]
+
+
+def _with(guess: Guess, at: int, spec: Spec) -> Guess:
+    return (*guess[:at], spec, *guess[at + 1 :])
+
+
+def _each_axis(guess: Guess, got: int, wanted: int) -> List[Guess]:
+    """Return the guess with all axes of one number and size resized, then those of each input alone."""
+    return [made for axis in range(_MOST_AXES) for made in _each(guess, functools.partial(_from, axis, got, wanted))]
+
+
+def _from(axis: int, got: int, wanted: int, spec: Spec) -> Optional[Spec]:
+    return _resized(spec, axis, wanted) if spec.shape[axis : axis + 1 or None] == (got,) else None
 
 
 def _resized(spec: Spec, axis: int, size: int) -> Optional[Spec]:
@@ -61,7 +76,7 @@ def _resized(spec: Spec, axis: int, size: int) -> Optional[Spec]:
 def _channels(guess: Guess, found: re.Match[str]) -> List[Guess]:
     """Answer `expected input[2, 3, 16, 16] to have 8 channels, but got 3 channels`."""
     wanted, got = int(found.group("want")), int(found.group("got"))
-    exact = _each(guess, lambda spec: _resized(spec, 1, wanted) if spec.shape[1:2] == (got,) else None)
+    exact = _each(guess, functools.partial(_from, 1, got, wanted))
     scaled = _each(guess, lambda spec: _resized(spec, 1, max(sum(spec.shape[1:2]) * wanted // max(got, 1), 1)))
     alone = [len(spec.shape) + 1 for spec in guess if spec.shape[:1] == (got,) and spec.shape[1:2] != (got,)]
     batched = [made for rank in alone[:1] for made in _of_rank(guess, rank)]  # it took the batch for channels
@@ -71,7 +86,7 @@ def _channels(guess: Guess, found: re.Match[str]) -> List[Guess]:
 def _inner(guess: Guess, found: re.Match[str]) -> List[Guess]:
     """Answer `mat1 and mat2 shapes cannot be multiplied (2x8 and 16x4)`."""
     got, wanted = int(found.group("got")), int(found.group("want"))
-    last = _each(guess, lambda spec: _resized(spec, -1, wanted) if spec.shape[-1:] == (got,) else None)
+    last = _each(guess, functools.partial(_from, -1, got, wanted))
     scaled = _each(guess, lambda spec: _scaled(spec, wanted, got))
     return [*last, *scaled, *_each(guess, lambda spec: _resized(spec, -1, wanted))]
 
@@ -114,18 +129,7 @@ def _of_rank(guess: Guess, rank: int) -> List[Guess]:
 
 def _unpacked(guess: Guess, found: re.Match[str]) -> List[Guess]:
     """Answer `not enough values to unpack (expected 4, got 2)`: a shape of so many axes, or an axis of that size."""
-    got = int(found.group("got") or 0)
-    sized = [
-        made
-        for axis in range(_MOST_AXES)
-        for made in _each(
-            guess,
-            lambda spec, axis=axis: (  # type: ignore[misc]
-                _resized(spec, axis, int(found.group("want"))) if spec.shape[axis : axis + 1] == (got,) else None
-            ),
-        )
-    ]
-    return [*_rank(guess, found), *sized]
+    return [*_rank(guess, found), *_each_axis(guess, int(found.group("got") or 0), int(found.group("want")))]
 
 
 def _deeper(guess: Guess, _found: re.Match[str]) -> List[Guess]:
@@ -138,17 +142,9 @@ def _alike(guess: Guess, found: re.Match[str]) -> List[Guess]:
     """Answer `The size of tensor a (16) must match the size of tensor b (8) at non-singleton dimension 3`."""
     one, other = int(found.group("a")), int(found.group("b"))
     same = [tuple(Spec(spec.kind, guess[at].shape) for spec in guess) for at in range(len(guess))]
-    swapped = []
-    for got, wanted in ((one, other), (other, one)):
-        for axis in range(_MOST_AXES):
-            swapped += _each(
-                guess,
-                lambda spec, axis=axis, got=got, wanted=wanted: (  # type: ignore[misc]
-                    _resized(spec, axis, wanted) if spec.shape[axis : axis + 1] == (got,) else None
-                ),
-            )
+    swapped = [*_each_axis(guess, one, other), *_each_axis(guess, other, one)]
     sides = [
-        (*guess[:at], made, *guess[at + 1 :])
+        _with(guess, at, made)
         for got, wanted in ((other, one), (one, other))
         for at in range(len(guess) - 1, -1, -1)
         for made in _of_sides(guess[at], got, wanted)
@@ -157,12 +153,10 @@ def _alike(guess: Guess, found: re.Match[str]) -> List[Guess]:
 
 
 def _of_sides(spec: Spec, got: int, wanted: int) -> List[Spec]:
-    """Give an image all of whose sides have the other size."""
-    inner = set(spec.shape[2:]) if len(spec.shape) > 3 else set()  # noqa: PLR2004 - an image
-    is_small = 0 < wanted <= _MOST_SIDE
-    return (
-        [Spec(spec.kind, (*spec.shape[:2], *(wanted for _ in spec.shape[2:])))] if inner == {got} and is_small else []
-    )
+    """Return an image all of whose sides have the other size."""
+    inner = spec.shape[2:] if len(spec.shape) > 3 else ()  # noqa: PLR2004 - an image
+    is_answer = set(inner) == {got} and 0 < wanted <= _MOST_SIDE
+    return [Spec(spec.kind, (*spec.shape[:2], *(wanted for _ in inner)))] if is_answer else []
 
 
 def _larger(guess: Guess, _found: re.Match[str]) -> List[Guess]:
@@ -192,7 +186,7 @@ def _in_multiples(guess: Guess, part: int) -> List[Guess]:
 
 
 def _inner_axes(spec: Spec) -> range:
-    """Give the axes that are neither the batch nor channels, which come first in images and last in sequences."""
+    """Return the axes that are neither the batch nor channels, which come first in images and last in sequences."""
     rank = len(spec.shape)
     if spec.kind == "long" or rank < 3:  # noqa: PLR2004 - a vector
         return range(0)
@@ -205,9 +199,8 @@ def _sized(guess: Guess, found: re.Match[str]) -> List[Guess]:
 
     def change(spec: Spec) -> Optional[Spec]:
         inner = _inner_axes(spec) if len(spec.shape) > 3 else ()  # noqa: PLR2004 - a sequence
-        return (
-            Spec(spec.kind, tuple(wanted if at in inner else n for at, n in enumerate(spec.shape))) if inner else None
-        )
+        sizes = tuple(wanted if at in inner else n for at, n in enumerate(spec.shape))
+        return Spec(spec.kind, sizes) if inner else None
 
     return _each(guess, change)
 
@@ -219,12 +212,10 @@ def _divided(guess: Guess, found: re.Match[str]) -> List[Guess]:
     What is divided into parts has axes that are multiples of a part; what is cut, has enough elements.
     """
     parts = [int(word) for word in re.findall(r"-?\d+", found.group("want"))]
-    given, known = int(found.group("got")), functools.reduce(lambda one, n: one * n, (n for n in parts if n > 0), 1)
+    given, known = int(found.group("got")), math.prod(n for n in parts if n > 0)
     wanted = _common(given, known) if -1 in parts else known
-    whole = [
-        tuple(_times(one, wanted, given) if at == which else one for at, one in enumerate(guess))
-        for which in sorted(range(len(guess)), key=lambda at: _size(guess[at]) != given)
-    ]
+    nearest = sorted(range(len(guess)), key=lambda at: math.prod(guess[at].shape) != given)
+    whole = [_with(guess, at, _times(guess[at], wanted, given)) for at in nearest]
     windows = sorted({n for n in parts[1:] if _SMALLEST_PART <= n <= _LARGEST_PART}, reverse=True)
     return [*whole, *(made for part in windows for made in _in_multiples(guess, part))]
 
@@ -242,21 +233,14 @@ def _times(spec: Spec, more: int, less: int) -> Spec:
 
 
 def _common(one: int, other: int) -> int:
-    """Give the least number that both divide; 0 where one of them is 0."""
+    """Return the least number that both divide; 0 where one of them is 0."""
     return one * other // math.gcd(one, other) if one and other else 0
-
-
-def _size(spec: Spec) -> int:
-    return functools.reduce(lambda one, other: one * other, spec.shape, 1)
 
 
 def _as_kind(kind: str) -> Callable[[Guess, re.Match[str]], List[Guess]]:
     def change(guess: Guess, _found: re.Match[str]) -> List[Guess]:
-        shape = {"long": (2, 5)}
-        single = [
-            (*guess[:at], Spec(kind, shape.get(kind, spec.shape)), *guess[at + 1 :]) for at, spec in enumerate(guess)
-        ]
-        return [*single, tuple(Spec(kind, shape.get(kind, spec.shape)) for spec in guess)]
+        changed = [Spec(kind, (2, 5) if kind == "long" else spec.shape) for spec in guess]
+        return [*(_with(guess, at, spec) for at, spec in enumerate(changed)), tuple(changed)]
 
     return change
 
@@ -297,11 +281,10 @@ _ANSWERS = (
     ),
     (
         _deeper,
-        r"[Dd]imension (?:out of range|specified as)",
-        r"number of dims don't match",
-        r"index \d+ is out of bounds for dimension",
-        r"tuple index out of range",
-        r"too many indices",
+        (
+            r"[Dd]imension (?:out of range|specified as)|number of dims don't match|too many indices|"
+            r"index \d+ is out of bounds for dimension|tuple index out of range"
+        ),
     ),
     (
         _alike,
@@ -311,39 +294,26 @@ _ANSWERS = (
     ),
     (
         _larger,
-        r"[Kk]ernel size can't be greater",
-        r"[Oo]utput size is too small",
-        r"output size.* should be",
-        r"greater than actual input",
-        r"Expected more than 1 value per channel",
-        r"should be less than the corresponding",
-        r"(?:should|must) be at least",
-        r"too small",
+        (
+            r"[Kk]ernel size can't be greater|output size.* should be|greater than actual input|too small|"
+            r"Expected more than 1 value per channel|should be less than the corresponding|(?:should|must) be at least"
+        ),
     ),
     (
         _as_kind("long"),
-        r"expected scalar type (?:Long|Int)",
-        r"to have one of the following scalar types: Long",
-        r"must be Long",
-        r"tensors used as indices",
-        r"dtype of input.*int",
-        r"should be int",
+        (
+            r"expected scalar type (?:Long|Int)|to have one of the following scalar types: Long|must be Long|"
+            r"tensors used as indices|dtype of input.*int|should be int"
+        ),
     ),
     (
         _as_kind("float"),
-        r"expected scalar type (?:Float|Half)",
-        r"found dtype Long",
-        r"only Tensors of floating point",
+        r"expected scalar type (?:Float|Half)|found dtype Long|only Tensors of floating point",
         r"not implemented for 'Long'",
     ),
-    (_as_kind("bool"), r"mask.*bool", r"expected.*[Bb]ool"),
+    (_as_kind("bool"), r"mask.*bool|expected.*[Bb]ool"),
     (
         _as_kind("list"),
-        r"not iterable",
-        r"must be tuple of Tensors",
-        r"to be a list",
-        r"list indices",
-        r"'list' but got",
-        r"not a sequence",
+        r"not iterable|must be tuple of Tensors|to be a list|list indices|'list' but got|not a sequence",
     ),
 )

@@ -1,9 +1,9 @@
 """
-Running code that is made up around a flagged class or function: construct it, call it, go back, by trial.
+Running a flagged class or function on synthesized inputs: construct it, call it, run backward, by trial.
 
-The number of trials is bounded, and so is the time; every construction gets a few before one gets more. A trial that
-fails says what to try next; one that ends is told with what the witness saw, and a few more follow with other
-choices, since a branch may not have been taken.
+The number of trials is bounded, and so is the time; every construction gets a few before one gets more. The error of a
+trial that fails decides what to try next; one that ends is reported with what the witness saw, and a few more follow
+with other choices, since a branch may not have been taken.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from ..attempt import Answer, attempt, in_words
+from ..framework_adapter import FrameworkAdapter
 from . import arguments, shapes
 from .search import Maker, Search, Way, missed, ways
 
@@ -36,11 +37,11 @@ class Stage(NamedTuple):
     """
     What a trial needs besides the program.
 
-    `ended` is told how each trial ended; it says whether every flagged line has run by then, or one at least, and
+    `ended` gets the end of each trial; it returns whether every flagged line has run by then, or one at least, and
     whether something broke.
     """
 
-    kit: Any
+    adapter: FrameworkAdapter
     ended: Callable[[Answer], Reached]
     seconds: float
 
@@ -49,26 +50,26 @@ class Trials:
     """The trials of one target."""
 
     def __init__(self, stage: Stage) -> None:
-        self.kit, self._ended = stage.kit, stage.ended
+        self.adapter, self._ended = stage.adapter, stage.ended
         self._until = time.monotonic() + stage.seconds
         self._left = _MOST_TRIALS
         self._more = _MORE
         self.problem = "no way of constructing it was found"
         self.succeeded = False
-        self._problems: Set[str] = set()  # all that any guess told
+        self._problems: Set[str] = set()  # all that any guess ended in
 
     def of_class(self, kind: Any, method: str) -> None:
-        """Construct a class in several ways, and call a method, or the instance, with made-up inputs."""
+        """Construct a class in several ways, and call a method, or the instance, with synthesized inputs."""
         self._of_class(kind, method)
-        if not self.succeeded and self.kit.is_meta:
-            self.kit.is_real = True
+        if not self.succeeded and self.adapter.is_meta:
+            self.adapter.is_real = True
             self._left = _MOST_TRIALS
             self._of_class(kind, method)
 
     def _of_class(self, kind: Any, method: str) -> None:
         waiting: List[Search] = []
         is_built = False
-        for options in arguments.constructions(self.kit, kind):
+        for options in arguments.constructions(self.adapter, kind):
             if self._is_over():
                 return
             make = functools.partial(self._constructed, kind, options, method)
@@ -86,27 +87,28 @@ class Trials:
         self._rounds(waiting)
 
     def _constructed(self, kind: Any, options: Dict[str, Any], method: str) -> Any:
-        """Construct a class anew, and give what is to be called."""
-        self.kit.seed()
-        instance = self.kit.made(lambda: kind(**options))
-        if isinstance(instance, self.kit.layer):
+        """Construct a class anew, and return what is to be called."""
+        self.adapter.seed()
+        instance = self.adapter.made(lambda: kind(**options))
+        if isinstance(instance, self.adapter.layer):
             instance.train()
         return instance if method in {"", "forward", "__call__"} else getattr(instance, method)
 
     def of_call(self, call: Callable[..., Any]) -> None:
         """Call something, a layer or a function, with inputs by trial."""
-        if isinstance(call, self.kit.layer):
+        if isinstance(call, self.adapter.layer):
             call.train()
         self._rounds(self._begun(lambda: call, call, None))
 
     def _begun(self, make: Maker, call: Callable[..., Any], most: Any) -> List[Search]:
-        """Give each way to call something its first turn; give the searches that are not at their end."""
-        owner = call if isinstance(call, self.kit.layer) else getattr(call, "__self__", None)
+        """Give each way to call something its first turn, and return the searches that are not at their end."""
+        owner = call if isinstance(call, self.adapter.layer) else getattr(call, "__self__", None)
         layer, width = (
-            arguments.width_of(self.kit, owner) if isinstance(owner, self.kit.layer) else ("", arguments.WIDTH)
+            arguments.width_of(self.adapter, owner) if isinstance(owner, self.adapter.layer) else ("", arguments.WIDTH)
         )
         searches = [
-            Search(make, way, layer, width or arguments.WIDTH) for way in list(ways(self.kit, self._shown(call)))[:most]
+            Search(make, way, layer, width or arguments.WIDTH)
+            for way in list(ways(self.adapter, self._shown(call)))[:most]
         ]
         waiting: List[Search] = []
         for search in searches:
@@ -116,21 +118,21 @@ class Trials:
         return waiting
 
     def _shown(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Give where the parameters of a call are declared."""
-        return call.forward if isinstance(call, self.kit.layer) and hasattr(call, "forward") else call
+        """Return where the parameters of a call are declared."""
+        return call.forward if isinstance(call, self.adapter.layer) and hasattr(call, "forward") else call
 
     def _rounds(self, waiting: List[Search]) -> None:
-        """Give each search one turn after the other, until all are at their end; first where the last told news."""
+        """Let the searches take turns until all are at their end, first one whose last turn ended in a new error."""
         while waiting and not self._is_over():
-            search = next((one for one in waiting if one.has_news), waiting[0])
+            search = next((one for one in waiting if one.has_new_error), waiting[0])
             waiting.remove(search)
             made = attempt(search.make)
             if made.error is None:
                 waiting += self._turn(search, made.value)
 
     def _turn(self, search: Search, call: Callable[..., Any]) -> List[Search]:
-        """Try some guesses of a search; give what is to have another, itself or one that an error asks for."""
-        search.has_news = False
+        """Try some guesses of a search; return what is to have another turn, itself or one that an error calls for."""
+        search.has_new_error = False
         for _ in range(_MOST_AT_ONCE):
             guess = search.next()
             if guess is None or self._is_over():
@@ -147,7 +149,7 @@ class Trials:
                 continue
             is_ours = isinstance(answer.error, NoBackwardError)
             self.problem = str(answer.error) if is_ours else in_words(answer.error)
-            search.has_news |= self.problem not in self._problems
+            search.has_new_error |= self.problem not in self._problems
             self._problems.add(self.problem)
             search.failed(guess, str(answer.error))
             way = missed(search.way, self._shown(call), answer.error)
@@ -157,33 +159,35 @@ class Trials:
 
     def _run(self, call: Callable[..., Any], way: Way, guess: shapes.Guess) -> Tuple[Answer, Reached]:
         self._left -= 1
-        self.kit.seed()
-        self.kit.numbers.clear()
+        self.adapter.seed()
+        self.adapter.numbers.clear()
         answer = attempt(functools.partial(self._step, call, way, guess))
         return answer, self._ended(answer)
 
     def _step(self, call: Callable[..., Any], way: Way, guess: shapes.Guess) -> None:
         inputs = {name: self._input(spec) for name, spec in zip(way.names, guess)}  # noqa: B905 - Python 3.8
         result = call(**inputs, **{name: make() for name, make in way.options.items()})
-        self.kit.note(result, "the result")
-        held = result if self.kit.tensors(result) else list(inputs.values())
-        if not self.kit.backward(held):
+        self.adapter.note(result, "the result")
+        held = result if self.adapter.tensors(result) else list(inputs.values())
+        if not self.adapter.backward(held):
             raise NoBackwardError
-        if isinstance(call, self.kit.layer):
-            for name, gradient in self.kit.gradients(call).items():
-                self.kit.note(gradient, f"the gradient of `{name}`")
+        if isinstance(call, self.adapter.layer):
+            for name, value in call.named_parameters():
+                self.adapter.note(value.grad, f"the gradient of `{name}`")
 
     def _input(self, spec: shapes.Spec) -> Any:
         if spec.kind == "list":
-            return [self.kit.floats(spec.shape) for _ in range(4)]
-        return {"float": self.kit.floats, "long": self.kit.longs, "bool": self.kit.bools}[spec.kind](spec.shape)
+            return [self.adapter.floats(spec.shape) for _ in range(4)]
+        return {"float": self.adapter.floats, "long": self.adapter.longs, "bool": self.adapter.bools}[spec.kind](
+            spec.shape
+        )
 
     def _is_over(self) -> bool:
         return self._left <= 0 or self._more <= 0 or time.monotonic() > self._until
 
 
 class NoBackwardError(Exception):
-    """What ran gave nothing that a backward could start from."""
+    """What ran returned nothing that a backward could start from."""
 
     def __str__(self) -> str:
         return "it ran, but gave nothing that requires a gradient"

@@ -1,4 +1,4 @@
-"""Watches whatever framework a program imports, from the moment it has imported it."""
+"""Watches whatever frameworks a program imports, from the moment it has imported them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import threading
 from types import ModuleType, TracebackType
 from typing import Any, Callable, Dict, List, Optional, Type, Union
 
+from .framework_watch import FrameworkWatch
 from .ledger import Ledger, Save, Write
 from .paddle_watch import PaddleWatch
 from .torch_watch import TorchWatch
 
-Watch = Union[TorchWatch, PaddleWatch]
-_WATCHES: Dict[str, Type[Watch]] = {"torch": TorchWatch, "paddle": PaddleWatch}
+_WATCHES: Dict[str, Type[Union[TorchWatch, PaddleWatch]]] = {"torch": TorchWatch, "paddle": PaddleWatch}
 
 
-class Watching:
+class WatchManager:
     """
     The watches of one process.
 
-    `emit` is given each record: `watched` when a framework was found, then what the watches find.
+    `emit` gets each record: `watched` when a framework was found, then what its watch reports.
     """
 
     def __init__(self, emit: Callable[[Dict[str, Any]], None]) -> None:
         self._emit = emit
-        self._watches: Dict[str, Watch] = {}
-        self.snapshots = False  # whether backward is given what was saved, whatever was written since
+        self._watches: Dict[str, FrameworkWatch] = {}
+        self.snapshots = False  # whether backward gets copies of what was saved, whatever was written since
         self._finder = _Finder(self._attach)
 
     def start(self) -> None:
@@ -47,8 +47,8 @@ class Watching:
         for watch in self._watches.values():
             watch.ledger.active = True
 
-    def raised(self, error: Optional[BaseException]) -> None:
-        """Book what an error that ends the program, or one that led to it, says about a write."""
+    def ended_by(self, error: Optional[BaseException]) -> None:
+        """Report what an error that ends the program, or one that led to it, says about a write."""
         seen: List[BaseException] = []
         while error is not None and error not in seen:
             seen.append(error)
@@ -59,21 +59,21 @@ class Watching:
                 watch.refusal(error, error.__traceback__)
             error = error.__cause__ or error.__context__
 
-    def held(self, value: Any) -> List[Save]:
-        """Hold a tensor as if backward needed it, so that writes to it are booked; nothing for anything else."""
+    def saves_of(self, value: Any) -> List[Save]:
+        """Record a tensor as saved, so that writes to it are; nothing for any other value."""
         return [watch.pack(value) for watch in self._watches.values() if isinstance(value, watch.tensor)]
 
     def reached(self, save: Save) -> Optional[Write]:
-        """Give the first write to what is held."""
+        """Return the first write to what was saved."""
         watches = self._watches.values()
         return next((watch.reached(save) for watch in watches if isinstance(save.tensor, watch.tensor)), None)
 
     def also_in_threads(self, is_ours: Callable[[str], bool]) -> None:
-        """Book errors that end threads as well, and show them without the frames of files that are ours."""
+        """Report errors that end threads as well, and show them without the frames of files that are ours."""
         before = threading.excepthook
 
         def hook(failed: Any) -> None:
-            self.raised(failed.exc_value)
+            self.ended_by(failed.exc_value)
             trace = cleaned(failed.exc_traceback, is_ours)
             error = failed.exc_value if failed.exc_value is None else failed.exc_value.with_traceback(trace)
             before(threading.ExceptHookArgs([failed.exc_type, error, trace, failed.thread]))
@@ -94,14 +94,14 @@ class Watching:
 
 
 class _Finder:
-    """Stands before all finders of modules, and lets a framework's own loader do its work first."""
+    """Comes before all finders of modules, and lets a framework's own loader do its work first."""
 
     def __init__(self, attach: Callable[[ModuleType], None]) -> None:
         self._attach = attach
         self._is_asking = False
 
     def find_spec(self, name: str, *_place: Any) -> Any:
-        """Give the framework's own spec with a loader that tells when the framework is there."""
+        """Return the framework's own spec with a loader that calls `attach` when the framework is there."""
         if name not in _WATCHES or self._is_asking:
             return None
         self._is_asking = True
@@ -128,7 +128,7 @@ class _Loader:
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module, then tell that it is there."""
+        """Run the module, then attach the watch."""
         module.__loader__ = self._loader
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
@@ -137,7 +137,7 @@ class _Loader:
 
 
 def cleaned(trace: Optional[TracebackType], is_ours: Callable[[str], bool]) -> Optional[TracebackType]:
-    """Give a traceback without the frames of files that are ours."""
+    """Return a traceback without the frames of files that are ours."""
     if trace is None:
         return None
     rest = cleaned(trace.tb_next, is_ours)

@@ -62,7 +62,7 @@ class Places:
         self._kinds: Dict[str, int] = {}
 
     def spot(self, frame: Union[FrameType, _Step, None], *, layers: bool = True) -> Spot:
-        """Give the nearest frame of the project at or above `frame`; else the nearest of a library, if any."""
+        """Return the nearest frame of the project at or above `frame`, or the nearest of a library, if any."""
         layer, depth, step, library = None, 0, "", None
         while frame is not None:
             code = frame.f_code
@@ -84,8 +84,14 @@ class Places:
             frame = frame.f_back
         return Spot(library, layer, depth, step)
 
+    def caller(self, frame: Optional[FrameType]) -> Optional[FrameType]:
+        """Return the nearest frame at or above `frame` that is not of these files."""
+        while frame is not None and self._kind(frame.f_code.co_filename) == _OURS:
+            frame = frame.f_back
+        return frame
+
     def raised_at(self, trace: TracebackType) -> Spot:
-        """Give the spot at which an error was raised."""
+        """Return the spot at which an error was raised."""
         step: Optional[_Step] = None
         walk: Optional[TracebackType] = trace
         while walk is not None:
@@ -105,7 +111,7 @@ class Places:
 
 
 def _installed() -> Tuple[str, ...]:
-    """Give the folders of what was installed: the standard library and other people's packages."""
+    """Return the folders of what was installed: the standard library and other people's packages."""
     paths = sysconfig.get_paths()
     kinds = ("stdlib", "platstdlib", "purelib", "platlib")
     found = [paths[kind] for kind in kinds if kind in paths]
@@ -114,14 +120,14 @@ def _installed() -> Tuple[str, ...]:
 
 
 def returning(code: CodeType) -> Optional[Where]:
-    """Give the last `return` of a function."""
+    """Return the last `return` of a function."""
     offsets = [item.offset for item in dis.get_instructions(code) if item.opname.startswith("RETURN_")]
     return Where(code, offsets[-1]) if offsets else None
 
 
 def described(where: Optional[Where]) -> Optional[Dict[str, Any]]:
     """
-    Give the position of an instruction as plain data, or None without one.
+    Return the position of an instruction as plain data, or None without one.
 
     Units: lines from 1; columns in bytes of UTF-8 from 0, absent before Python 3.11.
     """

@@ -1,13 +1,13 @@
 """
-Watching what `torch.compile` makes: writes to memory that overlaps, refused by PyTorch, carried out in compiled code.
+Watching what `torch.compile` makes: writes to memory that overlaps, which PyTorch refuses and compiled code carries
+out.
 
-What is compiled arrives as a graph of calls on tensors without memory, each with the lines of the program that it
-comes from. A write in it whose tensors overlap is told once the compiled code has run: some compilers refuse it too.
+What is compiled arrives as a graph of calls on tensors without memory, each with the lines of the program that it comes
+from. A write in it whose tensors overlap is reported once the compiled code has run: some compilers refuse it too.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import os
@@ -15,75 +15,69 @@ import re
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 from .ledger import Ledger
+from .patches import Patches
 
 _LINE = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
-_Extent = Tuple[int, Tuple[int, ...], Tuple[int, ...]]
+_MOST = 32  # elements of an axis that are looked at
+_AUGMENTED = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor"}
 
 
-@contextlib.contextmanager
-def watched(torch: Any, ledger: Ledger) -> Iterator[None]:
-    """Look at everything that is compiled inside."""
-    original, compilers = torch.compile, contextlib.ExitStack()
+def patch(torch: Any, ledger: Ledger, patches: Patches) -> None:
+    """Look at everything that is compiled until the patches are closed."""
+    original = torch.compile
+    is_watched = False
 
     @functools.wraps(original)
     def compile(*args: Any, **options: Any) -> Any:  # noqa: A001 - the framework's own name
-        if not getattr(compilers, "is_watched", False):
-            compilers.is_watched = True  # type: ignore[attr-defined]
-            compilers.enter_context(_seeing(torch, ledger))
+        nonlocal is_watched
+        if not is_watched:
+            is_watched = True
+            _patch_compiler(torch, ledger, patches)
         return original(*args, **options)
 
-    torch.compile = compile
-    try:
-        yield
-    finally:
-        torch.compile = original
-        compilers.close()
+    patches.replace(torch, "compile", compile)
 
 
-@contextlib.contextmanager
-def _seeing(torch: Any, ledger: Ledger) -> Iterator[None]:
+def _patch_compiler(torch: Any, ledger: Ledger, patches: Patches) -> None:
+    """Look at each graph before it is compiled; the compiler is not imported before the program asks for it."""
     graphs = getattr(importlib.import_module("torch._dynamo.output_graph"), "OutputGraph", None)
     original = getattr(graphs, "call_user_compiler", None)
     if graphs is None or original is None:
-        yield
         return
 
     @functools.wraps(original)
     def call_user_compiler(self: Any, module: Any, *args: Any, **options: Any) -> Any:
         writes = list(_overlapping(torch, module.graph))
         made = original(self, module, *args, **options)
-        return _telling(made, writes, ledger) if writes else made
+        return _reporting(made, writes, ledger) if writes else made
 
-    graphs.call_user_compiler = call_user_compiler
-    try:
-        yield
-    finally:
-        graphs.call_user_compiler = original
+    patches.replace(graphs, "call_user_compiler", call_user_compiler)
 
 
-def _telling(made: Callable[..., Any], writes: Any, ledger: Ledger) -> Callable[..., Any]:
+def _reporting(made: Callable[..., Any], writes: Any, ledger: Ledger) -> Callable[..., Any]:
     @functools.wraps(made)
     def run(*args: Any, **options: Any) -> Any:
         result = made(*args, **options)
         for check, op, at in writes:
             write = {"op": op, "at": at, "layer": "", "flag": None, "built": None, "step": "", "parameter": False}
             fields = {"framework": "torch", "check": check, "write": write}
-            ledger.say("accepted", (check, at["path"], at["line"]), fields)
+            ledger.report("accepted", (check, at["path"], at["line"]), fields)
         return result
 
     return run
 
 
 def _overlapping(torch: Any, graph: Any) -> Iterator[Tuple[str, str, Dict[str, Any]]]:
-    """Give the writes of a graph that would be refused: the check, the op, and where the program writes."""
+    """Return the writes of a graph that would be refused: the check, the op, and where the program writes."""
     for node in graph.nodes:
         op = getattr(node.target, "__name__", str(node.target))
-        if not (op.endswith("_") or re.match(r"i[a-z]+$", op)) or op.startswith("__") or not node.args:
+        is_call = op.endswith("_") and not op.startswith("__") and node.op in {"call_method", "call_function"}
+        if not (is_call or op in _AUGMENTED) or not node.args:
             continue
         at = _at(node.meta.get("stack_trace", ""))
         values = [getattr(item, "meta", {}).get("example_value") for item in node.args]
         tensors = [value for value in values if isinstance(value, torch.Tensor)]
-        if at is None or not tensors or values[0] is not tensors[0] or not _writes(op, node.op):
+        if at is None or not tensors or values[0] is not tensors[0]:
             continue
         if _repeats(tensors[0]):
             yield "overlap", op, at
@@ -91,22 +85,16 @@ def _overlapping(torch: Any, graph: Any) -> Iterator[Tuple[str, str, Dict[str, A
             yield "operands_overlap", op, at
 
 
-def _writes(op: str, kind: str) -> bool:
-    """Say whether a call writes its first argument: a method or function with an underscore, or `x += y`."""
-    augmented = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor"}
-    return op in augmented or (op.endswith("_") and kind in {"call_method", "call_function"})
-
-
 def _repeats(tensor: Any) -> bool:
-    """Say whether a tensor has several elements in one place."""
+    """Check whether a tensor has several elements in one place."""
     return any(count > 1 and step == 0 for count, step in zip(tensor.shape, tensor.stride()))  # noqa: B905 - Python 3.8
 
 
 def _overlap(torch: Any, one: Any, other: Any) -> bool:
-    """Say whether two tensors share a part of their memory, and are not the same."""
+    """Check whether two tensors share a part of their memory, and are not the same."""
     if one.untyped_storage()._cdata != other.untyped_storage()._cdata:
         return False
-    mine, theirs = _extent(one), _extent(other)
+    mine, theirs = ((int(item.storage_offset()), tuple(item.shape), tuple(item.stride())) for item in (one, other))
     if mine == theirs:
         return False
     start = min(mine[0], theirs[0])
@@ -119,15 +107,8 @@ def _overlap(torch: Any, one: Any, other: Any) -> bool:
     return not reached[0].isdisjoint(reached[1])
 
 
-_MOST = 32  # elements of an axis that are looked at
-
-
-def _extent(tensor: Any) -> _Extent:
-    return int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride())
-
-
 def _at(trace: str) -> Optional[Dict[str, Any]]:
-    """Give the last line of a stack in words, as a position whose columns are not known."""
+    """Return the last line of a stack in words, as a position whose columns are not known."""
     found = _LINE.findall(trace)
     if not found:
         return None

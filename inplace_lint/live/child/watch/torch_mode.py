@@ -1,17 +1,17 @@
-"""The mode in which PyTorch shows each call to the watcher, and what a call writes."""
+"""The mode in which PyTorch shows each call before it happens, and what a call writes."""
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any, Callable, Dict, Sequence, Tuple
 
 # Calls that write arguments of which their schema says nothing, if they run for training.
 _UNDECLARED = {f"aten::{name}batch_norm" for name in ("native_", "cudnn_", "miopen_")}
-_STATISTICS = ("running_mean", "running_var")
+STATISTICS = ("running_mean", "running_var")  # of a batch norm in training: no result of the call needs them
+Written = Tuple[Tuple[int, str], ...]  # the places and names of arguments
 
 
-def watching_mode(torch: Any, watch: Any) -> Any:
-    """Give a mode that shows each call to a watch before it happens, and counts what the watch gives back."""
-    wrote, checkpoints = watch.wrote, watch.checkpoints
+def mode(torch: Any, call: Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]) -> Any:
+    """Return a mode in which `call` makes each call: it gets the function, its arguments and its options."""
 
     class Watching(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
         """Shows every call."""
@@ -25,21 +25,27 @@ def watching_mode(torch: Any, watch: Any) -> Any:
             return True  # or what is to be compiled would run as it is written
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            uncounted = wrote(func, args, kwargs or {})
-            result = func(*args, **(kwargs or {}))
-            if checkpoints.running:
-                checkpoints.gave(result, args, written_by(func))
-            if uncounted:
-                torch.autograd.graph.increment_version(uncounted)
-            return result
+            return call(func, args, kwargs or {})
 
     return Watching()
 
 
-def written_by(func: Any) -> Tuple[Tuple[int, str], ...]:
-    """Give the places and names of the arguments that a call writes, as its schema says."""
+def declared(func: Any) -> Written:
+    """Return the arguments that a call writes, as its schema says."""
     schema = getattr(func, "_schema", None)
     arguments = enumerate(schema.arguments) if schema is not None else ()
-    if schema is not None and schema.name in _UNDECLARED:
-        return tuple((at, item.name) for at, item in arguments if item.name in {*_STATISTICS, "training"})
     return tuple((at, item.name) for at, item in arguments if item.alias_info is not None and item.alias_info.is_write)
+
+
+def written_by(func: Any) -> Written:
+    """Return the arguments that a call writes; those of a batch norm end with `training`, which decides."""
+    schema = getattr(func, "_schema", None)
+    if schema is not None and schema.name in _UNDECLARED:
+        names = {*STATISTICS, "training"}
+        return tuple((at, item.name) for at, item in enumerate(schema.arguments) if item.name in names)
+    return declared(func)
+
+
+def value_at(args: Sequence[Any], options: Dict[str, Any], at: int, name: str) -> Any:
+    """Return an argument, by its place or its name; None where it is not given."""
+    return args[at] if at < len(args) else options.get(name)

@@ -1,8 +1,8 @@
 """
 Sees whether the places of a finding run, and whether a backward runs through them.
 
-The watcher tells what breaks. That nothing broke says little by itself: the place may not have been reached, or no
-backward may have come. A `Mark` is a finding's places; for each the witness notes in which order a save's call, the
+The watches report what breaks. That nothing broke says little by itself: the place may not have been reached, or no
+backward may have run. A `Mark` is a finding's places; for each the witness notes in which order a save's call, the
 write and the backward through them happened. A run speaks against a finding only if it did save, write and go back
 in this order, in training, and still nothing broke.
 """
@@ -13,11 +13,15 @@ import functools
 import os
 import sys
 from types import FrameType
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Sequence, Set, Tuple
 
 from ..attempt import attempt
-from .ledger import Ledger, constructing
+from ..framework_adapter import FrameworkAdapter
+from . import torch_mode
+from .ledger import Ledger
+from .paddle_watch import calls_of
 from .places import Places, Spot, Where, described
+from .recomputation import items_of
 
 Range = Tuple[str, int, int, int]  # file, first line, last line, column in bytes behind the last character
 _MOST_HOOKS = 16
@@ -44,8 +48,8 @@ class Mark:
         self.tracked = False  # whether what is written has a history
         self.hooks = 0
 
-    def told(self) -> Dict[str, Any]:
-        """Give what was seen, as plain data: `ran`, and whether the run speaks against the finding."""
+    def record(self) -> Dict[str, Any]:
+        """Return what was seen, as plain data: `ran`, and whether the run speaks against the finding."""
         in_order = bool(self.written) and all(0 < at < self.written for at in self.saved)
         back = all(at > self.written for at in self.passed) and (self.through > self.written or not self.tracked)
         is_complete = in_order and back and (self.tracked or bool(self.saves))
@@ -53,31 +57,29 @@ class Mark:
 
 
 class Witness:
-    """Watches the marks of one job, from `start` until `stop`."""
+    """Watches the marks of one job."""
 
-    def __init__(self, framework: Any, layer: type, optimizer: type, marks: List[Mark]) -> None:
-        self.framework, self.marks = framework, marks
-        folder = os.path.dirname(os.path.abspath(framework.__file__))
-        self.layer = layer
-        self.places = Places(folder, layer, optimizer)
+    def __init__(self, adapter: FrameworkAdapter, marks: List[Mark]) -> None:
+        self._adapter, self.marks = adapter, marks
+        folder = os.path.dirname(os.path.abspath(adapter.framework.__file__))
+        self.places = Places(folder, adapter.layer, adapter.optimizer)
         self._ledger = Ledger(lambda _: None)
         self._moment = 0
         self._hits: Dict[Where, FrozenSet[Tuple[int, str, int]]] = {}
         self._pending: List[Tuple[Any, Callable[[], None], Mark]] = []
-        self._undo: List[Callable[[], None]] = []
+        self._written: Dict[Any, torch_mode.Written] = {}
         self._files = {place[0] for mark in marks for place in (*mark.writes, *mark.saves)}
 
     def start(self) -> None:
-        """Watch the calls of the framework."""
-        before = self.layer.__init__  # type: ignore[misc]
-        self.layer.__init__ = constructing(before, self._ledger, self.places)  # type: ignore[misc]
-        self._undo.append(functools.partial(setattr, self.layer, "__init__", before))
-        if hasattr(self.framework, "_C_ops"):
-            self._wrap_calls()
-        else:
-            mode = _mode(self.framework, self._seen)
-            mode.__enter__()
-            self._undo.append(functools.partial(mode.__exit__, None, None, None))
+        """Watch the calls of the framework until the process ends."""
+        layer, framework = self._adapter.layer, self._adapter.framework
+        layer.__init__ = self._ledger.constructing(layer.__init__, self.places)
+        if self._adapter.is_torch:
+            torch_mode.mode(framework, self._call).__enter__()
+            return
+        for owner, name in list(calls_of(framework)):
+            writes = owner is framework.Tensor or name.endswith("_")
+            setattr(owner, name, self._wrapped(getattr(owner, name), writes=writes))
 
     def expect(self, marks: List[Mark]) -> None:
         """Watch for these marks from here on, in a copy of the process too; what was seen of the same ones stays."""
@@ -93,27 +95,20 @@ class Witness:
         for mark in self.marks:
             mark.forget()
 
-    def stop(self) -> None:
-        """Watch no more."""
-        for undo in reversed(self._undo):
-            undo()
-        self._undo = []
-
-    def _wrap_calls(self) -> None:
-        calls, tensor = self.framework._C_ops, self.framework.Tensor
-        names = [name for name in dir(calls) if not name.startswith("_") and callable(getattr(calls, name))]
-        for owner, name in (*((calls, name) for name in names), *((tensor, name) for name in _METHODS)):
-            original = getattr(owner, name)
-            writes = owner is tensor or name.endswith("_")
-            setattr(owner, name, self._wrapped(original, writes=writes))
-            self._undo.append(functools.partial(setattr, owner, name, original))
-
     def _wrapped(self, original: Callable[..., Any], *, writes: bool) -> Callable[..., Any]:
         @functools.wraps(original)
         def call(*args: Any, **options: Any) -> Any:
             return self._seen(lambda: original(*args, **options), list(args[:1]) if writes else [])
 
         return call
+
+    def _call(self, func: Any, args: Sequence[Any], options: Dict[str, Any]) -> Any:
+        """Make a call of PyTorch, and see what it writes."""
+        written = self._written.get(func)
+        if written is None:
+            written = self._written[func] = torch_mode.declared(func)
+        targets = [torch_mode.value_at(args, options, at, name) for at, name in written]
+        return self._seen(lambda: func(*args, **options), [one for value in targets for one in items_of(value)])
 
     def _seen(self, call: Callable[[], Any], written: List[Any]) -> Any:
         """Run a call of the framework that writes these tensors, and note which marks it belongs to."""
@@ -149,7 +144,7 @@ class Witness:
         mark.through = self._moment
 
     def _await(self, mark: Mark, tensors: Iterable[Any], then: Callable[[], None]) -> None:
-        """Have `then` called when a gradient comes to one of the tensors; they have no history before the call ends."""
+        """Call `then` when a gradient comes to one of the tensors; they have no history before the call ends."""
         for tensor in tensors:
             if mark.hooks < _MOST_HOOKS:
                 mark.hooks += 1
@@ -160,7 +155,14 @@ class Witness:
         if self._pending:
             pending, self._pending = self._pending, []
             for tensor, then, mark in pending:
-                attempt(functools.partial(_watch, tensor, then, mark))  # a view that was overwritten has no history
+                attempt(
+                    functools.partial(self._watch, tensor, then, mark)
+                )  # a view that was overwritten has no history
+
+    def _watch(self, tensor: Any, then: Callable[[], None], mark: Mark) -> None:
+        if self._adapter.requires_grad(tensor):
+            mark.tracked = mark.tracked or not tensor.is_leaf
+            tensor.register_hook(_hooked(then))
 
     def _hits_of(self, spot: Spot) -> FrozenSet[Tuple[int, str, int]]:
         found: Set[Tuple[int, str, int]] = set()
@@ -184,18 +186,15 @@ class Witness:
         return frozenset(found)
 
 
-_METHODS = ("__setitem__", "set_value", "copy_")
-
-
 def _meet(one: Range, other: Tuple[str, int, int, Optional[int]]) -> bool:
     return one[0] == other[0] and one[1] <= other[2] and other[1] <= one[2]
 
 
 def _is_at(save: Range, own: Tuple[str, int, int, Optional[int]]) -> bool:
     """
-    Say whether an instruction is the call of a save: an argument of it on the same line runs before it.
+    Check whether an instruction is the call of a save: an argument of it on the same line runs before it.
 
-    Before Python 3.11 that cannot be told, and the order of what runs there is not known: it is no save then.
+    Before Python 3.11 that cannot be known, nor the order of what runs there: it is no save then.
     """
     return save[0] == own[0] and (save[2], save[3]) == (own[2], own[3])
 
@@ -208,53 +207,12 @@ def _hooked(then: Callable[[], None]) -> Callable[[Any], None]:
 
 
 def _tensors(value: Any) -> List[Any]:
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [item for item in values if hasattr(item, "register_hook") and hasattr(item, "shape")]
-
-
-def _watch(tensor: Any, then: Callable[[], None], mark: Mark) -> None:
-    requires = not tensor.stop_gradient if hasattr(tensor, "stop_gradient") else tensor.requires_grad
-    if requires:
-        mark.tracked = mark.tracked or not tensor.is_leaf
-        tensor.register_hook(_hooked(then))
+    return [item for item in items_of(value) if hasattr(item, "register_hook") and hasattr(item, "shape")]
 
 
 def _in_training(frame: Optional[FrameType], spot: Spot) -> bool:
-    """Say whether the module whose method runs at a spot is in training, as far as there is one."""
+    """Check whether the module whose method runs at a spot is in training, as far as there is one."""
     while frame is not None and spot.where is not None and frame.f_code is not spot.where.code:
         frame = frame.f_back
     owner = frame.f_locals.get("self") if frame is not None else None
     return getattr(owner, "training", True) is not False and getattr(spot.layer, "training", True) is not False
-
-
-def _mode(torch: Any, seen: Callable[[Callable[[], Any], List[Any]], Any]) -> Any:
-    written: Dict[Any, List[int]] = {}
-
-    def positions(func: Any) -> List[int]:
-        found = written.get(func)
-        if found is None:
-            schema = getattr(func, "_schema", None)
-            arguments = enumerate(schema.arguments) if schema is not None else ()
-            found = written[func] = [at for at, item in arguments if item.alias_info and item.alias_info.is_write]
-        return found
-
-    class Witnessing(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
-        """Shows every call to `seen`, with the tensors that it writes."""
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False
-
-        @classmethod
-        def ignore_compile_internals(cls) -> bool:
-            return True  # as for the watcher
-
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            options = kwargs or {}
-            targets: List[Any] = []
-            for at in positions(func):
-                value = args[at] if at < len(args) else options.get(func._schema.arguments[at].name)
-                targets += value if isinstance(value, (list, tuple)) else [value]
-            return seen(lambda: func(*args, **options), targets)
-
-    return Witnessing()

@@ -1,4 +1,4 @@
-"""Spans are those of the original file, whatever stands in its lines."""
+"""Spans are those of the original file, whatever its lines contain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inplace_lint.ir import nodes as ir
 
 
 def span_of_write(source: str, slice_: Slice, holes: tuple[Slice, ...] = ()) -> tuple[Span, str, tuple[int, int]]:
-    """Give the span, the text and the statement lines of the only augmented assignment in a slice."""
+    """Return the span, the text and the statement lines of the only augmented assignment in a slice."""
     waiting: list[object] = list(lower(source, slice_, holes).body)
     while waiting:
         node = waiting.pop()

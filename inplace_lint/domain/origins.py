@@ -1,0 +1,72 @@
+"""
+Origins: how an unknown value came about.
+
+    state.symbols.sym((ATTRIBUTE, value.id, "shape"))   # the attribute `shape` of an unknown: the same each time
+
+The key of an unknown is a tuple of its origin and what it was made from. A path remembers conditions under keys of the
+same form, where they are about something that is no unknown.
+"""
+
+from __future__ import annotations
+
+
+class Origin:
+    """
+    A way in which a value comes about.
+
+    `timeless`: the parts say all that it depends on, so that it is the same at every moment; all others stand for one
+    moment. `by_number`: an unknown that it is made from may stand in the key by its number.
+    """
+
+    __slots__ = ("by_number", "name", "timeless")
+
+    def __init__(self, name: str, *, timeless: bool = False, by_number: bool = False) -> None:
+        self.name, self.timeless, self.by_number = name, timeless, by_number
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+ARITHMETIC = Origin("arithmetic", timeless=True)
+ATTRIBUTE = Origin("attribute", timeless=True, by_number=True)
+BINARY = Origin("binary", timeless=True)
+COMPARE = Origin("compare", timeless=True)
+CONTAINS = Origin("contains", timeless=True)
+GLOBAL = Origin("global", timeless=True)
+IS_NONE = Origin("is none", timeless=True, by_number=True)
+ITEM = Origin("item", timeless=True)
+NOT = Origin("not", timeless=True, by_number=True)
+PARAMETER = Origin("parameter", timeless=True)
+SHAPE = Origin("shape", timeless=True)
+STANDARD_LIBRARY = Origin("standard library", timeless=True)
+UNARY = Origin("unary", timeless=True)
+UNTRUE = Origin("untrue", timeless=True)
+ARGUMENT = Origin("argument")
+ATTRIBUTES = Origin("attributes")
+BUILTIN = Origin("builtin")
+CALL = Origin("call")
+CAPTURED = Origin("captured")
+CHOSEN = Origin("chosen")
+COPY = Origin("copy")
+EXCEPTION = Origin("exception")
+FIELD = Origin("field")
+FOUND_PACKAGE = Origin("found package")
+FORMAT = Origin("format")
+IMPORT = Origin("import")
+INTRINSIC = Origin("intrinsic")
+MEMBER = Origin("member")
+METHOD = Origin("method")
+NAMED_TUPLE = Origin("named tuple")
+POPPED = Origin("popped")
+RESULT = Origin("result")
+ROW = Origin("row")
+SENT = Origin("sent")
+SUPER = Origin("super")
+TURN = Origin("turn")
+UNKNOWN = Origin("unknown")
+VALUE = Origin("value")
+
+# Of conditions: whether a value of a library is true, an unknown is None, a tensor is true.
+DOTTED = Origin("dotted")
+NONE = Origin("none")
+TENSOR = Origin("tensor")

@@ -1,0 +1,204 @@
+"""
+The closed sets of words that facts are written with.
+
+A word in a fact (`"history": "cut"`) is read as a member (`History.CUT`) and nothing else gets through. Members compare
+and print like their text. `rules/ops/README.md` says what each of them means; a test holds both lists together.
+"""
+
+from __future__ import annotations
+
+from inplace_lint.core.word import Word
+
+
+class Check(Word):
+    """What the framework tests before it writes to a tensor."""
+
+    LEAF = "leaf"
+    LEAF_VIEW = "leaf_view"
+    MULTI_VIEW = "multi_view"
+    NO_GRAD_VIEW = "no_grad_view"
+    INFERENCE = "inference"
+    OVERLAP = "overlap"
+    EXPANDED = "expanded"
+    OPERANDS = "operands"
+    SHAPE = "shape"
+    CAST = "cast"
+    FRACTION = "fraction"
+    BROADCAST = "broadcast"
+    RESIZE = "resize"
+    OPERAND = "operand"
+    MIXED = "mixed"
+    LEAF_ALWAYS = "leaf_always"
+
+
+class History(Word):
+    """What a write does to the autograd history of the tensor that it writes."""
+
+    REBASE = "rebase"
+    CUT = "cut"
+    KEEP_BASE = "keep_base"
+    KEEP_OLD = "keep_old"
+    BROKEN = "broken"
+
+
+class Result(Word):
+    """What a call returns, where that is not one of its arguments."""
+
+    FRESH = "fresh"
+    VIEW = "view"
+    SELF = "self"
+    MAYBE = "maybe"
+    LIST = "list"
+    TUPLE = "tuple"
+    VALUE = "value"
+
+
+class ViewKind(Word):
+    """How a result shares the storage of another tensor."""
+
+    SINGLE = "single"
+    MULTI = "multi"
+    EXPANDED = "expanded"
+    DETACH = "detach"
+    DATA = "data"
+    UNTRACKED = "untracked"
+
+
+class ValueKind(Word):
+    """The Python type of a result that is no tensor."""
+
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    STR = "str"
+    LIST = "list"
+    TUPLE = "tuple"
+    NONE = "none"
+    SHAPE = "shape"
+    DTYPE = "dtype"
+    DEVICE = "device"
+    UNKNOWN = "unknown"
+
+
+class DType(Word):
+    """The class of dtypes that a result belongs to."""
+
+    FLOAT = "float"
+    INT = "int"
+    BOOL = "bool"
+    COMPLEX = "complex"
+    SAME = "same"
+    FRACTION = "fraction"
+    UNKNOWN = "unknown"
+
+
+class Moves(Word):
+    """Which part of the memory of its base a view covers, or a write changes."""
+
+    OTHER = ""
+    ALL = "all"
+    AXES = "axes"
+    ROWS = "rows"
+    ROW = "row"
+
+
+class Predicate(Word):
+    """What a guard can test of an argument; `TRUTH` is a bare name."""
+
+    TRUTH = ""
+    RG = "rg"
+    PASSED = "passed"
+    SAME = "same"
+    CONTIGUOUS = "contiguous"
+    DENSE = "dense"
+    NDIM = "ndim"
+    FLOAT = "float"
+    INT = "int"
+    BOOL = "bool"
+    TENSOR = "tensor"
+    BASIC = "basic"
+    WHOLE = "whole"
+
+
+class Device(Word):
+    """A device on which a fact differs."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+class ArgumentKind(Word):
+    """How an argument is passed: `x`, `*, x`, `*x` or `**x`."""
+
+    PLAIN = "plain"
+    KEYWORD = "keyword"
+    ARGS = "args"
+    KWARGS = "kwargs"
+
+
+class Message(Word):
+    """What `says` of a framework.json quotes: the error of a refused write or backward, or a part of a cure."""
+
+    STALE = "stale"
+    STALE_PLAIN = "stale_plain"
+    LEAF = "leaf"
+    LEAF_VIEW = "leaf_view"
+    MULTI_VIEW = "multi_view"
+    MULTI_VIEW_BASE = "multi_view_base"
+    NO_GRAD_VIEW = "no_grad_view"
+    NO_GRAD_VIEW_BASE = "no_grad_view_base"
+    INFERENCE = "inference"
+    INFERENCE_VIEW = "inference_view"
+    INFERENCE_SAVE = "inference_save"
+    OVERLAP = "overlap"
+    OPERANDS_OVERLAP = "operands_overlap"
+    SHAPE = "shape"
+    CAST = "cast"
+    MIXED = "mixed"
+    RESIZE = "resize"
+    DETACH_VIEW = "detach_view"
+    NO_DERIVATIVE = "no_derivative"
+    FLAG = "flag"
+    OUT_GRAD = "out_grad"
+    CUSTOM_VIEW = "custom_view"
+    CUSTOM_VIEW_BASE = "custom_view_base"
+    HOOKED_VIEW = "hooked_view"
+    DIRTY = "dirty"
+    BATCHED = "batched"
+    CAPTURED = "captured"
+    KEYWORD = "keyword"
+    PARAMETER = "parameter"
+    NO_GRAD = "no_grad"
+
+
+class Cure(Word):
+    """What `words` of a framework.json names: the flag, or the method of a tensor, that a cure is written with."""
+
+    FLAG = "flag"
+    COPY = "copy"
+    CUT = "cut"
+    ASSIGN = "assign"
+    ITEMS = "items"
+
+
+BINARY = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"})
+UNARY = frozenset({"-", "+", "~"})
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+AMBIENT = frozenset({"train", "autocast"})  # names that guards know besides the arguments
+
+# What the interpreter itself does for a call, by `interp/intrinsics`; `mode:NAME` sets a mode, as `mode:NAME=True` and
+# `mode:NAME=False` do whatever the arguments of the call are.
+MODES = ("grad", "inference", "autocast", "packed")
+INTRINSICS = frozenset({
+    "add_module", "apply_custom", "apply_function", "backward", "backward_hook", "backward_of", "buffer", "buffers",
+    "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
+    "container_append", "container_extend", "container_insert", "container_items", "container_keys",
+    "container_update", "container_values", "decorator", "detach_", "eval", "forward_hook", "forward_pre_hook", "grad",
+    "grad_enabled", "gradient", "gradient_hook", "helper", "itself", "layer_parameter", "load_state_dict",
+    "map_function", "mark_dirty", "module", "module_requires_grad_", "modules", "named_buffers", "named_children",
+    "named_modules", "named_parameters", "nothing", "object", "of_object", "of_objects", "optimizer", "optimizer_step",
+    "optimizer_zero", "parameter", "parameters", "passed_on", "register_buffer", "register_parameter",
+    "requires_grad_", "reset_parameters", "save_for_backward", "scaler", "scaler_scale", "scaler_step", "script",
+    "state_dict", "train", "transform", "unknown_value", "variable", "with_gradient", "zero_module",
+})  # fmt: skip
+ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}

@@ -1,0 +1,99 @@
+"""PyTorch, as far as a program is built and run with it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, List, Sequence
+
+from .attempt import attempt
+from .framework_adapter import SEED, FrameworkAdapter
+
+_LARGE = 4_000_000  # elements of a module
+
+
+class TorchAdapter(FrameworkAdapter):
+    """PyTorch and a device."""
+
+    is_torch = True
+
+    def __init__(self, torch: Any, device: str) -> None:
+        super().__init__(torch, device, torch.nn.Module, torch.optim.Optimizer)
+
+    def settle(self) -> None:
+        """Choose the device, and one thread: many small calls, and others work on the same machine."""
+        self.framework.set_num_threads(1)
+        if self.device == "cuda":
+            self.framework.set_default_device("cuda")
+
+    def holds_gpu(self) -> bool:
+        """Check whether this process has begun to use a GPU."""
+        return bool(self.framework.cuda.is_initialized())
+
+    def count(self) -> None:
+        """Count what runs the engine of backward."""
+        autograd = self.framework.autograd
+        autograd._engine_run_backward = self.counted(autograd._engine_run_backward)
+
+    def leaves(self, roots: Any) -> List[Any]:
+        """Return the tensors that the graph of a backward ends in."""
+        nodes = [tensor.grad_fn for tensor in self.tensors(roots) if tensor.grad_fn is not None]
+        seen = set(nodes)
+        for node in nodes:
+            inner = [item for item, _ in node.next_functions if item is not None and item not in seen]
+            seen.update(inner)
+            nodes.extend(dict.fromkeys(inner))
+        return [node.variable for node in nodes if hasattr(node, "variable")]
+
+    def trained(self, tensor: Any) -> Any:
+        """Make a leaf one that gradients are kept in, and return it."""
+        return tensor.requires_grad_()
+
+    def seed(self) -> None:
+        """Start all random numbers anew."""
+        super().seed()
+        self.framework.manual_seed(SEED)
+
+    def longs(self, shape: Sequence[int]) -> Any:
+        """Return zeros and ones as whole numbers."""
+        with self.where():
+            return self.framework.randint(0, 2, list(shape))
+
+    def made(self, make: Callable[[], Any]) -> Any:
+        """
+        Make something of the program; a large module is made without memory of its own.
+
+        The `meta` device keeps graphs and versions as any other does, and computes nothing: a model of full size costs
+        what a small one does. The caller tries again in real memory what only that can do.
+        """
+        self.is_meta = False
+        if self.device == "cpu" and not self.is_real:
+            with self.framework.device("meta"):
+                light = attempt(make)
+            if isinstance(light.value, self.layer) and self._elements(light.value) > _LARGE:
+                self.is_meta = True
+                return light.value
+            self.seed()
+        return make()
+
+    def _elements(self, module: Any) -> int:
+        return sum(item.numel() for item in (*module.parameters(), *module.buffers()))
+
+    def where(self) -> Any:
+        """Return a context in which tensors are made on the device of what was made last."""
+        return self.framework.device("meta") if self.is_meta else contextlib.nullcontext()
+
+    def is_number(self, tensor: Any) -> bool:
+        """Check whether a tensor holds floating numbers on a real device."""
+        return super().is_number(tensor) and tensor.device.type != "meta" and not tensor.is_sparse
+
+    def requires_grad(self, tensor: Any) -> bool:
+        """Check whether gradients flow to a tensor."""
+        return bool(tensor.requires_grad)
+
+    def layers_of(self, module: Any) -> List[Any]:
+        """Return a module and all layers in it."""
+        return list(module.modules())
+
+    def sgd(self, parameters: Any) -> Any:
+        """Return an optimizer."""
+        return self.framework.optim.SGD(parameters, lr=0.1)
