@@ -161,7 +161,8 @@ class Escaped:
     """
     `write` changed a tensor that the function was passed as `argument`.
 
-    `read` is the access of a caller that then sees the change, where one is known.
+    `read` is the access of a caller that then sees the change, where one is known. `announced`: the program says by a
+    name that it writes.
     """
 
     framework: str
@@ -169,6 +170,7 @@ class Escaped:
     argument: str
     read: Touch | None
     assumptions: frozenset[str]
+    announced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

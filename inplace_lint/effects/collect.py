@@ -22,8 +22,9 @@ class Words:
     and end like in-place ops, `flagged` those that are called with a flag: what these stand for decides whether that is
     a write. `outward`: something is written that others may hold, too. `makes`: something is made that writes whenever
     it is run. `kept` are the bare names that are loaded other than to be called at once, `kept_members` the attributes.
-    `filled_members` are attributes of `self` that are added to, or whose items are set, with the kinds for which that
-    is no write. `runs_made`: a variable that is bound here is called.
+    `filled_members` are attributes of the `instance` that are added to, or whose items are set, with the kinds for
+    which that is no write. `runs_made`: a variable that is bound here is called. `initialised` are names of the module
+    that are, or hold, functions which fill new parameters: if they are imported.
     """
 
     binds: tuple[str, ...] = ()
@@ -40,6 +41,8 @@ class Words:
     runs_made: bool = False
     flagged: set[str] = field(default_factory=set)
     filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
+    initialised: set[str] = field(default_factory=set)
+    instance: str = ""
 
     def write(self) -> None:
         """Note evidence of a write to what others may hold."""
@@ -48,9 +51,9 @@ class Words:
     def write_to(self, target: ast.AST) -> None:
         """Note evidence of a write to a target or its items: of an attribute of `self`, what it is decides."""
         match target:
-            case ast.Attribute(ast.Name("self"), name):
+            case ast.Attribute(ast.Name(holder), name) if holder == self.instance:
                 self.filled_members[name] = frozenset({"container", "containers"})
-            case ast.Subscript(ast.Attribute(ast.Name("self"), name)):
+            case ast.Subscript(ast.Attribute(ast.Name(holder), name)) if holder == self.instance:
                 self.filled_members.setdefault(name, frozenset({"containers"}))
             case _:
                 self.write()
@@ -69,6 +72,7 @@ class Words:
         self.kept_members |= other.kept_members
         self.flagged |= other.flagged
         self.filled_members |= other.filled_members
+        self.initialised |= other.initialised
 
 
 _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
@@ -151,7 +155,9 @@ class _Walk:
         words.runs_made = not words.calls.isdisjoint(kinds.stores)
         filled = {name for name in kinds.filled if kinds.of(name) not in NO_TENSORS}
         words.fills |= {name for name in filled if name not in kinds.stores and name not in kinds.parameters}
-        written = (filled - words.fills) | kinds.grown_tensors() | kinds.written
+        local = kinds.stores.keys() | kinds.parameters
+        words.initialised |= kinds.initialised - local - self.binds.keys()
+        written = (filled - words.fills) | kinds.grown_tensors() | kinds.written | (kinds.initialised & local)
         words.writes = words.writes or bool(written)
         # What only the function itself holds is no business of those that call it.
         own = (kinds.may_be_fresh(name) and not self.nested and is_own(self.root, name) for name in written)

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Generic, TypeVar
 
 from inplace_lint.effects.summary import Definition
+from inplace_lint.knowledge.facts import framework, frameworks
 
-ENTRIES = frozenset({"__call__", "forward"})
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 Name = TypeVar("Name")
@@ -160,6 +161,12 @@ def links(item: Definition) -> Links[str]:
     )
 
 
+@cache
+def entries() -> frozenset[str]:
+    """Return the methods that a call of an object runs: that of Python, and those of the frameworks' modules."""
+    return frozenset({"__call__", *(framework(name).calls for name in frameworks())})
+
+
 def setting_up(item: Definition) -> frozenset[str]:
     """Name the methods of a class that only its constructor runs, itself included."""
     found = {method.name for method in item.methods} & _CONSTRUCTORS
@@ -168,7 +175,7 @@ def setting_up(item: Definition) -> frozenset[str]:
         more = {
             method.name
             for method in item.methods
-            if method.name not in found | ENTRIES and _is_only_called_by(method, item, found)
+            if method.name not in found | entries() and _is_only_called_by(method, item, found)
         }
         found |= more
         grew = bool(more)
@@ -186,7 +193,7 @@ def _called(item: Definition) -> frozenset[str]:
     by_name: dict[str, list[Definition]] = {}
     for method in item.methods:
         by_name.setdefault(method.name, []).append(method)
-    found = by_name.keys() & ENTRIES
+    found = by_name.keys() & entries()
     if not found:
         return frozenset(by_name)
     # What the constructor keeps of the methods may be called in their place.

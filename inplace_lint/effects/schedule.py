@@ -10,6 +10,7 @@ from inplace_lint.effects import may_write
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.fuel import CALLERS, CALLS_TO_WRITE
+from inplace_lint.ir import nodes as ir
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
 _DEEPEST = 2
@@ -61,7 +62,7 @@ def units(outline: Outline, imported: may_write.Leading[str]) -> Units:
     classes = {name for name, item in named.items() if item.kind == "class" and name in leading.run}
     near = classes | {name for name, item in named.items() if _is_near(item, leading, uses, classes)}
     reaching = {name for name, item in named.items() if writes(item)} | near | set_up
-    height = _heights(reaching, uses)
+    height = _heights({name: named[name].slice.first for name in reaching}, uses)
     order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
     shared = {name: frozenset(used & reaching) for name, used in uses.items()}
     items = tuple(named[name] for name in order)
@@ -147,18 +148,19 @@ def _used_through_parts(named: Mapping[str, Definition]) -> dict[str, set[str]]:
     }
 
 
-def _heights(reaching: set[str], uses: dict[str, set[str]]) -> dict[str, int]:
+def _heights(reaching: Mapping[str, int], uses: dict[str, set[str]]) -> dict[str, int]:
     """Give each name the length of the longest chain of uses below it; a cycle counts once."""
     heights: dict[str, int] = {}
 
     def height(name: str, active: frozenset[str]) -> int:
         if name in heights:
             return heights[name]
-        below = [height(used, active | {name}) for used in uses[name] if used in reaching and used not in active]
+        users = sorted((used for used in uses[name] if used in reaching), key=reaching.__getitem__)
+        below = [height(used, active | {name}) for used in users if used not in active]
         heights[name] = 1 + max(below, default=0)
         return heights[name]
 
-    for name in sorted(reaching):
+    for name in sorted(reaching, key=reaching.__getitem__):
         height(name, frozenset())
     return heights
 
@@ -272,8 +274,14 @@ def _users(context: Context, name: str) -> list[Definition]:
 
 
 def _stops_recording(context: Context, decorator: str) -> bool:
-    framework = context.default().framework.name
-    forms = context.forms(f"{framework}.{decorator.rpartition('.')[2]}")
+    root, _, rest = decorator.partition(".")
+    if any(item.kind != "statement" for item in context.main.items(root)):
+        return False  # one of the program, whatever it is called
+    origins = [
+        f"{node.module}.{original}" if isinstance(node, ir.ImportFrom) else original
+        for node, original in context.main.imported.get(root, ())
+    ] or [context.default().framework.name]
+    forms = next(filter(None, (context.forms(f"{origin}.{rest}".strip(".")) for origin in origins)), ())
     return bool(forms) and forms[0].act in _UNRECORDED
 
 
@@ -284,7 +292,7 @@ def order_of_methods(item: Definition) -> list[Definition]:
         name: {other for other in method.attributes if other in by_name and other != name}
         for name, method in by_name.items()
     }
-    heights = _heights(set(by_name), uses)
+    heights = _heights({name: method.slice.first for name, method in by_name.items()}, uses)
     return sorted(item.methods, key=lambda method: (-heights[method.member], method.slice.first))
 
 

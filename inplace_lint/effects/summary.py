@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.collect import Words, gather, gather_ir
-from inplace_lint.effects.local_types import Kinds, members
+from inplace_lint.effects.local_types import Kinds, members, receiver
 from inplace_lint.effects.write_evidence import INITIALISERS, spelled
 from inplace_lint.ir import nodes as ir
 
@@ -113,8 +113,12 @@ class _Names:
                     pass
         self._containers = {name for name in kinds.known if kinds.of(name) in {"container", "containers"}}
         self._harmless: set[str] = set()
+        self._imported: set[str] = set()
         for statement in imports:
-            if isinstance(statement, ir.ImportFrom):
+            if isinstance(statement, ir.ImportName):
+                self._imported.add(statement.alias or statement.module.partition(".")[0])
+            else:
+                self._imported.update(alias or name for name, alias in statement.names)
                 root, last = statement.module.partition(".")[0], statement.module.rpartition(".")[2]
                 if statement.level or root not in frameworks or last in INITIALISERS:
                     self._harmless.update(alias or name for name, alias in statement.names)
@@ -138,7 +142,9 @@ class _Names:
 
     def _touches(self, words: Words) -> bool:
         helpers = words.helpers | words.flagged
-        return bool(words.fills - self._containers) or bool(helpers - self._own - self._harmless)
+        return bool(words.fills - self._containers) or bool(
+            (helpers - self._own - self._harmless) | (words.initialised - self._imported)
+        )
 
 
 def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
@@ -186,7 +192,7 @@ def _first_line(node: ast.stmt) -> int:
 
 def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | None = None) -> Definition:
     """Outline an item, or a method of the class `owner`."""
-    words = Words()
+    words = Words(instance="" if owner is None else receiver(node))
     kind, name = "statement", ""
     bases: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()

@@ -283,12 +283,16 @@ def _run_method(
             results.append((state, NONE))
             continue
         skip = 0 if method.wrapper == "static" else 1
-        arguments = symbolic_args.of_function(interp, state, method.function, dict(method.defaults), skip)
+        arguments = symbolic_args.of_method(interp, state, method, cls)
         if choice is not None and name == choice.name:
             arguments = branch_forcing.chosen(state, method.function, arguments, dict(choice.own), skip)
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = interp.call(frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
+    if _entry(interp, made[0][0], cls) not in {"", name}:
+        # Training runs what a call of the module runs; that it runs another method too is not certain.
+        for state, _ in results:
+            state.assume(f"a gradient is asked for what `{name}` returns")
     return _finish(interp, results[:PATHS_IN_ROOT])
 
 

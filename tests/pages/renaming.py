@@ -3,9 +3,9 @@ The same program under other names: `target` becomes `v3`, `_step` becomes `_v7`
 
     python -m tests.pages.renaming PATH...      # judge files, and the files below folders, under both names
 
-Renamed are variables, parameters, functions, classes, methods and attributes that a program itself introduces. What
-it shares with others keeps its name: imports, keyword arguments of calls that lead elsewhere, special methods, attributes
-that the framework or Python knows, names in strings, and what `framework.json` lists under `names`.
+Renamed are the variables, parameters, functions, classes, methods and attributes that a program itself introduces.
+What it shares with others keeps its name: imports, keyword arguments of calls that lead elsewhere, special methods,
+attributes that the framework or Python knows, names in strings, and what `framework.json` lists under `names`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ import builtins
 import enum
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import ndiff
 from functools import cache
 from pathlib import Path
 
 import libcst as cst
 
-from inplace_lint.core.errors import InplaceLintError
-from inplace_lint.driver.analyze_file import Options, check_file, facts_for
+from inplace_lint.driver.analyze_file import Options, check_file, facts_for, packages
 from inplace_lint.knowledge.facts import frameworks
+from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.module_store import Project
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_PYTHON = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, enum.Enum, Exception) for name in dir(kind)
 ) | {"name", "value", "func", "args", "keywords"}
-_VARIADIC = {"*": "var-positional", "**": "var-keyword"}
 
 
 @cache
@@ -44,9 +45,10 @@ def known_attributes() -> frozenset[str]:
     for name in frameworks():
         facts = facts_for(name, None)
         framework = facts.framework
+        rows = [row for rows in facts.rows.values() for row in rows]
         found |= {word for op in (*facts.rows, *framework.kin) for word in op.split(".")}
-        found |= {argument.split("=")[0].strip("*") for rows in facts.rows.values() for row in rows for argument in row.get("init", ())}
-        found |= {word for rows in facts.rows.values() for row in rows for word in re.findall(r"self\.(\w+)", str(row))}
+        found |= {argument.split("=")[0].strip("*") for row in rows for argument in row.get("init", ())}
+        found |= {word for row in rows for word in re.findall(r"self\.(\w+)", str(row))}
         found |= {*framework.attributes, *framework.fields, framework.calls, framework.requires_grad}
         found |= {"data", "grad", "training"}
     return frozenset(found)
@@ -227,10 +229,10 @@ class Names:
         # A class holds what is bound in its body as attributes: one name is one thing everywhere.
         kept |= seen.members - members
         variables = {name for name in seen.bound - kept if not _is_special(name)}
-        members = {name for name in members if not _is_special(name) and (name in variables or name not in seen.bound)}
+        members = {name for name in members - (seen.bound - variables) if not _is_special(name)}
         used = seen.bound | seen.members | seen.loaded_attributes | seen.imported | seen.words
         fresh = (name for name in (f"v{number}" for number in range(1, 10**6)) if name not in used)
-        self.new = {name: _prefix(name) + next(fresh) for name in sorted(variables | members)}
+        self.new = {name: _around(name, next(fresh)) for name in sorted(variables | members)}
         self.members = members
         self.variables = variables
 
@@ -249,8 +251,10 @@ def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def _prefix(name: str) -> str:
-    return name[: len(name) - len(name.lstrip("_"))]
+def _around(name: str, new: str) -> str:
+    """Return a new name with those underscores of the old one that mean something to Python or to a framework."""
+    suffix = "_" if "*_" in listed() and name.endswith("_") and name.strip("_") else ""
+    return name[: len(name) - len(name.lstrip("_"))] + new + suffix
 
 
 class _Renamer(cst.CSTTransformer):
@@ -265,9 +269,6 @@ class _Renamer(cst.CSTTransformer):
     def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
         return False
 
-    def visit_Attribute_attr(self, node: cst.Attribute) -> None:
-        pass
-
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
         new = self.names.new.get(original_node.value)
         return updated_node if new is None else updated_node.with_changes(value=new)
@@ -281,9 +282,7 @@ class _Renamer(cst.CSTTransformer):
         callee = _last(original_node.func)
         local = _is_plain(original_node.func) and callee in self.names.own
         arguments = [
-            after
-            if before.keyword is None or local
-            else after.with_changes(keyword=before.keyword)
+            after if before.keyword is None or local else after.with_changes(keyword=before.keyword)
             for before, after in zip(original_node.args, updated_node.args, strict=True)
         ]
         return updated_node.with_changes(args=arguments)
@@ -294,42 +293,37 @@ class _Renamer(cst.CSTTransformer):
         return updated_node.with_changes(key=original_node.key)
 
 
-def renamed(source: str, names: Names | None = None) -> str:
-    """Return a program with each of its own names replaced by one that says nothing; lines stay as they are."""
-    tree = cst.parse_module(source)
-    return tree.visit(_Renamer(names or Names([tree]))).code
+def renamed(files: Mapping[str, str]) -> dict[str, str]:
+    """Return a program, by file, with its own names replaced by such as say nothing; lines stay as they are."""
+    trees = {path: cst.parse_module(source) for path, source in files.items()}
+    names = Names(trees.values(), several=len(files) > 1)
+    return {path: tree.visit(_Renamer(names)).code for path, tree in trees.items()}
 
 
-Verdict = tuple[int, str, str]
+def verdicts(files: Mapping[str, str]) -> Iterator[str]:
+    """Yield line, severity and code of each finding in the files of a program, opinions included."""
+    for path, source in files.items():
+        project = Project(Lookup(files.__contains__, frameworks=frozenset(packages())), files.__getitem__)
+        for one in check_file(path, source, Options(opinions=True), project).findings:
+            yield f"{path} {one.span.path}:{one.span.line} {one.severity.value} {one.code}"
 
 
-def verdicts(page: str, source: str) -> list[Verdict]:
-    """Return line, severity and code of each finding in a program, opinions included."""
-    found = check_file(f"{page}.py", source, Options(opinions=True)).findings
-    return sorted((finding.span.line, finding.severity.value, finding.code) for finding in found)
-
-
-def differences(page: str, source: str) -> Iterator[str]:
-    """Yield how the verdicts of a program change under other names."""
-    before, after = verdicts(page, source), verdicts(page, renamed(source))
-    for sign, mine, other in (("-", before, after), ("+", after, before)):
-        yield from (f"{sign} {page}:{line} {severity} {code}" for line, severity, code in mine if (line, severity, code) not in other)
+def differences(files: Mapping[str, str]) -> list[str]:
+    """Return how the verdicts on a program change when its own names are replaced."""
+    return [line for line in ndiff(sorted(verdicts(files)), sorted(verdicts(renamed(files)))) if line[:1] in "+-"]
 
 
 def main() -> int:
-    """Print how the verdicts of files change under other names; the exit status is 1 if one does."""
+    """Print how the verdicts on each file change, and return 1 if one does."""
     paths = [Path(text) for text in sys.argv[1:]]
     files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*.py")))]
-    found = 0
+    changed = 0
     for file in files:
-        try:
-            lines = list(differences(file.as_posix(), file.read_text(encoding="utf-8")))
-        except (cst.ParserSyntaxError, SyntaxError, InplaceLintError) as error:
-            lines = [f"! {file}: {error}"]
-        found += bool(lines)
+        lines = differences({file.as_posix().lstrip("/"): file.read_text(encoding="utf-8")})
+        changed += bool(lines)
         print("".join(f"{line}\n" for line in lines), end="", flush=True)
-    print(f"{len(files)} files, {found} with differences")
-    return 1 if found or not files else 0
+    print(f"{len(files)} files, {changed} with other verdicts")
+    return 1 if changed or not files else 0
 
 
 if __name__ == "__main__":

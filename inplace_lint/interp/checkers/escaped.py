@@ -8,12 +8,13 @@ Writes that leave the function they stand in: into what a caller passed, who may
     z = normalise(raw)
     loss = (z * raw).sum()              # `raw` is no longer what it was
 
-A function that is called for its effect (`fill(x)` as a statement), whose name ends in an underscore, or that takes the
-tensor as `out`, says that it writes.
+A function that is called for its effect (`fill(x)` as a statement) is known to write. One that says so by a name that
+the framework lists, such as `out` or `fill_`, is an opinion: the assumption is then that its caller does not know.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site
@@ -24,8 +25,7 @@ from inplace_lint.ir import nodes as ir
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
 
-_SAYS_SO = "_"
-_OUTPUT = "out"
+_SUFFIX = "*_"
 
 
 def check_write(call: Call, part: str, tensor: Tensor) -> None:
@@ -36,10 +36,11 @@ def check_write(call: Call, part: str, tensor: Tensor) -> None:
     expr = call.binding.exprs.get(part)
     touch = call.touch(part, expr, tensor)
     assumptions = state.assumptions | call.doubt
-    if _function(call.frame) == call.facts.framework.calls:
+    if _function(call.frame) == call.facts.framework.calls and _is_method(call.frame):
         state.report(Performed(name, touch, assumptions))
     if isinstance(expr, ir.Name) and touch.flag is None and _is_argument(call, expr.id):
-        state.report(Escaped(name, touch, expr.id, None, assumptions))
+        announced = _announced(call, _function(call.frame), expr.id)
+        state.report(Escaped(name, touch, expr.id, None, assumptions | announced))
 
 
 def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, write: Write) -> None:
@@ -54,22 +55,39 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, write: Writ
         frame.closure.function.body if frame.closure is not None else call.interp.context.code(inner.place.slice).body
     )
     found = _call_at(body, inner.place.at)
-    if found is None or text_of(found.func).endswith(_SAYS_SO) or _passes_output(found, expr.id):
+    if found is None:
         return
-    assumptions = state.assumptions | write.assumptions | write.doubt
-    event = Escaped(call.facts.framework.name, write.touch, expr.id, call.touch(part, expr, tensor), assumptions)
-    state.report(event)
+    announced = _announced(call, text_of(found.func), *_keywords(found, expr.id))
+    if announced and not call.interp.context.opinions:
+        return
+    assumptions = state.assumptions | write.assumptions | write.doubt | announced
+    read = call.touch(part, expr, tensor)
+    name = call.facts.framework.name
+    state.report(Escaped(name, write.touch, expr.id, read, assumptions, announced=bool(announced)))
 
 
 def _function(frame: Frame) -> str:
     return frame.closure.function.qualname.rpartition(".")[2] if frame.closure is not None else ""
 
 
+def _is_method(frame: Frame) -> bool:
+    return frame.closure is not None and frame.closure.owner is not None
+
+
+def _announced(call: Call, function: str, *parameters: str) -> frozenset[str]:
+    """Return what has to be assumed of the caller, where a name that the framework lists says that a call writes."""
+    listed = call.facts.framework.names
+    names = [name for name in parameters if name in listed]
+    if _SUFFIX in listed and function.endswith(_SUFFIX[1:]):
+        names.append(function)
+    return frozenset(f"the caller does not expect the write that the name `{name}` announces" for name in names)
+
+
 def _is_argument(call: Call, name: str) -> bool:
-    """Say whether a variable still is what the caller passed, in a function that does not say that it writes."""
+    """Say whether a variable still is what the caller passed."""
     frame = call.frame
     scope = call.state.heap[frame.env.id]
-    if name not in frame.passed or name == _OUTPUT or _function(frame).endswith(_SAYS_SO):
+    if name not in frame.passed:
         return False
     return isinstance(scope, Names) and scope.bound.get(name) == min(scope.bound.values())
 
@@ -98,8 +116,8 @@ def _call_at(node: object, at: int) -> ir.Call | None:
     return None
 
 
-def _passes_output(found: ir.Call, name: str) -> bool:
-    return any(
-        keyword.name == _OUTPUT and isinstance(keyword.value, ir.Name) and keyword.value.id == name
-        for keyword in found.keywords
-    )
+def _keywords(found: ir.Call, name: str) -> Iterator[str]:
+    """Yield the keywords by which a call passes a variable."""
+    for keyword in found.keywords:
+        if keyword.name is not None and isinstance(keyword.value, ir.Name) and keyword.value.id == name:
+            yield keyword.name

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import ClassValue, Closure, Value
+from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
@@ -69,12 +72,35 @@ def handles(node: ir.Try, errors: frozenset[str]) -> bool:
     )
 
 
-def expects(context: ir.Expr, errors: frozenset[str]) -> bool:
-    """Say whether what stands inside a `with` is to raise an error of the framework, as a test asserts it."""
-    if not isinstance(context, ir.Call) or not isinstance(context.func, ir.Attr | ir.Name):
+def expects(
+    interp: Interpreter, frame: Frame, state: State, context: ir.Expr, manager: Value, errors: frozenset[str]
+) -> bool:
+    """
+    Return whether what stands inside a `with` is to raise an error of the framework, as a test asserts it.
+
+    The manager is given the class of the error; it is one of a library, or its own `__exit__` may return what is true.
+    """
+    if not isinstance(context, ir.Call) or not any(_types(argument) & (errors | _ANY) for argument in context.args):
         return False
-    name = context.func.name if isinstance(context.func, ir.Attr) else context.func.id
-    return name in _ASSERTS and any(_types(argument) & (errors | _ANY) for argument in context.args)
+    instance = state.instance(manager)
+    if instance is not None and isinstance(instance.cls, ClassValue):
+        leave = interp.lookup(state, instance.cls, "__exit__")
+        return isinstance(leave, Closure) and any(map(_returns_something, leave.function.body))
+    match context.func:
+        case ir.Attr(_, _, name):
+            return name in _ASSERTS
+        case ir.Name(_, name) if name in _ASSERTS:
+            return not isinstance(interp.evaluate(frame, state, context.func)[0][1], Closure)
+        case _:
+            return False
+
+
+def _returns_something(node: ir.Stmt) -> bool:
+    """Return whether a statement may end a function with a value other than a constant that is false."""
+    if isinstance(node, ir.Return):
+        return node.value is not None and not (isinstance(node.value, ir.Const) and not node.value.value)
+    inner = (part for part in (getattr(node, name, ()) for name in ("body", "orelse", "finalbody")) if part)
+    return any(_returns_something(statement) for part in inner for statement in part)
 
 
 _ASSERTS = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})

@@ -37,9 +37,9 @@ def _run(
         return [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
 
     outcomes: Outcomes = []
-    expects = exceptional_flow.expects(item.context, interp.context.default().framework.errors)
+    errors = interp.context.default().framework.errors
     for after, value in interp.evaluate(frame, state, item.context):
-        if expects:
+        if exceptional_flow.expects(interp, frame, after, item.context, value, errors):
             after.modes = replace(after.modes, expects="all")
         mode = modes.mode_of(interp, after, value)
         if mode is not None:

@@ -14,7 +14,6 @@ from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
 
 NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
-_TRUTHS = frozenset({"gt", "ground_truth", "label", "labels", "target", "targets", "y_true"})
 
 
 def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | None:
@@ -48,23 +47,16 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
     why = f"{describe(state, value)} requires grad"
-    truth = False
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=False if truth else None,
-        leaf=True if truth else None,
+        rg=None,
+        leaf=None,
         nodes=_history(state, value, why),
         sure=value.kind in {"tensor", "input"},
         why=why,
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
-
-
-def _is_truth(state: State, value: Sym) -> bool:
-    """Say whether a value is an argument that is called what a loss compares with: nobody trains that."""
-    key = state.symbols.key(value)
-    return isinstance(key, tuple) and key[0] is origins.PARAMETER and key[-1] in _TRUTHS
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:

@@ -30,6 +30,6 @@ def judge(event: Event) -> Draft | None:
         related=(Mark(Role.ALIAS, read.site.place, f"the caller reads `{event.argument}` here: it has changed"),),
         write=write,
         help="",
-        worst=Severity.WARNING,
+        worst=Severity.INFO if event.announced else Severity.WARNING,
         assumptions=event.assumptions,
     )
