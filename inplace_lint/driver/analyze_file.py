@@ -19,7 +19,7 @@ from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import depth_exceeds
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
-from inplace_lint.interp.context import Context
+from inplace_lint.interp.context import Context, Observer
 from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import Draft
@@ -77,29 +77,31 @@ def packages() -> tuple[str, ...]:
 
 
 def check_file(
-    path: str, source: str, options: Options, project: Project | None = None, mender: Mender | None = None
+    path: str,
+    source: str,
+    options: Options,
+    project: Project | None = None,
+    mender: Mender | None = None,
+    observer: Observer | None = None,
 ) -> FileResult:
     """
     Give all findings of the roots of a file, unsuppressed; some may stand in files of `project` that they lead to.
 
-    `mender` is asked for the fix of each; for it, what has a finding is run a second time.
+    `mender` is asked for the fix of each; for it, what has a finding is run a second time. The `observer` is called
+    before each statement that a path runs.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
     clock = Clock()
     known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
-    read = project.modules.get(path) if project is not None else None
-    if read is not None and read.source == source:
-        outlined = read.outline._replace(mentions=mentions(source, packages()))
-    else:
-        read, outlined = None, _outline(path, source, packages())
+    read, outlined = _read(path, source, project)
     clock.lap("outline")
     used = _frameworks(outlined, known)
     if not used:
         return FileResult(seconds=clock.seconds)
     project = project or alone()
     main = read or Module(path, source, outlined)
-    context = Context(main, used, project, options.opinions)
+    context = Context(main, used, project, options.opinions, observer=observer)
     before = project.lowering.seconds
     found = call_deep(lambda: entry_points.run_all(context))
     clock.lap("interpret")
@@ -131,6 +133,14 @@ class Clock:
         """Book part of a stage as another stage."""
         self.seconds[source] -= seconds
         self.seconds[target] = self.seconds.get(target, 0.0) + seconds
+
+
+def _read(path: str, source: str, project: Project | None) -> tuple[Module | None, Outline]:
+    """Return the file as the project has it, if it has it like this, and its outline."""
+    read = project.modules.get(path) if project is not None else None
+    if read is not None and read.source == source:
+        return read, read.outline._replace(mentions=mentions(source, packages()))
+    return None, _outline(path, source, packages())
 
 
 def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:

@@ -24,7 +24,7 @@ class Words:
     it is run. `kept` are the bare names that are loaded other than to be called at once, `kept_members` the attributes.
     `filled_members` are attributes of the `instance` that are added to, or whose items are set, with the kinds for
     which that is no write. `runs_made`: a variable that is bound here is called. `initialised` are names of the module
-    that are, or hold, functions which fill new parameters: if they are imported.
+    that are, or hold, functions which fill new parameters: if they are imported, not assigned.
     """
 
     binds: tuple[str, ...] = ()

@@ -113,12 +113,9 @@ class _Names:
                     pass
         self._containers = {name for name in kinds.known if kinds.of(name) in {"container", "containers"}}
         self._harmless: set[str] = set()
-        self._imported: set[str] = set()
+        self._assigned = frozenset(kinds.stores)
         for statement in imports:
-            if isinstance(statement, ir.ImportName):
-                self._imported.add(statement.alias or statement.module.partition(".")[0])
-            else:
-                self._imported.update(alias or name for name, alias in statement.names)
+            if isinstance(statement, ir.ImportFrom):
                 root, last = statement.module.partition(".")[0], statement.module.rpartition(".")[2]
                 if statement.level or root not in frameworks or last in INITIALISERS:
                     self._harmless.update(alias or name for name, alias in statement.names)
@@ -143,7 +140,7 @@ class _Names:
     def _touches(self, words: Words) -> bool:
         helpers = words.helpers | words.flagged
         return bool(words.fills - self._containers) or bool(
-            (helpers - self._own - self._harmless) | (words.initialised - self._imported)
+            (helpers - self._own - self._harmless) | (words.initialised & self._assigned)
         )
 
 

@@ -7,8 +7,9 @@ Nothing here depends on a path: what belongs to a path (module variables, class 
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State, Symbols
@@ -21,6 +22,13 @@ from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace.module_store import Module, Project, alone
 
+if TYPE_CHECKING:
+    from inplace_lint.interp.frame import Frame
+    from inplace_lint.interp.interpreter import Interpreter
+
+
+Observer = Callable[["Interpreter", "Frame", State, Stmt], None]
+
 
 @dataclass(slots=True)
 class Context:
@@ -28,7 +36,7 @@ class Context:
     A file under analysis, with the `project` that it may import from, and the facts that it is judged by.
 
     `opinions`: what is no fault is looked for as well. `under_way` are the statements that the script runs in order,
-    `ran` the blocks of statements (by identity) that some path has run.
+    `ran` the blocks of statements (by identity) that some path has run. The `observer` is called before each statement.
     """
 
     main: Module
@@ -50,6 +58,7 @@ class Context:
     ran: set[int] = field(default_factory=set)
     watched: frozenset[Place] = frozenset()
     holdings: dict[Place, set[Holding]] = field(default_factory=dict)
+    observer: Observer | None = None
 
     def __post_init__(self) -> None:
         self.project.add(self.main)

@@ -36,6 +36,7 @@ def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.S
     going = [state]
     budget = interp.fuel
     interp.context.ran.add(id(body))
+    observer = interp.context.observer
     for statement in body:
         after: Outcomes = []
         run = _EXECUTORS[type(statement)]
@@ -44,6 +45,8 @@ def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.S
             if not budget.step():
                 budget.width = width
                 return [*done, Outcome(path)]
+            if observer is not None:
+                observer(interp, frame, path, statement)
             after.extend(run(interp, frame, path, statement))
         budget.width = width
         going = []
