@@ -6,9 +6,9 @@ from pathlib import Path
 
 from inplace_lint.core.span import Place
 from inplace_lint.domain.state import State
+from inplace_lint.driver import state_text
 from inplace_lint.driver.analyze_file import Options, Resolver, check_file
 from inplace_lint.driver.session import framework_names
-from inplace_lint.interp import dump
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
@@ -41,7 +41,7 @@ class _AtLine:
     def lines(self, interp: Interpreter, frame: Frame, state: State, statement: ir.Stmt) -> list[str]:
         """Return the lines about one path."""
         del interp, statement
-        return dump.of_state(state, frame)
+        return state_text.of_state(state, frame)
 
 
 class _Reveal(_AtLine):
@@ -51,7 +51,9 @@ class _Reveal(_AtLine):
         """Return the value that is revealed, for each way in which its expression is evaluated."""
         match statement:
             case ir.ExprStmt(_, ir.Call(_, ir.Name(_, name), (expr,))) if name == REVEAL:
-                return [dump.of_value(after, value) for after, value in interp.evaluate(frame, state.fork(), expr)]
+                return [
+                    state_text.of_value(after, value) for after, value in interp.evaluate(frame, state.fork(), expr)
+                ]
             case _:
                 return []
 
