@@ -31,6 +31,7 @@ from inplace_lint.config.settings import Settings  # noqa: E402
 from inplace_lint.core.errors import UnreadableError  # noqa: E402
 from inplace_lint.core.finding import Finding, Severity  # noqa: E402
 from inplace_lint.driver import pool, session  # noqa: E402 - the tool of this checkout, not an installed one
+from inplace_lint.driver.check_task import Task, check_one, framework_names  # noqa: E402
 from inplace_lint.workspace import files, import_graph  # noqa: E402 - the tool of this checkout, not an installed one
 
 ENDING = b"\nimport torch\n"
@@ -84,13 +85,13 @@ def main() -> int:
     return 1 if broken or any(row.peak > chosen.megabytes for row in rows) else 0
 
 
-def read(trees: Sequence[Path], *, every: bool) -> tuple[list[session.Task], list[str]]:
+def read(trees: Sequence[Path], *, every: bool) -> tuple[list[Task], list[str]]:
     """Return a task for each file of the trees to check, and a line for each that cannot be read."""
-    names = session.framework_names()
+    names = framework_names()
     settings = Settings(root=Path.cwd(), cache=False)
     plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
     found = files.find([path for tree in trees for path in _everything(tree)] if every else trees, {})
-    tasks: list[session.Task] = []
+    tasks: list[Task] = []
     unread = list(found.troubles)
     for path in found.files:
         try:
@@ -112,7 +113,7 @@ def _everything(tree: Path) -> list[Path]:
     return sorted(path for path in tree.rglob("*.py") if path.is_file()) if tree.is_dir() else [tree]
 
 
-def swept(tasks: Sequence[session.Task], jobs: int, seconds: float, place: Path | None) -> Iterator[Row]:
+def swept(tasks: Sequence[Task], jobs: int, seconds: float, place: Path | None) -> Iterator[Row]:
     """Check each task; each result is written at once, so that an aborted sweep is not lost."""
     out = place.open("a", encoding="utf-8") if place is not None else None
     for index, answer in pool.run_all(partial(watched, seconds), tasks, jobs):
@@ -126,7 +127,7 @@ def swept(tasks: Sequence[session.Task], jobs: int, seconds: float, place: Path 
         out.close()
 
 
-def watched(seconds: float, task: session.Task) -> Row:
+def watched(seconds: float, task: Task) -> Row:
     """Check a file under an alarm."""
     signal.signal(signal.SIGPROF, _ring)
     before, started = _peak(), time.process_time()
@@ -134,7 +135,7 @@ def watched(seconds: float, task: session.Task) -> Row:
     errors: tuple[str, ...] = ()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        checked = session.check_one(task)
+        checked = check_one(task)
         kind, words = kind_of(checked.failure), checked.failure
         codes = tuple(finding.code for finding in checked.entry.findings)
         errors = tuple(_line(finding) for finding in checked.entry.findings if finding.severity is Severity.ERROR)

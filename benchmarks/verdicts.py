@@ -130,7 +130,7 @@ def mutants(corpus: Path, folder: Path, jobs: str) -> Iterator[tuple[str, list[l
 
 
 def _judge_mutant(work: tuple[dict[str, Any], Path, Path]) -> tuple[str, list[list[Any]]]:
-    from inplace_lint.driver.session import Task, check_task  # noqa: PLC0415 - not needed for other parts
+    from inplace_lint.driver.check_task import Task, check_task  # noqa: PLC0415 - not needed for other parts
     from inplace_lint.workspace import import_graph  # noqa: PLC0415
 
     row, root, mutator = work

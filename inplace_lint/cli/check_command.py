@@ -14,11 +14,12 @@ from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
+from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
 from inplace_lint.workspace import files, import_graph, notebook
 
 if TYPE_CHECKING:
-    from inplace_lint.fix.apply.command import Mended
+    from inplace_lint.fix.apply.command import FixRun
 
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 
@@ -88,19 +89,19 @@ def _stdin(path: Path, resolver: SettingsResolver, plan: session.Plan) -> Run:
             book = outcome.notebooks[name] = notebook.parse(name, data)
             data = book.source.encode("utf-8", "surrogatepass")
         task = session.task_of(name, data, path, root, plan)
-        tasks = [task] if files.mentions(data, session.framework_names()) else []
+        tasks = [task] if files.mentions(data, framework_names()) else []
         return session.check_all(tasks, plan, outcome), {task.path: data}
 
     return run
 
 
-def apply_fixes(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended | None:
+def apply_fixes(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> FixRun | None:
     """Apply the fixes that were requested and return what they did, or None; lines about it are on stderr by then."""
     if not (diff or settings.fix or settings.fix_only):
         return None
-    from inplace_lint.fix.apply.command import mend  # noqa: PLC0415 - most runs do without
+    from inplace_lint.fix.apply import command  # noqa: PLC0415 - most runs do without
 
-    fixes = mend(run, settings, diff=diff, is_stdin=is_stdin)
+    fixes = command.apply_fixes(run, settings, diff=diff, is_stdin=is_stdin)
     for line in fixes.words:
         streams.write_error(line)
     return fixes

@@ -55,16 +55,11 @@ def resolve_paths(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[
 
 
 def known_rules() -> list[RuleInfo]:
-    """Return all rules, with those for syntax errors and unused comments."""
+    """Return all rules, those about the text of a file included."""
     from inplace_lint.config.selection import RuleInfo
-    from inplace_lint.driver.crashes import SYNTAX_CODE, SYNTAX_NAME
-    from inplace_lint.policy.suppress import UNUSED_CODE, UNUSED_NAME
-    from inplace_lint.rules import RULES
+    from inplace_lint.rules import RULE_OF
 
-    known = [RuleInfo(item.code, item.name, item.default, item.opinion) for item in RULES]
-    if all(item.code != SYNTAX_CODE for item in known):
-        known.extend((RuleInfo(UNUSED_CODE, UNUSED_NAME), RuleInfo(SYNTAX_CODE, SYNTAX_NAME)))
-    return known
+    return [RuleInfo(rule.code, rule.name, rule.default, rule.opinion) for rule in RULE_OF.values()]
 
 
 def complete_rule(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -20,13 +20,13 @@ from inplace_lint.report.text_width import width_of, wrapped
 from inplace_lint.workspace.files import Sources, put_text
 
 if TYPE_CHECKING:
-    from inplace_lint.fix.apply.command import Mended
+    from inplace_lint.fix.apply.command import FixRun
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
 
 def write(
-    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], fixes: Mended | None
+    outcome: Outcome, settings: Settings, output_file: Path | None, texts: dict[str, bytes], fixes: FixRun | None
 ) -> None:
     """Write the report of a run to stdout or a file, and the summary of a GitHub job."""
     color = terminal.wants_color(settings.color, is_file=output_file is not None)

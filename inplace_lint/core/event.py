@@ -7,14 +7,10 @@ positions, and carries what had to be assumed for it to happen; without assumpti
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 class Site(NamedTuple):
@@ -161,8 +157,7 @@ class Escaped:
     """
     `write` changed a tensor that the function was passed as `argument`.
 
-    `read` is the access of a caller that then sees the change, where one is known. `announced`: the program says by a
-    name that it writes.
+    `read` is the access of a caller that then sees the change, where one is known.
     """
 
     framework: str
@@ -170,7 +165,6 @@ class Escaped:
     argument: str
     read: Touch | None
     assumptions: frozenset[str]
-    announced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,9 @@ carries. A `Span` is what a user sees; it is computed from a place only for what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
+from inplace_lint.core.records import dataclass
 
 
 class Slice(NamedTuple):

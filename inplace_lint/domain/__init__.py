@@ -1,1 +1,1 @@
-"""Symbolic values, storages, the tape and the state of one path. Pure: no syntax, no op names."""
+"""The abstract domain: symbolic values, heap, tape and the state of one path. It knows neither syntax nor ops."""

@@ -1,7 +1,8 @@
 """
-What lives on the heap of a state: tensors, containers, instances and name spaces. All frozen; a change puts a new one.
+The objects on the heap of a state: tensors, containers, instances and name spaces.
 
-A tensor is a record about a storage. Two records of one storage are views of each other; each knows its view kind:
+All are frozen: a change puts a new object in the place of the old one. A tensor is a record about a storage. Two
+records of one storage are views of each other, and each knows its view kind:
 
     a, b = h.chunk(2)     # two records on h's storage, view kind MULTI, base h
     d = h.detach()        # a record on h's storage, view kind DETACH, without history
@@ -11,21 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Site, Touch
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain.values import ClassValue, Dotted, NodeId, Partial, Ref, RefId, StorageId, Value
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 
 
-Step = tuple[str, str, tuple[Value, ...]]  # what it does to the axes or rows, the op, its arguments
+Step = tuple[str, str, tuple[Value, ...]]  # what the op does to the axes or rows, its name, its arguments
 Part = tuple[Step, ...]
 
 
@@ -50,15 +46,18 @@ class Tensor:
     """
     A tensor object.
 
-    `rg` is whether it requires grad, `why` the sentence to assume when that is unknown. `nodes` are the tape nodes that
-    made it. `base` is the tensor whose view it is, followed to the end. `counted` is false when writes through this
-    record leave the version alone. `part` is which part of its storage it is, by the steps that led there, None
-    when that is not known. `batched`: it stands for the examples of a batch. `since` is the version of its storage when
-    it was made, for one of several views. `follows`: what is recorded on its base later is in its history too. `doubt`
-    are assumptions under which it shares its storage at all. `sure` is false for an unknown that was only used as if it
-    were a tensor. `made` is where and by which op it was made.
+    `rg`: whether it requires grad; `why` is the assumption that a finding states where that is unknown.
+    `nodes`: the tape nodes that computed it. `made`: where and by which op it was created.
+    `base`: the tensor that it is a view of, never itself a view.
+    `counted`: whether a write through this record increases the version of the storage.
+    `part`: the part of the storage that it covers, as the steps that lead there; None where that is unknown.
+    `batched`: it represents all examples of a batch, inside of `vmap`.
+    `since`: for one of several views, the version of the storage when the view was created.
+    `follows`: its history includes what is recorded on its base later.
+    `doubt`: the assumptions under which it shares its storage.
+    `sure`: false for an unknown value that was only used as if it were a tensor.
 
-    Shapes: `rank` only; unknown stays None.
+    Shapes: `rank` only; None where it is unknown.
     """
 
     storage: StorageId
@@ -90,7 +89,7 @@ class Storage:
     """
     Memory that tensors share.
 
-    Units: `version` counts the counted writes since the storage was made; a write is kept with the version after it.
+    Units: `version` is the number of counted writes since the storage was created; a write has the version after it.
     """
 
     version: int = 0
@@ -100,9 +99,9 @@ class Storage:
 @dataclass(frozen=True, slots=True)
 class Write:
     """
-    One write to a storage, at a moment of the path's clock; `names` are the variables that it went through.
+    One write to a storage, at a time of the path's clock; `names` are the variables that it went through.
 
-    `unseen`: it changed a tensor with a history while nothing was recorded.
+    `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
     """
 
     touch: Touch
@@ -122,7 +121,7 @@ class Save:
     A tensor that a node keeps for backward, with the version that it had.
 
     Backward compares the version if it is `checked`, and uses the value if it is `used`. `again`: the tensor is not
-    kept, but read once more by a function that backward runs again.
+    kept; a function that backward runs again reads it once more.
     """
 
     storage: StorageId
@@ -138,7 +137,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A recorded write through which the framework refuses to run backward, and the check that fails there."""
+    """A recorded write that backward cannot pass, and the check of the framework that fails there."""
 
     check: str
     touch: Touch
@@ -149,9 +148,9 @@ class Node:
     """
     An operation on the tape: the nodes of its inputs, and what it saved.
 
-    `leaves` are the inputs that backward gives a gradient to.
-    `passes` is the sentence to assume for a gradient to get through it at all: an unknown call may use its arguments.
-    `broken` is the call, where the framework refuses to run backward through it.
+    `leaves`: the inputs that receive a gradient in backward.
+    `passes`: the assumption under which a gradient passes it at all, for an unknown call that may use its arguments.
+    `broken`: the write, where the framework refuses to run backward through it.
     """
 
     op: str
@@ -166,7 +165,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class ListObject:
-    """A list, set or deque; `exact` when these are certainly all its items."""
+    """A list, set or deque; `exact`: `items` are certainly all its items."""
 
     items: tuple[Value, ...]
     exact: bool = True
@@ -175,7 +174,7 @@ class ListObject:
 
 @dataclass(frozen=True, slots=True)
 class DictObject:
-    """A dict with constant keys; `exact` when these are certainly all its items; `default` makes missing ones."""
+    """A dict with constant keys; `exact`: `items` are certainly all; `default` is the value of a missing key."""
 
     items: Mapping[object, Value]
     exact: bool = True
@@ -185,10 +184,10 @@ class DictObject:
 @dataclass(frozen=True, slots=True)
 class Instance:
     """
-    An object of a class of the program or of a library; `opaque` when unknown attributes may exist.
+    An object of a class of the program or of a library; `opaque`: it may have attributes that are not known.
 
-    `children` is the list or dict behind a container of modules. `made` is the expression that constructed it.
-    `pending` is the class with the arguments of its constructor while that has not been run yet.
+    `children`: the list or dict behind a container of modules. `made`: the expression that constructed it.
+    `pending`: the class and the arguments of its constructor, as long as the constructor has not been run.
     """
 
     cls: ClassValue | Dotted
@@ -201,7 +200,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The variables of a function call, class body or module; `bound` is the clock at which each was bound."""
+    """The variables of a function call, class body or module; `bound`: the clock at which each was bound."""
 
     values: Mapping[str, Value]
     bound: Mapping[str, int]

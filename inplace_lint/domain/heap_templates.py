@@ -1,32 +1,28 @@
 """
-Objects that were made once on a path, and are made again without running anything.
+Templates of constructed objects, so that an equal construction is copied and not run again.
 
-    blocks = [Block(dim, rate) for rate in rates]     # the first is constructed, the others are its twins
+    blocks = [Block(dim, rate) for rate in rates]     # the first is constructed, the others are copies of it
 
-A twin is a copy, with ids of its own, of what the construction of an object put on the heap. Only a construction that
-changed nothing of before, reported nothing and assumed nothing has twins.
+A template holds what a construction put on the heap; a copy of it has ids of its own. There is a template only for a
+construction that changed no older object, reported nothing and assumed nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain.heap import Instance, ListObject, Names, Object, Storage, Tensor
-from inplace_lint.domain.id_renaming import Renumbering, links_of, timeless
+from inplace_lint.domain.id_renaming import IdRenaming, links_of, timeless
 from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import Owner, Trait
 from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, RefId, StorageId, Sym
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment of a path, from which on changes are looked at."""
+    """The point of a path at which a construction begins: later changes are compared with it."""
 
     start: int
     symbols: int
@@ -36,8 +32,8 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
-    """What a construction made: ids from above `start` on are its own, all others mean what they meant before."""
+class Template:
+    """What a construction created: ids above `start` are its own, all others belong to older objects."""
 
     start: int
     size: int
@@ -48,15 +44,15 @@ class Twin:
 
 
 def mark(state: State) -> Mark:
-    """Note where a construction begins."""
+    """Return the point at which a construction begins."""
     before = (state.events, state.assumptions, state.modes)
     found = Mark(state.next_id, len(state.symbols.keys), state.lowest, state.attached, before)
     state.lowest = state.next_id + 1
     return found
 
 
-def made_since(state: State, moment: Mark, value: Ref) -> Twin | None:
-    """Give what was made since a moment and belongs to an object; None if anything else was changed."""
+def made_since(state: State, moment: Mark, value: Ref) -> Template | None:
+    """Return a template of what was created for an object since a mark; None if anything else was changed."""
     start, untouched = moment.start, state.lowest > moment.start
     state.lowest = min(state.lowest, moment.lowest)
     if not untouched or (state.events, state.assumptions, state.modes) != moment.before:
@@ -69,11 +65,11 @@ def made_since(state: State, moment: Mark, value: Ref) -> Twin | None:
     if traits is None:
         return None
     storages = tuple((number, state.storages[number]) for number in sorted(numbers))
-    return Twin(start, state.next_id - start, value, tuple(objects.items()), storages, traits)
+    return Template(start, state.next_id - start, value, tuple(objects.items()), storages, traits)
 
 
 def _reached(state: State, value: Ref, moment: Mark) -> dict[RefId, Object] | None:
-    """Give the new objects that one leads to; None when they hold on to variables, history or unknowns of a moment."""
+    """Collect the new objects reachable from one; None if they hold variables, history or one-time unknowns."""
     found: dict[RefId, Object] = {}
     waiting: list[Ref | Sym] = [value]
     while waiting:
@@ -92,7 +88,7 @@ def _reached(state: State, value: Ref, moment: Mark) -> dict[RefId, Object] | No
 
 
 def _links(thing: Object) -> list[Ref | Sym]:
-    """List the refs and unknowns in an object."""
+    """List the refs and unknown values in an object."""
     found: list[Ref | Sym] = []
     if type(thing) is Instance:
         if thing.children is not None:
@@ -115,7 +111,7 @@ def _links(thing: Object) -> list[Ref | Sym]:
 def _traits(
     state: State, moment: Mark, objects: Container[int], storages: Container[int]
 ) -> tuple[tuple[Trait[Any, Any], Any, Any], ...] | None:
-    """Return the traits of what was made; None when a trait of anything else that lasts was set."""
+    """Return the traits of the created objects; None when a lasting trait of anything else was set."""
     found: list[tuple[Trait[Any, Any], Any, Any]] = []
     cell = state.attached
     while cell is not moment.attached:
@@ -132,15 +128,15 @@ def _traits(
     return tuple(reversed(found))
 
 
-def make(state: State, twin: Twin) -> Ref:
-    """Put a copy of what a construction made into the state, and give the object that was constructed."""
-    renumbering = Renumbering(twin.start, state.next_id - twin.start)
-    for number, thing in twin.objects:
-        state.put(Ref(renumbering.number(number)), renumbering.thing(thing))
-    for place, storage in twin.storages:
-        state.put_storage(renumbering.number(place), renumbering.thing(storage))
-    for trait, key, value in twin.traits:
-        moved = (renumbering.number(key[0]), *key[1:]) if type(key) is tuple else renumbering.number(key)
-        state.set_trait(trait, moved, renumbering.thing(value))
-    state.advance(twin.size)
-    return Ref(renumbering.number(twin.value.id))
+def make(state: State, template: Template) -> Ref:
+    """Add a copy of a construction to the state and return the constructed object."""
+    renaming = IdRenaming(template.start, state.next_id - template.start)
+    for number, thing in template.objects:
+        state.put(Ref(renaming.number(number)), renaming.thing(thing))
+    for place, storage in template.storages:
+        state.put_storage(renaming.number(place), renaming.thing(storage))
+    for trait, key, value in template.traits:
+        moved = (renaming.number(key[0]), *key[1:]) if type(key) is tuple else renaming.number(key)
+        state.set_trait(trait, moved, renaming.thing(value))
+    state.advance(template.size)
+    return Ref(renaming.number(template.value.id))

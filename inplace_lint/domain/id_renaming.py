@@ -1,4 +1,10 @@
-"""Copies of objects of the heap with ids of their own, and what an object leads to."""
+"""
+Renaming of ids in objects of the heap, for copies of a construction.
+
+    IdRenaming(10, 5).thing(Ref(12))     # Ref(17); Ref(9) stays as it is
+
+Also which refs and unknown values an object contains, and whether an unknown value means the same in a copy.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +28,18 @@ _WITHOUT_IDS: frozenset[type] = frozenset(
 Id = TypeVar("Id", bound=int)
 
 
-class Renumbering:
-    """Translates objects: ids above `start` move on by `shift`, all others mean what they meant before."""
+class IdRenaming:
+    """Renames the ids in objects: `shift` is added to those above `start`, all others stay."""
 
     def __init__(self, start: int, shift: int) -> None:
         self.start, self.shift = start, shift
 
     def number(self, number: Id) -> Id:
-        """Return the id that stands for an id."""
+        """Return the new id for an id."""
         return number + self.shift if number > self.start else number  # type: ignore[return-value]
 
     def thing(self, thing: Any) -> Any:  # noqa: ANN401 - walks every kind of object
-        """Give an object with everything in it translated."""
+        """Return an object with all ids in it renamed."""
         kind = type(thing)
         if kind in _WITHOUT_IDS:
             return thing
@@ -68,7 +74,7 @@ class Renumbering:
 
 
 def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind of object
-    """List the refs and unknowns that stand in an object, at any depth but behind no ref."""
+    """List the refs and unknown values in an object, at any depth; refs are not followed."""
     found: list[Ref | Sym] = []
     waiting = [thing]
     while waiting:
@@ -87,7 +93,7 @@ def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind 
 
 
 def timeless(state: State, number: SymId, known: int) -> bool:
-    """Say whether a symbol means the same whenever it is made: it was there before, or is made of such ones only."""
+    """Check whether a symbol means the same at every moment: it is older, or was derived from such symbols only."""
     if number < known:
         return True
     key = state.symbols.keys[number]

@@ -1,10 +1,10 @@
 """
-Origins: how an unknown value came about.
+Origins: how an unknown value was derived.
 
     state.symbols.sym((ATTRIBUTE, value.id, "shape"))   # the attribute `shape` of an unknown: the same each time
 
-The key of an unknown is a tuple of its origin and what it was made from. A path remembers conditions under keys of the
-same form, where they are about something that is no unknown.
+The key of an unknown value is a tuple of its origin and what it was derived from. A path remembers conditions about
+other things under keys of the same form.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 
 class Origin:
     """
-    A way in which a value comes about.
+    A way in which an unknown value is derived.
 
-    `timeless`: the parts say all that it depends on, so that it is the same at every moment; all others stand for one
-    moment. `by_number`: an unknown that it is made from may stand in the key by its number.
+    `timeless`: the value depends on the parts of its key alone, so that it is the same at every moment. One of any
+    other origin belongs to one moment. `by_number`: the key may contain an unknown value by its number.
     """
 
     __slots__ = ("by_number", "name", "timeless")
@@ -66,7 +66,7 @@ TURN = Origin("turn")
 UNKNOWN = Origin("unknown")
 VALUE = Origin("value")
 
-# Of conditions: whether a value of a library is true, an unknown is None, a tensor is true.
+# Of conditions: whether a value of a library is true, an unknown value is None, a tensor is true.
 DOTTED = Origin("dotted")
 NONE = Origin("none")
 TENSOR = Origin("tensor")

@@ -1,35 +1,32 @@
 """
-The state of one path: heap, storages, tape, modes and what has been assumed or found so far.
+The state of one path: heap, storages, tape, modes, assumptions and events so far.
 
-A state has exactly one owner. Whoever needs two calls `fork()`; nobody keeps a state across a fork but its two owners.
-All changes go through the functions of this class, so that it can be told whether a call changed anything of before.
+A state has exactly one owner. Where a path splits, `fork()` makes the second state; no other module keeps a state
+across a fork. All changes go through the methods of this class, so that a state knows whether a call changed older
+objects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
-from inplace_lint.core.records import replace
-from inplace_lint.domain.heap import Instance, Names, Node, Object, Storage, Tensor, Write
+from inplace_lint.core.records import dataclass, replace
+from inplace_lint.domain.heap import Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.traits import TENSOR, Key, Kind, Trait
-from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Value
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
+from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
 
 
 @dataclass(slots=True)
 class Symbols:
     """
-    The table of unknown values of a program: the same key always gives the same symbol.
+    The table of unknown values of a program: one symbol a key.
 
-    A key is a tuple of what the unknown was made from, e.g. `("attr", 3, "shape")`. `marked` are those of which some
-    path knows more (weights, items, the call that gave them): only for these are the bindings of a path asked.
+    A key is a tuple of an origin and what the value was derived from, such as `(ATTRIBUTE, 3, "shape")`. `marked` are
+    the symbols that have a trait on some path (weights, items, the call that returned them): the traits of a path are
+    looked up only for these.
     """
 
     ids: dict[Hashable, SymId] = field(default_factory=dict)
@@ -37,7 +34,7 @@ class Symbols:
     marked: set[SymId] = field(default_factory=set)
 
     def sym(self, key: Hashable, kind: str = "") -> Sym:
-        """Give the unknown value with this key."""
+        """Return the unknown value with this key."""
         number = self.ids.get(key)
         if number is None:
             number = self.ids[key] = SymId(len(self.keys))
@@ -45,20 +42,21 @@ class Symbols:
         return Sym(number, kind)
 
     def key(self, sym: Sym) -> Hashable:
-        """Give the key that a symbol was made with."""
+        """Return the key that a symbol was made with."""
         return self.keys[sym.id]
 
 
 @dataclass(frozen=True, slots=True)
 class Modes:
     """
-    The modes that ops run under; None for a mode that could not be told.
+    The modes that ops run under; None for a mode that is not known.
 
-    `compiled`: by a compiler that makes values of writes.
-    `mapped`: over the examples of a batch. `captured`: storages up to this one were made before a transform began.
-    `rereads`: what has a lower number was there before a function began that backward runs again.
-    `expects`: the program handles what the framework raises: "all", or "own" where it is not told of what is called
-    from the function whose call is `own`.
+    `compiled`: in code of a compiler that turns writes into values.
+    `mapped`: in a function that is mapped over the examples of a batch.
+    `captured`: storages up to this id are older than the transform that runs.
+    `rereads`: storages up to this id are older than the function that runs, which backward runs again.
+    `expects`: the program handles the errors of the framework: "all" of them, or "own", those that are raised in the
+    function whose call is `own`.
     """
 
     grad: bool | None = True
@@ -78,8 +76,8 @@ class State:
     """
     Everything that one path knows.
 
-    `twins` are constructions that can be repeated by copying, with `lowest`, the lowest number of what was changed, and
-    `attached`, the chain of keys that were attached to, which say what a construction did.
+    `templates` are constructions that can be repeated by copying. Two fields tell what a construction did: `lowest`,
+    the lowest id of what was changed, and `attached`, the chain of traits that were set.
     """
 
     __slots__ = (
@@ -98,9 +96,9 @@ class State:
         "nodes",
         "storages",
         "symbols",
+        "templates",
         "trail",
         "traits",
-        "twins",
     )
 
     def __init__(self, symbols: Symbols) -> None:
@@ -110,7 +108,7 @@ class State:
         self.freed: dict[NodeId, int] = {}
         self.facts: dict[Hashable, Const] = {}
         self.traits: dict[tuple[Trait[Any, Any], Hashable], Any] = {}
-        self.twins: dict[Hashable, object] = {}
+        self.templates: dict[Hashable, object] = {}
         self.lowest = 0
         self.attached: object = None
         self.modes = Modes()
@@ -123,24 +121,24 @@ class State:
         self.assumptions: frozenset[str] = frozenset()
 
     def fork(self) -> State:
-        """Give a second state with the same content; neither sees what the other does from here on."""
-        twin = State.__new__(State)
+        """Return a second state with the same content; neither sees later changes of the other."""
+        other = State.__new__(State)
         for name in _TABLES:
-            setattr(twin, name, getattr(self, name).copy())
+            setattr(other, name, getattr(self, name).copy())
         for name in _VALUES:
-            setattr(twin, name, getattr(self, name))
-        return twin
+            setattr(other, name, getattr(self, name))
+        return other
 
     def become(self, other: State) -> None:
-        """Take over all that another state knows; the other must not be used any more."""
+        """Take over the content of another state, which must not be used any more."""
         for name in State.__slots__:
             setattr(self, name, getattr(other, name))
 
     def merge(self, other: State, *, returned: bool = False) -> bool:
         """
-        Take in a state that differs only in the sides that conditions took, and forget these sides.
+        Merge a state that differs only in its path condition, and forget the conditions that differ.
 
-        If a function `returned`, its variables may differ as well. False, and nothing done, when anything else differs.
+        If a function `returned`, its variables may differ as well. Return False and change nothing if more differs.
         """
         if self.lasting is not other.lasting or not (returned or self.trail is other.trail):
             return False
@@ -170,23 +168,23 @@ class State:
         return ref
 
     def new_frame(self, names: Names) -> Ref:
-        """Put the variables of a call on the heap, which last as long as it."""
+        """Put the variables of a call on the heap, for as long as the call lasts."""
         ref = Ref(RefId(self._fresh()))
         self.heap[ref.id] = names
         self.trail = object()
         return ref
 
     def put(self, ref: Ref, thing: Object) -> None:
-        """Replace the object behind a ref; every name of it sees the new one."""
+        """Replace the object behind a ref, for all names that hold it."""
         self.heap[ref.id] = thing
         self._changed(ref.id)
 
     def object(self, value: Value) -> Object | None:
-        """Give the object behind a ref; None for any other value."""
+        """Return the object behind a ref; None for any other value."""
         return self.heap.get(value.id) if type(value) is Ref else None
 
     def tensor(self, value: Value) -> Tensor | None:
-        """Give the tensor behind a value, or None if it is not one."""
+        """Return the tensor behind a value, or None if it is not one."""
         kind = type(value)
         if kind is Ref:
             thing = self.heap.get(value.id)  # type: ignore[union-attr, arg-type]
@@ -197,8 +195,18 @@ class State:
             return None
         return thing if type(thing) is Tensor else None
 
+    def tensors_in(self, value: Value) -> list[tuple[Ref, Tensor]]:
+        """List the tensors that a value is or holds in tuples and lists, in order."""
+        tensor = self.tensor(value)
+        if tensor is not None:
+            ref = self.ref(value)
+            return [] if ref is None else [(ref, tensor)]
+        inner = self.object(value)
+        items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+        return [found for item in items for found in self.tensors_in(item)]
+
     def ref(self, value: Value) -> Ref | None:
-        """Give the identity of the object that a value is, also of an unknown that turned out to be a tensor."""
+        """Return the ref of the object that a value is, also for an unknown value that was materialised as a tensor."""
         if type(value) is Sym:
             return self.trait(TENSOR, value.id)
         return value if type(value) is Ref else None
@@ -206,7 +214,7 @@ class State:
     # -- names -------------------------------------------------------------------------------------------------------
 
     def bind(self, env: Ref, name: str, value: Value, *, local: bool = False) -> None:
-        """Bind a variable, from this moment on; one `local` to the function that runs lasts as long as its call."""
+        """Bind a variable; one that is `local` to the function that runs lasts as long as its call."""
         names = self.heap[env.id]
         assert isinstance(names, Names)
         self.clock += 1
@@ -234,7 +242,7 @@ class State:
         return self.traits.get((trait, key))
 
     def has_trait(self, trait: Trait[Key, Kind], key: Key) -> bool:
-        """Say whether anything is remembered under a key."""
+        """Check whether anything is remembered under a key."""
         return (trait, key) in self.traits
 
     def all_traits(self, trait: Trait[Key, Kind]) -> Iterator[tuple[Key, Kind]]:
@@ -244,30 +252,30 @@ class State:
                 yield key, value  # type: ignore[misc]
 
     def set_trait(self, trait: Trait[Key, Kind], key: Key, value: Kind) -> None:
-        """Remember something of an object, of an unknown, or of this path as a whole."""
+        """Remember something about an object, an unknown value, or this path as a whole."""
         cell = (trait, key)
         self.traits[cell] = value
         self.attached = (cell, self.attached)
         self._changed()
 
     def truth(self, sym: Hashable) -> bool | None:
-        """Give the side that a condition took before on this path."""
+        """Return the truth of a condition that this path assumed before; None if it assumed neither."""
         known = self.facts.get(sym)
         return None if known is None or known.value is None else bool(known.value)
 
     def learn(self, condition: Hashable, side: bool) -> None:
-        """Remember the side that a condition takes on this path."""
+        """Add a condition, or its negation, to the path condition."""
         self.facts[condition] = Const(side)
         self.learned = (condition, self.learned)
 
     def assume(self, sentence: str) -> None:
-        """Add something that everything found from here on depends on."""
+        """Add an assumption that all later events of this path depend on."""
         if sentence not in self.assumptions:
             self.assumptions |= {sentence}
             self.trail = self.lasting = object()
 
     def report(self, event: Event) -> None:
-        """Add a breach, once; none that raises an error which the program handles."""
+        """Add an event, once; leave out an error that the program handles."""
         if self.modes.expects and self._is_handled(event):
             return
         if event not in self.events:
@@ -284,14 +292,14 @@ class State:
     # -- storages and tape -------------------------------------------------------------------------------------------
 
     def new_storage(self) -> StorageId:
-        """Make memory that nobody has written yet."""
+        """Create a storage that has not been written."""
         number = StorageId(self._fresh())
         self.storages[number] = Storage()
         self._changed(number)
         return number
 
     def write(self, storage: StorageId, write: Write) -> None:
-        """Record a write; the version goes up by one if it counts."""
+        """Record a write; it increases the version by one if it is counted."""
         self.clock += 1
         known = self.storages[storage]
         version = known.version + write.counted
@@ -306,12 +314,12 @@ class State:
         return number
 
     def put_storage(self, number: StorageId, storage: Storage) -> None:
-        """Put memory under a number."""
+        """Put a storage under an id."""
         self.storages[number] = storage
         self._changed(number)
 
     def advance(self, size: int) -> None:
-        """Leave ids behind, for objects that are put under them."""
+        """Reserve ids, for objects that were put under them."""
         self.next_id += size
         self.clock += 1
 
@@ -321,7 +329,7 @@ class State:
         self._changed(node)
 
     def tensor_of(self, sym: Sym, make: Tensor) -> Ref:
-        """Give the tensor that an unknown value turned out to be; always the same on one path."""
+        """Return the tensor that an unknown value was materialised as: one a path, `make` where there is none yet."""
         known = self.trait(TENSOR, sym.id)
         if known is not None:
             return known
@@ -330,17 +338,17 @@ class State:
         return ref
 
     def instance(self, value: Value) -> Instance | None:
-        """Give the instance behind a value, or None if it is not one."""
+        """Return the instance behind a value, or None if it is not one."""
         thing = self.object(value)
         return thing if type(thing) is Instance else None
 
 
-_TABLES = ("heap", "storages", "nodes", "freed", "facts", "traits", "twins")
+_TABLES = ("heap", "storages", "nodes", "freed", "facts", "traits", "templates")
 _VALUES = tuple(name for name in State.__slots__ if name not in _TABLES)
 
 
 def _cells(learned: object) -> dict[int, Hashable]:
-    """List the cells of a chain of learned conditions by identity."""
+    """Return the cells of a chain of learned conditions, by their identity."""
     found: dict[int, Hashable] = {}
     while isinstance(learned, tuple):
         found[id(learned)] = learned[0]

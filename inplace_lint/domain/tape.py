@@ -1,12 +1,12 @@
 """
-What backward needs: which saved values, and which of them are stale.
+Backward over the tape: which nodes it runs, which saved tensors these need, and which of those are stale.
 
     y = torch.relu(h)     # node 1 saves (storage of y, version 0)
     y += feat             # storage of y: version 1
     y.sum().backward()    # walks node 2 (sum), node 3 (+=), node 1: its save is stale
 
-Mirrors `SavedVariable::unpack`: a version that differs raises. A write behind the counter changes the value without
-a trace: `Untracked`.
+Mirrors `SavedVariable::unpack`: a version that differs raises. A write that is not counted changes the value silently:
+`Untracked`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def nodes_of(state: State, tensor: Tensor) -> tuple[NodeId, ...]:
     """
     List the nodes through which a gradient of this tensor flows.
 
-    Where the framework rebases, a view that autograd tracks also gets what was recorded on its base since it was made:
-    a write through another view of the base is in its history too.
+    Where the framework rebases, the history of a view that autograd tracks includes what was recorded on its base since
+    the view was created, such as a write through another view of the base.
     """
     if tensor.base is None or not tensor.follows or tensor.view in _NO_HISTORY:
         return tensor.nodes
@@ -40,9 +40,9 @@ def nodes_of(state: State, tensor: Tensor) -> tuple[NodeId, ...]:
 
 def reachable(state: State, starts: Iterable[NodeId]) -> dict[NodeId, frozenset[str]]:
     """
-    Give the nodes that a backward from `starts` runs, each with what must be assumed for a gradient to get there.
+    Return the nodes that a backward from `starts` runs, each with the assumptions under which a gradient reaches it.
 
-    Nodes used up by an earlier backward are left out. A node that can be reached without assumptions has none.
+    Nodes that an earlier backward freed are left out. A node that is reachable without assumptions has none.
     """
     found: dict[NodeId, frozenset[str]] = {}
     waiting = [(node, frozenset[str]()) for node in starts if node not in state.freed]
@@ -62,7 +62,7 @@ def reachable(state: State, starts: Iterable[NodeId]) -> dict[NodeId, frozenset[
 
 
 def leaves_of(given: Iterable[tuple[Ref, Tensor]]) -> tuple[RefId, ...]:
-    """Give those of some tensors that backward gives a gradient to; that of a view of a leaf is the leaf's."""
+    """Return the leaves among some tensors, which receive a gradient in backward; for a view of a leaf, that leaf."""
     return tuple(
         ref.id if tensor.leaf or tensor.base is None else tensor.base.id
         for ref, tensor in given
@@ -73,7 +73,7 @@ def leaves_of(given: Iterable[tuple[Ref, Tensor]]) -> tuple[RefId, ...]:
 def on_the_way(
     state: State, starts: Iterable[NodeId], inputs: Iterable[tuple[Ref, Tensor]]
 ) -> frozenset[NodeId] | None:
-    """Give the nodes that a backward from `starts` runs for the gradients of `inputs` alone; None if nobody knows."""
+    """Return the nodes that a backward from `starts` runs for the gradients of `inputs` alone; None if unknown."""
     leaves: set[RefId] = set()
     ends: set[NodeId] = set()
     for ref, tensor in inputs:
@@ -100,10 +100,10 @@ def backward(
     handed: bool = False,
 ) -> frozenset[RefId]:
     """
-    Run backward from these tensors: report every stale save, and use the nodes up unless they are retained.
+    Run backward from these tensors: report every stale save, and free the nodes unless they are retained.
 
-    `inputs` are those whose gradients were asked for; without any, it is all leaves. Give the leaves that had a
-    gradient before, to which this one was added; none where gradients are `handed` over and not kept in the leaves.
+    `inputs` are the tensors whose gradients are computed; without any, all leaves. Return the leaves that already had
+    a gradient, to which the new one was added; none where gradients are `handed` to the caller and not accumulated.
     """
     added: set[RefId] = set()
     fresh: set[RefId] = set()
@@ -132,7 +132,7 @@ def backward(
 
 
 def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
-    """Give a leaf its gradient in a backward that gave one to `fresh`, and say whether it had one from before."""
+    """Record that a leaf has a gradient; return whether it had one before the backward that gives one to `fresh`."""
     if leaf in fresh:
         return False
     fresh.add(leaf)
@@ -143,7 +143,7 @@ def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
 
 
 def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:
-    """Report the use of a tensor whose values were changed while nothing was recorded."""
+    """Report the use of a tensor that was written while grad mode was off."""
     write = next((write for write in state.storages[tensor.storage].writes if write.unseen), None)
     if write is not None:
         state.report(Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt))
@@ -152,7 +152,7 @@ def check_history(state: State, framework: str, tensor: Tensor, read: Touch | No
 def breach(
     state: State, framework: str, node: Node, save: Save, site: Site | None
 ) -> Stale | Untracked | Recomputed | None:
-    """Say what is wrong with one saved value now, if anything is; the first write after the save is named."""
+    """Return the event for a saved tensor that was written since, with the first such write; None if it is intact."""
     storage = state.storages[save.storage]
     later = [write for write in storage.writes if write.clock > save.clock]
     counted = [write for write in later if write.counted]
@@ -168,11 +168,11 @@ def breach(
 
 
 def _clearest(writes: list[Write]) -> Write:
-    """Of several writes that each do the harm, the first of those that need the fewest assumptions."""
+    """Return the first of the writes that need the fewest assumptions."""
     return min(writes, key=lambda write: (len(write.assumptions), write.clock))
 
 
 def _needs(state: State, node: Node, save: Save, write: Write) -> frozenset[str]:
-    # A doubt about sharing the storage matters only if the save and the write do not stand under the same one.
+    # A doubt about sharing the storage matters only if it is not the same for the save and the write.
     doubt = save.doubt ^ write.doubt
     return node.assumptions | save.assumptions | write.assumptions | doubt | state.assumptions

@@ -1,10 +1,10 @@
 """
-Traits: what a path remembers of objects, beside what the heap and the tape say of them.
+Traits: what a path remembers about objects beyond what the heap and the tape record.
 
     state.set_trait(traits.KEPT, ref.id, Kept(state.clock, place))   # this tensor was put into a container
     state.trait(traits.KEPT, ref.id)                                 # None where nothing is remembered
 
-Each trait is declared here, with the type of its keys and values, how long it counts, and what becomes of it where the
+Each trait is declared here: the types of its keys and values, its lifetime, and what becomes of it where the
 construction of an object is copied (`heap_templates`). A key is an id, or a tuple that starts with one.
 """
 
@@ -12,16 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from inplace_lint.core.event import Site
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.values import NodeId, Ref, RefId, StorageId, SymId, Value
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Key = TypeVar("Key", bound=Hashable)
 Kind = TypeVar("Kind")
@@ -29,10 +25,10 @@ Kind = TypeVar("Kind")
 
 class Lifetime(Enum):
     """
-    How long a trait counts.
+    How long a trait is valid.
 
-    ROOT: made when it is first asked for, the same on every path of a root. CALL: it is about the frame of a call, or
-    an unknown that a call made. PATH: until the end of the path.
+    ROOT: computed on first use, and the same on every path of an entry point. CALL: it is about the frame of a call, or
+    an unknown value that a call created. PATH: until the end of the path.
     """
 
     ROOT = "root"
@@ -42,10 +38,11 @@ class Lifetime(Enum):
 
 class Owner(Enum):
     """
-    What the key of a trait identifies, which says what a copied construction does with it.
+    What the key of a trait identifies, which decides what the copy of a construction does with it.
 
-    The trait of an object or storage that the construction made is copied with it, under its new id; that of an unknown
-    that it made is nobody else's. One of anything older, or of the path as a whole, is a change that no copy repeats.
+    The trait of an object or storage that the construction created is copied with it, under its new id. The trait of an
+    unknown value that it created is not copied. The trait of anything older, or of the path as a whole, is a change
+    that a copy cannot repeat: such a construction has no template.
     """
 
     OBJECT = "object"
@@ -55,7 +52,7 @@ class Owner(Enum):
 
 
 class Trait(Generic[Key, Kind]):
-    """The declaration of a trait. `derived`: it follows from what a copy has anyway, so that copies ignore it."""
+    """The declaration of a trait. `derived`: it follows from the copied objects, so that copies ignore it."""
 
     __slots__ = ("derived", "lifetime", "name", "owner")
 
@@ -67,13 +64,13 @@ class Trait(Generic[Key, Kind]):
 
     @property
     def is_copied(self) -> bool:
-        """Whether a construction that sets this trait has to be looked at before it is copied."""
+        """Whether a template has to take this trait into account."""
         return self.lifetime is Lifetime.PATH and not self.derived
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """When and where a tensor was put into a container, or a state was read."""
+    """When and where a tensor was put into a container, or a `state_dict` was read."""
 
     clock: int
     place: Place
@@ -89,14 +86,14 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of an optimizer that is not known: when, where, and under which name."""
+    """A step of an optimizer that is not known: its clock, its call site and its name."""
 
     clock: int
     site: Site
     name: str
 
 
-# Made when first asked for, once a root.
+# Computed on first use, once an entry point.
 MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
 METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.ROOT)
@@ -108,7 +105,7 @@ COMPREHENSION: Trait[RefId, bool] = Trait("comprehension", Owner.OBJECT, Lifetim
 BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
 FETCHED: Trait[tuple[RefId, str], bool] = Trait("fetched", Owner.OBJECT, Lifetime.CALL)
 YIELDED: Trait[RefId, Ref] = Trait("yielded", Owner.OBJECT, Lifetime.CALL)
-LEFT_BODY: Trait[RefId, tuple[str, Value]] = Trait("left the body of `with`", Owner.OBJECT, Lifetime.CALL)
+LEFT_BODY: Trait[RefId, tuple[Enum, Value]] = Trait("left the body of `with`", Owner.OBJECT, Lifetime.CALL)
 LENGTH: Trait[SymId, int] = Trait("length", Owner.SYMBOL, Lifetime.CALL)
 
 # Of objects.
@@ -129,7 +126,7 @@ HOOKS_AFTER: Trait[RefId, tuple[Value, ...]] = Trait("hooks after", Owner.OBJECT
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
-# Of unknown values.
+# Of unknown values: keyed by symbol.
 TENSOR: Trait[SymId, Ref] = Trait("tensor", Owner.SYMBOL, derived=True)
 CALLED_ON_TAPE: Trait[SymId, NodeId] = Trait("called on the tape", Owner.SYMBOL, derived=True)
 HISTORY: Trait[SymId, tuple[NodeId, ...]] = Trait("history", Owner.SYMBOL)

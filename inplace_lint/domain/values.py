@@ -1,29 +1,25 @@
 """
-What a name can stand for.
+The values that a name can have.
 
-Values are immutable; what Python can change lives on the heap of a state and is pointed to by a `Ref`, so that two
-names of one list or one tensor are two equal refs:
+Values are immutable. What Python can change lives on the heap of a state, and a `Ref` identifies it, so that two names
+of one list or one tensor hold equal refs:
 
     identity = x          # both names hold Ref(7)
     x += 1                # the tensor behind Ref(7) changes, for both
 
-An unknown value is a `Sym`. Its key says how it came about (`("attr", 3, "shape")`), so the same question about the
-same unknown gives the same unknown, and a condition on it is answered the same way twice.
+An unknown value is a `Sym`. Its key says how it was derived (`(ATTRIBUTE, 3, "shape")`), so that the same attribute of
+the same unknown value is the same `Sym`, and a condition on it takes the same side each time on a path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple, NewType
+from typing import NamedTuple, NewType
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.ir.nodes import Function
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 RefId = NewType("RefId", int)
@@ -34,7 +30,7 @@ NodeId = NewType("NodeId", int)
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A Python constant; `origin` is the expression that it was written as, where that can decide a write."""
+    """A Python constant; `origin` is the expression that it was written as, where it may decide a write."""
 
     value: object
     origin: Place | None = field(default=None, compare=False)
@@ -56,7 +52,7 @@ class Ref(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Sym:
     """
-    A value that cannot be known.
+    An unknown value.
 
     `kind` is what it certainly is: "tensor", "number", "str", "sequence", "callable", or "" for anything.
     """
@@ -65,9 +61,12 @@ class Sym:
     kind: str = field(default="", compare=False)
 
 
+NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
+
+
 @dataclass(frozen=True, slots=True)
 class Dotted:
-    """Something that a framework or another library offers under this dotted name."""
+    """A function, class or constant of a framework or another library, by its dotted name."""
 
     name: str
 
@@ -81,7 +80,7 @@ class ModuleValue:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a variable is bound to by `from module import name`, until it is read."""
+    """The value of a variable that `from module import name` binds, until it is first read."""
 
     path: str
     name: str
@@ -89,7 +88,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A Python tuple; `exact` when these are certainly all its items; `fields` are the names of a named tuple."""
+    """A Python tuple; `exact`: `items` are certainly all its items; `fields` are the names of a named tuple."""
 
     items: tuple[Value, ...]
     exact: bool = True
@@ -108,9 +107,9 @@ class SliceValue:
 @dataclass(frozen=True, slots=True)
 class Closure:
     """
-    A Python function with what it remembers.
+    A Python function with its environment and defaults.
 
-    `modes` are modes that a decorator enters around each call; `wrapper` is "", "static", "class" or "property".
+    `modes` are the modes that a decorator enters around each call; `wrapper` is "", "static", "class" or "property".
     `manages`: it is a generator that `contextlib.contextmanager` decorates.
     """
 
@@ -129,7 +128,7 @@ class ClassValue:
     """
     A class of the program, one object a definition.
 
-    `bases` are the values of the base expressions, `methods` the slices of the methods that are lowered when asked for.
+    `bases` are the values of the base expressions, `methods` the slices of the methods, which are lowered on first use.
     """
 
     name: str

@@ -1,10 +1,13 @@
-"""Checks one file: outline, roots, events, rules, findings."""
+"""
+The analysis of one file: its outline, the entry points that are run, their events, and what the rules say of them.
+
+How fixes are made is passed in: this module knows no form of one.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,35 +17,39 @@ from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.driver.select import Chosen, chosen, findings_of, say
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Outline, mentions, outline, outline_of
-from inplace_lint.fix.context import Case, Mender, partner, watched
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import depth_exceeds
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
+from inplace_lint.interp.assembly import TapeInterpreter
+from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.context import Context, Observer
-from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import cure
 from inplace_lint.workspace.module_store import Module, Project, alone
 
 if TYPE_CHECKING:
+    from inplace_lint.fix.context import Fixes, Locate, Rerun
     from inplace_lint.frontend.positions import Located
+
+
+MakeFixes = Callable[[Context, "Rerun", Sequence[Draft], "Locate"], "Fixes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """
-    What a user can say about the code under analysis as a whole: for which `versions` of frameworks it is meant.
+    What a user can say about the analyzed code as a whole: for which `versions` of frameworks it is meant.
 
-    `opinions`: what is no fault is told as well, as info.
+    `opinions`: what is no fault is reported as well, as info.
     """
 
     versions: tuple[tuple[str, str], ...] = ()
     opinions: bool = False
 
     def version(self, framework: str) -> str | None:
-        """Give the version of a framework that the code is meant for; None for the newest that is known."""
+        """Return the version of a framework that the code is meant for; None for the newest that is known."""
         return dict(self.versions).get(framework)
 
 
@@ -51,7 +58,7 @@ class FileResult:
     """
     What was found in one file, and what it took.
 
-    `statements` gives, for the span of each finding, the first and last line on which a comment can suppress it.
+    `statements` has, for the span of each finding, the first and last line on which a comment can suppress it.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -64,7 +71,7 @@ _LOADED: dict[tuple[str, str | None], facts.Facts] = {}
 
 
 def facts_for(name: str, version: str | None) -> facts.Facts:
-    """Give the tables of a framework, read once a process."""
+    """Return the tables of a framework, read once in a process."""
     key = (name, version)
     if key not in _LOADED:
         _LOADED[key] = facts.load(name, version)
@@ -72,7 +79,7 @@ def facts_for(name: str, version: str | None) -> facts.Facts:
 
 
 def packages() -> tuple[str, ...]:
-    """Name the packages whose mention makes a file worth checking."""
+    """Return the packages that a file must mention to be worth checking."""
     return tuple(package for name in facts.frameworks() for package in facts_for(name, None).framework.packages)
 
 
@@ -81,14 +88,15 @@ def check_file(
     source: str,
     options: Options,
     project: Project | None = None,
-    mender: Mender | None = None,
+    make_fixes: MakeFixes | None = None,
     observer: Observer | None = None,
 ) -> FileResult:
     """
-    Give all findings of the roots of a file, unsuppressed; some may stand in files of `project` that they lead to.
+    Return all findings of the entry points of a file, unsuppressed; some may be in other files of `project`.
 
-    `mender` is asked for the fix of each; for it, what has a finding is run a second time. The `observer` is called
-    before each statement that a path runs.
+    `make_fixes` is called where something was found, with the program, a function that runs it again, the drafts and
+    a function that parses a slice; it returns the function that makes the fix of each finding.
+    The `observer` is called before each statement that a path runs.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
@@ -101,19 +109,25 @@ def check_file(
         return FileResult(seconds=clock.seconds)
     project = project or alone()
     main = read or Module(path, source, outlined)
-    context = Context(main, used, project, options.opinions, observer=observer)
+    context = Context(main, used, project, observer=observer)
     before = project.lowering.seconds
-    found = call_deep(lambda: entry_points.run_all(context))
+    found = _run(context, options)
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
-    words = chosen(word for entry in found for word in say(entry.event, always=entry.paths == entry.of))
+    entries = chosen(said for entry in found for said in say(entry.event, always=entry.paths == entry.of))
     resolver = Resolver(context)
-    if mender is not None and words:
-        resolver.mender, again = mender, Context(main, used, project, options.opinions)
-        resolver.holdings = watched(again, [entry.said.draft for entry in words])
-    findings, statements = findings_of(words, resolver, context.default().framework)
+    if make_fixes is not None and entries:
+        drafts = [entry.said.draft for entry in entries]
+        again = Context(main, used, project)
+        resolver.fixes = make_fixes(context, lambda query: _run(again, options, query), drafts, resolver.locate)
+    findings, statements = findings_of(entries, resolver, context.default().framework)
     clock.lap("judge")
     return FileResult(findings, _counters(context), clock.seconds, statements)
+
+
+def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[entry_points.Found]:
+    interp = TapeInterpreter(context, opinions=options.opinions, query=query)
+    return call_deep(lambda: entry_points.run_all(interp))
 
 
 class Clock:
@@ -124,13 +138,13 @@ class Clock:
         self._last = time.perf_counter()
 
     def lap(self, stage: str) -> None:
-        """Book the time since the last lap."""
+        """Add the time since the last lap to a stage."""
         now = time.perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
 
     def move(self, source: str, target: str, seconds: float) -> None:
-        """Book part of a stage as another stage."""
+        """Move part of the time of a stage to another one."""
         self.seconds[source] -= seconds
         self.seconds[target] = self.seconds.get(target, 0.0) + seconds
 
@@ -174,15 +188,15 @@ def _imported_first(outlined: Outline, entry: facts.Facts) -> bool:
 
 
 class Resolver:
-    """Computes positions, for the slices that findings name only."""
+    """Positions and texts of places; only slices in which something was found are parsed."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self.located: dict[Slice, Located] = {}
-        self.mender: Mender | None = None
-        self.holdings: Mapping[Place, AbstractSet[Holding]] = {}
+        self.fixes: Fixes | None = None
 
-    def _locate(self, slice_: Slice) -> Located:
+    def locate(self, slice_: Slice) -> Located:
+        """Return the syntax of a slice with the positions of its nodes; it is parsed once."""
         known = self.located.get(slice_)
         if known is None:
             module = self.context.module(slice_.path)
@@ -192,15 +206,15 @@ class Resolver:
         return known
 
     def span(self, place: Place) -> Span:
-        """Give the position of a place."""
-        return self._locate(place.slice).span(place.at)
+        """Return the position of a place."""
+        return self.locate(place.slice).span(place.at)
 
     def statement(self, place: Place) -> tuple[int, int]:
-        """Give the lines of the statement that holds a place."""
-        return self._locate(place.slice).statement(place.at)
+        """Return the first and last line of the statement around a place."""
+        return self.locate(place.slice).statement(place.at)
 
     def owner(self, place: Place) -> str:
-        """Name the function or class that a slice is; empty for a statement of a module."""
+        """Return the name of the function or class that a slice is; empty for a statement of a module."""
         for item in self.context.module(place.slice.path).outline.items:
             for inner in (item, *item.methods):
                 if inner.slice == place.slice:
@@ -208,20 +222,17 @@ class Resolver:
         return ""
 
     def source(self, path: str) -> str:
-        """Give the text of a file of the context."""
+        """Return the text of a file of the program."""
         return self.context.module(path).source
 
     def help(self, draft: Draft, span: Span) -> str:
-        """Give the cure in one line; empty when nothing simple is right."""
-        return cure(draft, self.source(span.path), span, bool(partner(self.context.default(), draft.write.op)))
+        """Return the cure in one line; empty when nothing simple is right."""
+        return cure(draft, self.source(span.path), span, self.context.default())
 
     def fix(self, entry: Chosen, span: Span) -> Fix | None:
-        """Give the edits that mend a finding, where somebody makes any."""
-        if self.mender is None:
-            return None
+        """Return the fix of a finding, where fixes are made."""
         said = entry.said
-        case = Case(said.event, said.draft, span, entry.saves, self.holdings, self.context, self._locate)
-        return self.mender(case)
+        return None if self.fixes is None else self.fixes(said.event, said.draft, entry.saves, span)
 
 
 def _counters(context: Context) -> dict[str, int]:

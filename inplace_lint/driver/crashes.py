@@ -1,4 +1,4 @@
-"""What is told of a file that could not be checked as usual: wrong syntax is a finding, a crash of ours one line."""
+"""Reports on files that cannot be checked: wrong syntax is a finding, a crash of the analyzer one line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from pathlib import Path
 
 from inplace_lint.core.finding import Certainty, Finding, Severity
 from inplace_lint.core.span import Span
-
-SYNTAX_CODE = "IPL902"
-SYNTAX_NAME = "invalid-syntax"
+from inplace_lint.rules.text import INVALID_SYNTAX
 
 
 def crash(error: Exception) -> str:
-    """Give a line about an exception that nobody foresaw."""
+    """Return a line about an unexpected exception: what it is and where it was raised."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
     text = str(error).partition("\n")[0]
@@ -23,7 +21,7 @@ def crash(error: Exception) -> str:
 
 
 def hides_interrupt(error: BaseException) -> bool:
-    """Say whether an exception was raised while an interrupt was on its way, as LibCST does in its context managers."""
+    """Check whether an exception was raised while an interrupt was handled, as LibCST does in its context managers."""
     while error.__context__ is not None:
         error = error.__context__
         if isinstance(error, KeyboardInterrupt):
@@ -32,7 +30,7 @@ def hides_interrupt(error: BaseException) -> bool:
 
 
 def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding:
-    """Give the finding that a file is no Python, at the place and in the words of the Python that runs."""
+    """Return the finding that a file is no valid Python, at the place and in the words of the running Python."""
     error = _of_python(source) or error
     line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
     end_line, end = error.end_lineno or line, max((error.end_offset or 0) - 1, 0)
@@ -40,8 +38,8 @@ def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding:
         end_line, end = line, column + 1
     span = Span(path, line, column, end_line, end)
     return Finding(
-        code=SYNTAX_CODE,
-        name=SYNTAX_NAME,
+        code=INVALID_SYNTAX.code,
+        name=INVALID_SYNTAX.name,
         severity=Severity.ERROR,
         certainty=Certainty.ALWAYS,
         message=(error.msg or "invalid syntax").partition("\n")[0].removeprefix("parser error: "),
@@ -51,7 +49,7 @@ def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding:
 
 
 def _of_python(source: str) -> SyntaxError | None:
-    """Give what the running Python says of a text; nothing where it reads it, or does not say where it stops to."""
+    """Return the error of the running Python for a text; None where there is none, or it has no line."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What is said of one fault that was found from several files: the surest word, with a fix that all agree on."""
+"""Merges the findings of one rule at one place, when several files led there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from dataclasses import replace
 
 from inplace_lint.core.finding import Applicability, Certainty, Finding, Severity
 
+_SEVERITIES, _CERTAINTIES = list(Severity), list(Certainty)
 
-def agreement(findings: Sequence[Finding]) -> Finding:
-    """Give the surest of several findings of one rule at one place; its fix is only as safe as all of them say."""
-    best = min(findings, key=_rank)
+
+def doubt(severity: Severity, assumptions: int, certainty: Certainty) -> tuple[int, int, int]:
+    """Return a key that is lowest for the surest: the highest severity, then the fewest assumptions, then certainty."""
+    return _SEVERITIES.index(severity), assumptions, _CERTAINTIES.index(certainty)
+
+
+def merged(findings: Sequence[Finding]) -> Finding:
+    """Return the surest of several findings of one rule at one place, with a fix that is as safe as that of each."""
+    best = min(findings, key=_key)
     fixes = [finding.fix for finding in findings]
     if best.fix is None or None in fixes:
         return replace(best, fix=None)
@@ -19,12 +26,6 @@ def agreement(findings: Sequence[Finding]) -> Finding:
     return replace(best, fix=replace(best.fix, applicability=Applicability.UNSAFE))
 
 
-def _rank(finding: Finding) -> tuple[int, int, int, int, str]:
-    severities, certainties = list(Severity), list(Certainty)
-    return (
-        severities.index(finding.severity),
-        len(finding.assumptions),
-        certainties.index(finding.certainty),
-        len(finding.related),
-        repr(finding),
-    )
+def _key(finding: Finding) -> tuple[tuple[int, int, int], int, str]:
+    key = doubt(finding.severity, len(finding.assumptions), finding.certainty)
+    return key, len(finding.related), repr(finding)

@@ -1,50 +1,50 @@
 """
-From events to findings: the words of the rules, the surest for each place, and their positions.
+From events to findings: what the rules say of events, which of it is kept, and the positions of what is kept.
 
-Of all that is said of one place by one rule the surest is kept: the highest severity, then the fewest assumptions. What
-else was saved there becomes related places of it. Where an event came from, the interpreter or a run, `Spans` knows.
+Of all drafts of one rule at one place the surest is kept: the highest severity, then the fewest assumptions. What the
+others at that place saved becomes related places of it. The interpreter has a `Spans` of its own, and so has a run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from inplace_lint.core.event import Event, Stale, Touch, Untracked
 from inplace_lint.core.finding import Certainty, Finding, Fix, Related, Role, Severity
 from inplace_lint.core.span import Place, Span
+from inplace_lint.driver.merge_findings import doubt
 from inplace_lint.knowledge.facts import Framework
 from inplace_lint.rules import RULES
-from inplace_lint.rules.draft import Draft, Mark, Rule
+from inplace_lint.rules.draft import Draft, Mark
+from inplace_lint.rules.rule import Rule
 
-_MOST_RELATED = 3
-_LOST = "IPL305"
-_OVERLAPPING, _COMPILED = "IPL206", "IPL403"
+_MOST_SAVES = 3
 
 
 class Spans(Protocol):
-    """What knows where places are: slices that are parsed again, or positions that a run has told."""
+    """Positions of places: of slices that are parsed again, or as a run recorded them."""
 
     def span(self, place: Place) -> Span:
-        """Give the position of a place."""
+        """Return the position of a place."""
 
     def statement(self, place: Place) -> tuple[int, int]:
-        """Give the lines of the statement that holds a place."""
+        """Return the first and last line of the statement around a place."""
 
     def owner(self, place: Place) -> str:
-        """Name the function or class that holds a place; empty for a statement of a module."""
+        """Return the name of the function or class around a place; empty for a statement of a module."""
 
     def help(self, draft: Draft, span: Span) -> str:
-        """Give the cure in one line; empty when nothing simple is right."""
+        """Return the cure in one line; empty when nothing simple is right."""
 
     def fix(self, entry: Chosen, span: Span) -> Fix | None:
-        """Give the edits that mend a finding, where somebody makes any."""
+        """Return the fix of a finding, where fixes are made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One rule's word about one event, with how often it happened."""
+    """A draft of one rule from one event, with its severity and certainty."""
 
     rule: Rule
     draft: Draft
@@ -52,9 +52,14 @@ class Said:
     certainty: Certainty
     event: Event
 
+    @property
+    def doubt(self) -> tuple[int, int, int]:
+        """The key by which the surest of several drafts is the lowest."""
+        return doubt(self.severity, len(self.draft.assumptions), self.certainty)
+
 
 class Chosen(NamedTuple):
-    """The word that is kept of a place, its marks, how many saves they leave out, and all that was saved."""
+    """The draft that is kept of a place, its marks, how many saves these leave out, and all that was saved."""
 
     said: Said
     marks: tuple[Mark, ...]
@@ -63,62 +68,58 @@ class Chosen(NamedTuple):
 
 
 def say(event: Event, *, always: bool) -> Iterator[Said]:
-    """Give what the rules say of an event that happened on every path, or on one."""
+    """Yield what the rules say of an event that happened on every path, or on one."""
     for rule in RULES:
         draft = rule.judge(event)
         if draft is not None:
             sure = not draft.assumptions
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
-            severity = draft.worst if sure or draft.worst is Severity.INFO else Severity.WARNING
+            worst = draft.worst or rule.harm.severity
+            severity = worst if sure or worst is Severity.INFO else Severity.WARNING
             yield Said(rule, draft, severity, certainty, event)
 
 
-def _rank(said: Said) -> tuple[int, int, int]:
-    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    certainties = [Certainty.ALWAYS, Certainty.SOMETIMES, Certainty.UNKNOWN]
-    return order.index(said.severity), len(said.draft.assumptions), certainties.index(said.certainty)
-
-
 def chosen(said: Iterable[Said]) -> list[Chosen]:
-    """Give one word a rule and place, with the marks of the others that are as sure."""
+    """Return one draft for each rule and place, with the saves of the others that are as severe."""
     groups: dict[tuple[str, Place], list[Said]] = {}
-    for word in said:
-        groups.setdefault((word.rule.code, word.draft.place), []).append(word)
-    kept: list[Chosen] = []
-    raises = {place for (_, place), words in groups.items() if any(word.severity is Severity.ERROR for word in words)}
-    for (code, place), words in groups.items():
-        if place in raises and code == _LOST:
-            continue  # backward raises: there is no gradient that could be wrong
-        if code == _OVERLAPPING and (_COMPILED, place) in groups:
-            continue  # what runs compiled is not refused, although it is where it was run as it stands
-        best = min(words, key=_rank)
-        marks = list(best.draft.related)
-        saves = [mark for mark in marks if mark.role is Role.SAVE]
-        more = 0
-        for word in words:
-            for mark in word.draft.related:
-                if (
-                    word.severity is best.severity
-                    and mark.role is Role.SAVE
-                    and mark.place not in {m.place for m in saves}
-                ):
-                    saves.append(mark)
-                    if len(saves) <= _MOST_RELATED:
-                        marks.append(mark)
-                    else:
-                        more += 1
-        touches = (word.event.save for word in words if isinstance(word.event, Stale | Untracked))
-        kept.append(Chosen(best, tuple(marks), more, frozenset(touches)))
-    return kept
+    for one in said:
+        groups.setdefault((one.rule.code, one.draft.place), []).append(one)
+    dropped = set(_dropped(groups))
+    return [_merged(group) for key, group in groups.items() if key not in dropped]
+
+
+def _dropped(groups: Mapping[tuple[str, Place], Sequence[Said]]) -> Iterator[tuple[str, Place]]:
+    """Yield the rules and places at which the finding of another rule leaves nothing to say."""
+    raises = {place for (_, place), group in groups.items() if any(one.severity is Severity.ERROR for one in group)}
+    for (code, place), group in groups.items():
+        rule = group[0].rule
+        if rule.yields_to_errors and place in raises:
+            yield code, place
+        if rule.supersedes:
+            yield rule.supersedes, place
+
+
+def _merged(group: Sequence[Said]) -> Chosen:
+    """Return the surest draft of a group with the saves of those that are as severe, of which only the first show."""
+    best = min(group, key=lambda one: one.doubt)
+    own = best.draft.related
+    saves = [mark.place for mark in own if mark.role is Role.SAVE]
+    others: dict[Place, Mark] = {}
+    for mark in (mark for one in group if one.severity is best.severity for mark in one.draft.related):
+        if mark.role is Role.SAVE and mark.place not in saves:
+            others.setdefault(mark.place, mark)
+    shown = tuple(others.values())[: max(_MOST_SAVES - len(saves), 0)]
+    touches = (one.event.save for one in group if isinstance(one.event, Stale | Untracked))
+    return Chosen(best, (*own, *shown), len(others) - len(shown), frozenset(touches))
 
 
 def findings_of(
-    words: Iterable[Chosen], spans: Spans, framework: Framework
+    entries: Iterable[Chosen], spans: Spans, framework: Framework
 ) -> tuple[tuple[Finding, ...], dict[Span, tuple[int, int]]]:
-    """Give the findings in source order, and the lines on which each can be suppressed."""
+    """Return the findings in source order, and the lines on which each can be suppressed."""
     statements: dict[Span, tuple[int, int]] = {}
     findings: list[Finding] = []
-    for entry in words:
+    for entry in entries:
         finding = _finding(entry, spans, framework)
         findings.append(finding)
         statements[finding.span] = spans.statement(entry.said.draft.place)

@@ -1,79 +1,30 @@
-"""
-One run: finds, reads and checks files in parallel, and removes what comments suppress.
-
-This is the only place that catches every exception: a crash on one file becomes a line about that file, and the run
-goes on with the next.
-"""
+"""One run: finds and reads files, has them checked in parallel, and removes what comments suppress."""
 
 from __future__ import annotations
 
-import gc
-import json
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import FactError, UnreadableError
-from inplace_lint.core.finding import Finding, Fix, Severity
+from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver import cache, pool
-from inplace_lint.driver.crashes import SYNTAX_CODE, SYNTAX_NAME, crash, hides_interrupt, syntax_finding
-from inplace_lint.driver.merge_findings import agreement
-from inplace_lint.driver.runtime_limits import collector_off
-from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
+from inplace_lint.driver.merge_findings import merged
 from inplace_lint.policy import suppress
+from inplace_lint.rules import RULE_OF, RULES
+from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
 
-if TYPE_CHECKING:
-    from inplace_lint.fix.context import Case
-
 _FEW_BYTES = 40_000
-_MOST_GARBAGE = 500_000
-
-
-class Task(NamedTuple):
-    """
-    One file to analyze: the path that its findings carry, its bytes, and the settings that results depend on.
-
-    `root` is the top folder in which its imports are looked up. `opinions`: what is no fault is reported as well.
-    `reported`: findings in it are shown; it is False for a file that is only a caller of such. `dependencies` is a
-    digest of the other files that results depend on, `finds_in` are the files whose findings count. `texts` replace the
-    files of these paths.
-    """
-
-    path: str
-    data: bytes
-    torch_version: str | None = None
-    paddle_version: str | None = None
-    root: str = ""
-    opinions: bool = False
-    reported: bool = True
-    dependencies: bytes = b""
-    finds_in: frozenset[str] = frozenset()
-    texts: tuple[tuple[str, bytes], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """
-    The result of checking one file.
-
-    `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether the cache may keep it.
-    """
-
-    entry: cache.Entry
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    failure: str = ""
-    lasting: bool = True
-    no_facts: str = ""
 
 
 @dataclass(slots=True)
@@ -159,60 +110,6 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
 
 def _key(task: Task) -> Hashable:
     return task.path, task.data, task.dependencies, task.torch_version, task.paddle_version
-
-
-def check_one(task: Task) -> Checked:
-    """Check one file and return the result, whatever goes wrong. It runs in a process of the pool."""
-    with collector_off():
-        checked = check_task(task)
-    if gc.get_count()[0] > _MOST_GARBAGE:
-        gc.collect()
-    return checked
-
-
-def check_task(task: Task) -> Checked:
-    """Check one file; no fault of it, or of ours, is raised."""
-    started = time.perf_counter()
-    try:
-        source = files.decode(task.data)
-        from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
-
-        named = (("torch", task.torch_version), ("paddle", task.paddle_version))
-        versions = tuple((framework, version) for framework, version in named if version is not None)
-        project = import_graph.project(task.root, framework_names(), dict(task.texts)) if task.root else None
-        result = check_file(task.path, source, Options(versions, task.opinions), project, _fix_of)
-    except UnreadableError as error:
-        return _failed(str(error))
-    except FactError as error:
-        return Checked(cache.Entry((), {}, {}), lasting=False, no_facts=str(error))
-    except SyntaxError as error:
-        return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
-    except RecursionError:
-        return _failed("nested too deeply to be analyzed")
-    except MemoryError:
-        return _failed("not enough memory to analyze it")
-    except Exception as error:
-        if hides_interrupt(error):
-            raise KeyboardInterrupt from error
-        return _failed(crash(error))
-    rest = time.perf_counter() - started - sum(result.seconds.values())
-    seconds = {**result.seconds, "other": rest}
-    return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
-
-
-def _fix_of(case: Case) -> Fix | None:
-    from inplace_lint.fix.fixers import mend  # noqa: PLC0415 - only where something was found
-
-    return mend(case)
-
-
-@lru_cache(maxsize=1)
-def framework_names() -> tuple[str, ...]:
-    """Return the names of the packages that a file must mention to be parsed, from the framework tables."""
-    names: list[str] = []
-    for path in sorted((rules_dir() / "ops").glob("*/framework.json")):
-        names.extend(json.loads(path.read_text(encoding="utf-8"))["packages"])
-    return tuple(names)
 
 
 def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
@@ -346,7 +243,7 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
             if counts and _concerns(finding, texts):
                 found.setdefault((finding.code, finding.span), []).append(finding)
-    agreed = [agreement(findings) for findings in found.values()]
+    agreed = [merged(findings) for findings in found.values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
@@ -373,7 +270,7 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
             for finding in by_path.get(path, ())
             if finding.code in codes and (finding.severity is not Severity.INFO or finding.code in opinions)
         ]
-        reports_unused = path in commented and suppress.UNUSED_CODE in codes
+        reports_unused = path in commented and UNUSED_SUPPRESSION.code in codes
         if not chosen and not reports_unused:
             continue
         known = texts.get(path, plan.texts.get(path))
@@ -388,11 +285,8 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
 
 def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bool]:
     """Return the codes by name of the rules that apply, all words for rules, and whether all default rules apply."""
-    from inplace_lint.rules import RULES  # noqa: PLC0415 - rarely needed
-
     names = {rule.name: rule.code for rule in RULES if rule.code in codes}
-    words = {word for rule in RULES for word in (rule.code.lower(), rule.name)}
-    words |= {word.lower() for word in (SYNTAX_CODE, SYNTAX_NAME, suppress.UNUSED_CODE, suppress.UNUSED_NAME)}
+    words = {word for rule in RULE_OF.values() for word in (rule.code.lower(), rule.name)}
     return names, frozenset(words), all(rule.code in codes for rule in RULES if rule.default)
 
 
@@ -406,7 +300,3 @@ def _sound(checked: Checked) -> Checked:
     if checked.no_facts:
         raise FactError(checked.no_facts)
     return checked
-
-
-def _failed(reason: str) -> Checked:
-    return Checked(cache.Entry((), {}, {}), failure=reason, lasting=False)

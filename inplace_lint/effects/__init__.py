@@ -1,1 +1,1 @@
-"""Which functions write, and which classes and calls lead there: on stdlib `ast`, without LibCST."""
+"""Which code may write a tensor in place, and in which order it is run: decided on `ast`, before anything runs."""

@@ -1,4 +1,10 @@
-"""The names in a piece of syntax, and whether something in it may write in place."""
+"""
+Collect the names in a piece of syntax, and the evidence that something in it writes in place.
+
+    def f(x, parts):
+        parts += x           # `parts` may be a tensor: evidence of a write
+        return g(x).add_(1)  # reads `g` and `x`, calls `g` and `g.add_`, which writes
+"""
 
 from __future__ import annotations
 
@@ -16,15 +22,17 @@ from inplace_lint.ir.scopes import scope_of
 @dataclass(slots=True)
 class Words:
     """
-    What was gathered so far.
+    What was collected so far.
 
-    `writes` is sure evidence. `fills` are names of the module whose items are set, `helpers` bare names that are called
-    and end like in-place ops, `flagged` those that are called with a flag: what these stand for decides whether that is
-    a write. `outward`: something is written that others may hold, too. `makes`: something is made that writes whenever
-    it is run. `kept` are the bare names that are loaded other than to be called at once, `kept_members` the attributes.
-    `filled_members` are attributes of the `instance` that are added to, or whose items are set, with the kinds for
-    which that is no write. `runs_made`: a variable that is bound here is called. `initialised` are names of the module
-    that are, or hold, functions which fill new parameters: if they are imported, not assigned.
+    Sure evidence: `writes` if something may be written in place, `writes_shared` if others may hold it too, `makes` if
+    something is made that writes whenever it is run. What decides on the rest is what a name stands for: `fills` are
+    names of the module whose items are set, `helpers` bare names that are called and end like in-place ops, `flagged`
+    those that are called with a flag, and `filled_members` attributes of the `instance` that are added to, or whose
+    items are set, with the kinds for which that is no write.
+
+    `kept` are the bare names that are loaded other than to be called at once, `kept_attributes` the attributes.
+    `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
+    functions which fill new parameters: if they are imported, not assigned.
     """
 
     binds: tuple[str, ...] = ()
@@ -34,10 +42,10 @@ class Words:
     writes: bool = False
     fills: set[str] = field(default_factory=set)
     helpers: set[str] = field(default_factory=set)
-    outward: bool = False
+    writes_shared: bool = False
     makes: bool = False
     kept: set[str] = field(default_factory=set)
-    kept_members: set[str] = field(default_factory=set)
+    kept_attributes: set[str] = field(default_factory=set)
     runs_made: bool = False
     flagged: set[str] = field(default_factory=set)
     filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -46,10 +54,10 @@ class Words:
 
     def write(self) -> None:
         """Note evidence of a write to what others may hold."""
-        self.writes = self.outward = True
+        self.writes = self.writes_shared = True
 
     def write_to(self, target: ast.AST) -> None:
-        """Note evidence of a write to a target or its items: of an attribute of `self`, what it is decides."""
+        """Note evidence of a write to a target or its items; for an attribute of `self`, its kind decides later."""
         match target:
             case ast.Attribute(ast.Name(holder), name) if holder == self.instance:
                 self.filled_members[name] = frozenset({"container", "containers"})
@@ -59,17 +67,17 @@ class Words:
                 self.write()
 
     def add(self, other: Words) -> None:
-        """Take in what another piece has, but for what it binds."""
+        """Add what another piece of syntax has, except for the names that it binds."""
         self.reads |= other.reads
         self.calls |= other.calls
         self.attributes |= other.attributes
         self.writes = self.writes or other.writes
         self.fills |= other.fills
         self.helpers |= other.helpers
-        self.outward = self.outward or other.outward
+        self.writes_shared = self.writes_shared or other.writes_shared
         self.makes = self.makes or other.makes
         self.kept |= other.kept
-        self.kept_members |= other.kept_members
+        self.kept_attributes |= other.kept_attributes
         self.flagged |= other.flagged
         self.filled_members |= other.filled_members
         self.initialised |= other.initialised
@@ -79,22 +87,22 @@ _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Clas
 
 
 def gather(root: ast.AST, words: Words) -> None:
-    """Add the names below a node of `ast`."""
+    """Add the names below a node of `ast`, and the evidence of writes."""
     walk = _Walk(root, words)
     walk.run([root])
-    at_once = words.outward
-    words.outward = False
+    at_once = words.writes_shared
+    words.writes_shared = False
     before = walk.count()
     for function in walk.nested:
         walk.run(_children(function))
-    # What a function inside of another one does, it does whenever it is called.
-    words.makes = words.makes or words.outward or walk.count() > before
-    words.outward = words.outward or at_once
+    # A function inside of another one writes whenever it is called, which may be at any time.
+    words.makes = words.makes or words.writes_shared or walk.count() > before
+    words.writes_shared = words.writes_shared or at_once
     walk.conclude()
 
 
 class _Walk:
-    """One walk over a piece of syntax; functions inside of functions wait in `nested` for a walk of their own."""
+    """One walk over a piece of syntax. Functions inside of functions are put into `nested`, for a walk of their own."""
 
     def __init__(self, root: ast.AST, words: Words) -> None:
         self.root = root
@@ -106,7 +114,7 @@ class _Walk:
         self.later = False
 
     def run(self, waiting: list[ast.AST]) -> None:
-        """Add all that stands below the nodes."""
+        """Add the names and the evidence below the nodes."""
         self.later = bool(self.nested)
         special = write_evidence.KINDS
         while waiting:
@@ -139,17 +147,17 @@ class _Walk:
     def _attribute(self, node: ast.Attribute) -> None:
         self.words.attributes.add(node.attr)
         if self.later or node not in self.called:
-            self.words.kept_members.add(node.attr)
+            self.words.kept_attributes.add(node.attr)
         if node.attr == "data":
             self.words.write()
 
     def count(self) -> int:
-        """Count what may turn out to be a write."""
+        """Return how many names there are of which it is not decided yet whether they are written."""
         kinds, words = self.kinds, self.words
         return len(kinds.filled) + len(kinds.grown) + len(kinds.written) + len(words.helpers) + len(words.flagged)
 
     def conclude(self) -> None:
-        """Decide what is a write of the names that may hold tensors."""
+        """Decide which of the names that may hold tensors are written."""
         kinds, words = self.kinds, self.words
         words.binds = tuple(self.binds)
         words.runs_made = not words.calls.isdisjoint(kinds.stores)
@@ -159,7 +167,7 @@ class _Walk:
         words.initialised |= kinds.initialised - local - self.binds.keys()
         written = (filled - words.fills) | kinds.grown_tensors() | kinds.written | (kinds.initialised & local)
         words.writes = words.writes or bool(written)
-        # What only the function itself holds is no business of those that call it.
+        # A write to what only the function itself holds makes no difference to its callers.
         own = (kinds.may_be_fresh(name) and not self.nested and is_own(self.root, name) for name in written)
         if not all(own):
             words.write()
@@ -185,60 +193,19 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def may_write(body: Sequence[ir.Stmt]) -> bool:
-    """Say whether something in lowered statements may write tensors: what counts by a number does not."""
-    waiting: list[object] = list(body)
-    while waiting:
-        node = waiting.pop()
-        if _is_evidence(node):
-            return True
-        if isinstance(node, tuple):
-            waiting.extend(field for field in node if isinstance(field, tuple))
-    return False
-
-
-def _is_evidence(node: object) -> bool:
-    match node:
-        case ir.AugAssign(_, _, target, value):
-            return not (isinstance(target, ir.Name) and isinstance(value, ir.Const))
-        case ir.Attr(_, _, name):
-            return name == "data" or write_evidence.is_writing(name)
-        case ir.Keyword(_, name, value):
-            return name in write_evidence.WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
-        case ir.Assign(_, targets):
-            return any(isinstance(target, ir.Subscript) and not _is_key(target.key) for target in targets)
-        case _:
-            return False
-
-
-def _is_key(key: ir.Expr) -> bool:
-    return isinstance(key, ir.Format) or (isinstance(key, ir.Const) and isinstance(key.value, str))
-
-
 def gather_ir(body: Sequence[ir.Stmt]) -> Words:
-    """Give the names in lowered statements."""
+    """Return the names in lowered statements. All of them count as kept, since calls are not told apart here."""
     binds, _ = scope_of(tuple(body))
     words = Words(tuple(sorted(binds)))
-    waiting: list[object] = list(body)
-    while waiting:
-        node = waiting.pop()
+    for node in write_evidence.parts(body):
         match node:
             case ir.Name(_, name):
                 words.reads.add(name)
             case ir.Attr(_, _, name):
                 words.attributes.add(name)
-                words.writes = words.writes or name == "data" or write_evidence.is_writing(name)
-            case ir.AugAssign():
-                words.writes = True
-            case ir.Keyword(_, name, _) if name in write_evidence.WRITING_KEYWORDS:
-                words.writes = True
-            case ir.Assign(_, targets) if any(isinstance(target, ir.Subscript) for target in targets):
-                words.writes = True
             case _:
                 pass
-        if isinstance(node, tuple):
-            waiting.extend(field for field in node if isinstance(field, tuple))
-    words.calls = set(words.reads) | words.attributes
-    words.outward = words.makes = words.writes
-    words.kept, words.kept_members = words.reads, words.attributes
+    words.calls = words.reads | words.attributes
+    words.kept, words.kept_attributes = words.reads, words.attributes
+    words.writes = words.writes_shared = words.makes = write_evidence.lowered_may_write(body, counts=True)
     return words

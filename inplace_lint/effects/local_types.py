@@ -1,4 +1,8 @@
-"""What variables are bound to, as far as the text of one function tells: numbers and containers are no tensors."""
+"""
+The kinds of values that variables are bound to, as far as the text of one function tells.
+
+    n, parts, out = 0, [], {}       # a number and two containers: `n += 1` writes no tensor
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ class Kinds:
     initialised: set[str] = field(default_factory=set)
 
     def assign(self, target: ast.AST, value: ast.AST) -> None:
-        """Note what a target is bound to."""
+        """Add what a target is bound to."""
         if isinstance(target, ast.Name):
             self.known.setdefault(target.id, []).append(kind_of(value))
         elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -48,7 +52,7 @@ class Kinds:
                 self.assign(inner, part)
 
     def declare(self, parameter: ast.arg | ast.arguments) -> None:
-        """Note a parameter, of the kind that its annotation says; one that takes all other keywords is a dict."""
+        """Add a parameter, of the kind that its annotation names; one that takes all other keywords is a dict."""
         if isinstance(parameter, ast.arguments):
             if parameter.kwarg is not None:
                 self.known.setdefault(parameter.kwarg.arg, []).insert(0, "container")
@@ -60,7 +64,7 @@ class Kinds:
 
     def of(self, name: str) -> str:
         """
-        Give the kind that all bindings of a variable have; empty for any other.
+        Return the kind that all bindings of a variable have; empty for any other.
 
         Kinds are number, text, container, containers for one of these, and fresh.
         """
@@ -72,11 +76,11 @@ class Kinds:
         return known[0] if len(set(known)) == 1 else ""
 
     def may_be_fresh(self, name: str) -> bool:
-        """Say whether a variable is bound to a fresh tensor at all."""
+        """Return whether a variable is bound to a fresh tensor at all."""
         return "fresh" in self.known.get(name, ())
 
     def grown_tensors(self) -> set[str]:
-        """List the variables of which an augmented assignment may write a tensor: no count, no text and no list."""
+        """Return the variables that may be tensors and are written by an augmented assignment."""
         return {
             name
             for name, kind, added in ((name, self.of(name), added) for name, added in self.grown)
@@ -85,7 +89,7 @@ class Kinds:
 
 
 def kind_of(value: ast.AST) -> str:
-    """Give the kind of value that an expression is, from its form."""
+    """Return the kind of value that an expression is, from its form."""
     match value:
         case ast.Constant(bool() | int() | float()) | ast.Call(ast.Name("len" | "int" | "float")):
             return "number"
@@ -104,7 +108,7 @@ def kind_of(value: ast.AST) -> str:
 
 
 def _kind_named(annotation: ast.AST | None) -> str:
-    """Give the kind that an annotation names."""
+    """Return the kind that an annotation names."""
     match annotation:
         case ast.Name(name) | ast.Attribute(_, name):
             return _ANNOTATED.get(name, "")
@@ -117,7 +121,7 @@ def _kind_named(annotation: ast.AST | None) -> str:
 
 
 def members(node: ast.ClassDef) -> dict[str, str]:
-    """Give the kinds of the attributes that a class sets to values of one kind only."""
+    """Return the kinds of the attributes that a class sets to values of one kind only."""
     found: dict[str, set[str]] = {}
     for method in node.body:
         instance = receiver(method)

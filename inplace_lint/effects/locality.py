@@ -42,7 +42,7 @@ _Position = tuple[int, int, int]
 
 
 def is_fresh(value: ast.AST) -> bool:
-    """Say whether an expression makes a tensor from nothing; calls that write it in place give the same one."""
+    """Return whether an expression makes a tensor from nothing; in-place calls on such a tensor return the same one."""
     match value:
         case ast.Call(ast.Attribute(ast.Name(library), name)) if library in _LIBRARIES:
             return name in FACTORIES
@@ -53,7 +53,7 @@ def is_fresh(value: ast.AST) -> bool:
 
 
 def is_own(root: ast.AST, name: str) -> bool:
-    """Say whether whatever a variable holds where it is written is fresh, and was not read before."""
+    """Return whether a variable holds a fresh tensor wherever it is written, which nothing has read before."""
     writes: list[_Position] = []
     reads: list[_Position] = []
     for node in ast.walk(root):
@@ -71,7 +71,7 @@ def is_own(root: ast.AST, name: str) -> bool:
         else:
             fresh = isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and is_fresh(node.value)
             uses = [use for use in _uses([node], name) if use is not written]
-            # What is bound to something else is nothing that may be written from then on.
+            # Once the name is bound to a value that is not fresh, a write to it may be seen elsewhere.
             found = [
                 (node.lineno, node.col_offset, 0) for use in uses if not (fresh and isinstance(use.ctx, ast.Store))
             ]
@@ -95,7 +95,7 @@ _COMPOUND = (
 
 
 def _header(node: ast.stmt) -> Iterator[ast.AST]:
-    """List what of a compound statement is an expression."""
+    """Return the expressions of a compound statement that belong to none of its blocks."""
     return (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt | ast.excepthandler))
 
 
@@ -104,7 +104,7 @@ def _uses(parts: Iterable[ast.AST], name: str) -> list[ast.Name]:
 
 
 def _written(node: ast.stmt, name: str) -> ast.AST | None:
-    """Give the name's node where a statement writes what a variable holds, and does nothing else with it."""
+    """Return the node of a name where a statement writes what the variable holds, and does nothing else with it."""
     match node:
         case ast.AugAssign(ast.Name(written) as target) if written == name:
             return target
@@ -119,7 +119,7 @@ def _written(node: ast.stmt, name: str) -> ast.AST | None:
 
 
 def _is_carried(loop: ast.For | ast.AsyncFor | ast.While, name: str) -> bool:
-    """Say whether a loop writes and reads what a variable held before its turn began."""
+    """Return whether a loop writes and reads what a variable held before the current turn."""
     inner = [node for part in loop.body for node in ast.walk(part)]
     written = [_written(node, name) for node in inner if isinstance(node, ast.stmt)]
     targets = [target for target in written if target is not None]

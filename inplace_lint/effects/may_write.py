@@ -1,5 +1,8 @@
 """
-When a definition writes: while it sets up what it makes, or whenever it is run.
+What may write a tensor in place: the one analysis that all others ask.
+
+Each function, class and module variable has a summary. Its own effects come from its text, by phase: what happens
+while a class is set up, and what happens whenever a function or an instance is called.
 
     class Net(nn.Module):
         def __init__(self):
@@ -10,152 +13,150 @@ When a definition writes: while it sets up what it makes, or whenever it is run.
 
 A network whose constructor fills parameters cannot break a gradient by that, while one whose blocks write in place can,
 and so can whoever calls it. A function that a constructor only calls matters to the network by what it makes.
+
+`close` adds what follows from the definitions that these effects lead to. The graph has one node for each name of each
+file; `workspace.call_graph` builds it, since which definition a name means is a matter of imports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Generic, TypeVar
+from typing import NamedTuple
 
-from inplace_lint.effects.summary import Definition
+from inplace_lint.core.span import Slice
+from inplace_lint.effects.reachability import reachable
+from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
+
+Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
+Targets = frozenset[Target]
+Meaning = Mapping[str, Iterable[Target]]
 
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
-Name = TypeVar("Name")
-Meant = TypeVar("Meant")
 
-
-@dataclass(frozen=True, slots=True)
-class Run(Generic[Name]):
-    """What running a piece of code does: whether it `writes`, the names it `runs`, the attributes it `mentions`."""
+class Part(NamedTuple):
+    """What one method does that a call of an instance does not run: see the fields of the same names of `Effects`."""
 
     writes: bool
-    runs: frozenset[Name]
-    mentions: frozenset[str]
+    runs: Targets
+    attributes: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Links(Generic[Name]):
+class Effects:
     """
-    What a definition does, and which names lead to what else it does.
+    What the text of one definition says that it does.
 
-    `writes` when it is run (`touches`, if only what it has made itself), `makes` what writes when that is run, `fills`
-    while it is set up. It runs, or keeps to be run, what stands behind the names `runs`, only calls those in `asks`
-    while it is set up, and does more with those in `kept` than call them. `mentions` are the attributes in what it
-    runs, and `members` the methods of a class that a call of its instances does not run.
-    `is_class`: a call of it sets it up.
+    `writes`: a call may write what others hold. `writes_own`: a function writes at least what it made itself.
+    `makes`: it makes something that writes whenever that is run. `methods_write`: some method of a class writes.
+    `runs` are the definitions that a call runs, or keeps to be run; `only_called` those that are called and not kept,
+    of a class while it is set up; `kept` those that more is done with than to call them. `attributes` are the
+    attributes that a call names. `methods` are those of a class that a call of an instance does not run.
+    `is_class`: a call sets up an instance.
     """
 
     writes: bool = False
+    writes_own: bool = False
     makes: bool = False
-    fills: bool = False
-    runs: frozenset[Name] = frozenset()
-    asks: frozenset[Name] = frozenset()
-    kept: frozenset[Name] = frozenset()
-    mentions: frozenset[str] = frozenset()
-    members: Mapping[str, Run[Name]] = field(default_factory=dict)
+    methods_write: bool = False
+    runs: Targets = frozenset()
+    only_called: Targets = frozenset()
+    kept: Targets = frozenset()
+    attributes: frozenset[str] = frozenset()
+    methods: Mapping[str, Part] = field(default_factory=dict)
     is_class: bool = False
-    touches: bool = False
 
-    def running(self, more: Iterable[Name]) -> Links[Name]:
-        """Give the same with more that it runs."""
-        return replace(self, runs=self.runs.union(more))
-
-    def harmless(self) -> Links[Name]:
-        """Give the same without anything that it does itself."""
-        members = {name: replace(member, writes=False) for name, member in self.members.items()}
-        return replace(self, writes=False, makes=False, fills=False, touches=False, members=members)
-
-    def joined(self, other: Links[Name]) -> Links[Name]:
-        """Give what two definitions of one name do."""
-        return Links(
+    def joined(self, other: Effects) -> Effects:
+        """Return the effects of two definitions of one name."""
+        return Effects(
             self.writes or other.writes,
+            self.writes_own or other.writes_own,
             self.makes or other.makes,
-            self.fills or other.fills,
+            self.methods_write or other.methods_write,
             self.runs | other.runs,
-            self.asks | other.asks,
+            self.only_called | other.only_called,
             self.kept | other.kept,
-            self.mentions | other.mentions,
-            {**self.members, **other.members},
+            self.attributes | other.attributes,
+            {**self.methods, **other.methods},
             self.is_class or other.is_class,
-            self.touches or other.touches,
         )
 
-    def meaning(self, names: Mapping[Name, Iterable[Meant]]) -> Links[Meant]:
-        """Give the same with each name replaced by what it means."""
-        members = {
-            name: Run(member.writes, _meaning(member.runs, names), member.mentions)
-            for name, member in self.members.items()
-        }
-        runs, asks, kept = (_meaning(known, names) for known in (self.runs, self.asks, self.kept))
-        return Links(
-            self.writes, self.makes, self.fills, runs, asks, kept, self.mentions, members, self.is_class, self.touches
-        )
+    def without_own_writes(self) -> Effects:
+        """Return the same effects with nothing that the definition writes itself."""
+        methods = {name: part._replace(writes=False) for name, part in self.methods.items()}
+        return replace(self, writes=False, writes_own=False, makes=False, methods_write=False, methods=methods)
+
+    @property
+    def leads_to(self) -> Targets:
+        """All definitions that decide what follows from this one, those of its other methods included."""
+        return self.runs.union(self.only_called, *(part.runs for part in self.methods.values()))
 
 
-def _meaning(known: Iterable[Name], names: Mapping[Name, Iterable[Meant]]) -> frozenset[Meant]:
-    return frozenset(meant for name in known for meant in names.get(name, ()))
-
-
-@dataclass(frozen=True, slots=True)
-class Leading(Generic[Name]):
+class Summary(NamedTuple):
     """
-    Names that lead to a write when they are run, those that make what does, and such methods of classes.
+    The effects of a definition, and what follows from all that it leads to.
 
-    `run` has how many calls of functions lie between a name and the write, or the class that writes when it is called.
-    `touch` are functions that write what they have made, which matters to whoever passes them on.
+    `calls` is how many calls of functions lie between it and a write, or a class that writes when it is called; None if
+    it leads to no write. `makes`: it makes something that writes whenever that is run. `methods` are those that lead to
+    a write, of the methods of a class that a call of an instance does not run.
     """
 
-    run: Mapping[Name, int] = field(default_factory=dict)
-    make: frozenset[Name] = frozenset()
-    members: Mapping[Name, frozenset[str]] = field(default_factory=dict)
-    touch: frozenset[Name] = frozenset()
-
-    def passed(self, names: Iterable[Name]) -> bool:
-        """Say whether one of these names leads to a write if it is passed to something that runs it."""
-        return any(name in self.run or name in self.touch for name in names)
+    effects: Effects
+    calls: int | None = None
+    makes: bool = False
+    methods: frozenset[str] = frozenset()
 
 
-def reads(item: Definition) -> set[str]:
-    """Give the names that a definition reads, its methods included."""
-    found = set(item.reads)
-    for method in item.methods:
-        found |= method.reads
-    return found
+Summaries = dict[Target, Summary]
 
 
-def links(item: Definition) -> Links[str]:
-    """Tell what a definition does in which phase, as far as its text says."""
-    if item.kind != "class":
-        # What a function does with a name besides calling it may be to give it away.
-        return Links(
-            item.outward or item.makes,
-            item.makes,
-            runs=item.reads,
-            asks=item.reads - item.kept,
-            kept=item.kept,
-            mentions=item.attributes,
-            touches=item.writes,
-        )
-    set_up = setting_up(item)
-    called = _called(item)
+def read_names(item: Definition) -> frozenset[str]:
+    """Return the names that a definition reads, its methods included."""
+    return item.reads.union(*(method.reads for method in item.methods))
+
+
+def effects(item: Definition, meaning: Meaning) -> Effects:
+    """Return what a definition does in which phase, as far as its text says."""
+
+    def targets(names: Iterable[str]) -> Targets:
+        return frozenset(target for name in names for target in meaning.get(name, ()))
+
+    if item.kind == "class":
+        return _class_effects(item, targets)
+    # What a function does with a name besides calling it may be to pass it on.
+    return Effects(
+        writes=item.writes_shared or item.makes,
+        writes_own=item.writes,
+        makes=item.makes,
+        runs=targets(item.reads),
+        only_called=targets(item.reads - item.kept),
+        kept=targets(item.kept),
+        attributes=item.attributes,
+    )
+
+
+def _class_effects(item: Definition, targets: Callable[[Iterable[str]], Targets]) -> Effects:
+    set_up = set_up_methods(item)
+    called = _called_methods(item)
     run = [method for method in item.methods if method.name in called and method.name not in set_up]
-    rest = [method for method in item.methods if method.name in set_up]
-    runs = item.kept.union(*(method.reads for method in run), *(method.kept for method in rest))
+    setting_up = [method for method in item.methods if method.name in set_up]
     others = [method for method in item.methods if method.name not in called | set_up]
-    makes = item.makes or any(method.makes for method in (*run, *rest))
-    return Links(
-        writes=makes or item.outward or any(method.outward for method in run),
-        fills=any(method.writes for method in rest),
-        runs=runs,
-        asks=frozenset[str]().union(*(method.reads for method in rest)) - runs,
-        kept=item.kept.union(*(method.kept for method in (*run, *rest))),
-        mentions=frozenset[str]().union(*(method.attributes for method in run)),
-        members={
-            method.name: Run(method.outward or method.makes, method.reads, method.attributes) for method in others
+    runs = item.kept.union(*(method.reads for method in run), *(method.kept for method in setting_up))
+    makes = item.makes or any(method.makes for method in (*run, *setting_up))
+    return Effects(
+        writes=makes or item.writes_shared or any(method.writes_shared for method in run),
+        makes=makes,
+        methods_write=any(method.writes for method in item.methods),
+        runs=targets(runs),
+        only_called=targets(frozenset[str]().union(*(method.reads for method in setting_up)) - runs),
+        kept=targets(item.kept.union(*(method.kept for method in (*run, *setting_up)))),
+        attributes=frozenset[str]().union(*(method.attributes for method in run)),
+        methods={
+            method.name: Part(method.writes_shared or method.makes, targets(method.reads), method.attributes)
+            for method in others
         },
         is_class=True,
     )
@@ -167,8 +168,8 @@ def entries() -> frozenset[str]:
     return frozenset({"__call__", *(framework(name).calls for name in frameworks())})
 
 
-def setting_up(item: Definition) -> frozenset[str]:
-    """Name the methods of a class that only its constructor runs, itself included."""
+def set_up_methods(item: Definition) -> frozenset[str]:
+    """Return the methods of a class that only its constructor runs, itself included."""
     found = {method.name for method in item.methods} & _CONSTRUCTORS
     grew = bool(found)
     while grew:
@@ -184,65 +185,105 @@ def setting_up(item: Definition) -> frozenset[str]:
 
 def _is_only_called_by(method: Definition, item: Definition, callers: set[str]) -> bool:
     users = [other for other in item.methods if other.name != method.name and method.name in other.attributes]
-    kept = item.kept_members.union(*(other.kept_members for other in users))
+    kept = item.kept_attributes.union(*(other.kept_attributes for other in users))
     return bool(users) and method.name not in kept and all(user.name in callers for user in users)
 
 
-def _called(item: Definition) -> frozenset[str]:
-    """Name the methods that a call of an instance may run: all where the class does not say what that is itself."""
-    by_name: dict[str, list[Definition]] = {}
+def _called_methods(item: Definition) -> frozenset[str]:
+    """Return the methods that a call of an instance may run: all where the class does not say what that is itself."""
+    named: dict[str, set[str]] = {}
     for method in item.methods:
-        by_name.setdefault(method.name, []).append(method)
-    found = by_name.keys() & entries()
+        named.setdefault(method.name, set()).update(method.attributes)
+    found = named.keys() & entries()
     if not found:
-        return frozenset(by_name)
+        return frozenset(named)
     # What the constructor keeps of the methods may be called in their place.
     constructors = [method for method in item.methods if method.name in _CONSTRUCTORS]
-    found |= by_name.keys() & item.kept_members.union(*(method.kept_members for method in constructors))
+    kept = item.kept_attributes.union(*(method.kept_attributes for method in constructors))
+    return frozenset(reachable(found | (named.keys() & kept), named))
+
+
+def close(known: Summaries, new: Mapping[Target, Effects]) -> None:
+    """
+    Add summaries for new definitions to those that are known.
+
+    All that the new ones lead to has to be among them or known already; what is known therefore does not change, and
+    the order in which files are looked at makes no difference.
+    """
+    known.update((target, Summary(own)) for target, own in new.items())
     grew = True
     while grew:
-        mentioned = {name for known in found for method in by_name[known] for name in method.attributes}
-        more = (by_name.keys() & mentioned) - found
-        found |= more
-        grew = bool(more)
-    return frozenset(found)
+        grew = False
+        for target, own in new.items():
+            found = _summary(known, target, own)
+            if found != known[target]:
+                known[target] = found
+                grew = True
 
 
-def leading(known: Mapping[Name, Links[Name]], outside: Leading[Name]) -> Leading[Name]:
-    """Follow the names to all that leads to a write; `outside` are names that are known to."""
-    run, make = dict(outside.run), set(outside.make)
-    members = {name: set(found) for name, found in outside.members.items()}
-    touch = outside.touch.union(name for name, link in known.items() if link.touches)
-
-    def way(link: Links[Name] | Run[Name], owners: Iterable[Name]) -> int | None:
-        ways = [run[name] + 1 for name in link.runs if name in run]
-        if any(not link.mentions.isdisjoint(members.get(name, ())) for name in owners):
-            ways.append(1)
-        return min(ways, default=None)
-
-    grew = True
-    while grew:
-        before = (len(make), sum(map(len, members.values())), dict(run))
-        for name, link in known.items():
-            parts = link.runs | link.asks
-            held = touch if link.is_class else touch | run.keys()
-            makes = link.makes or not (make.isdisjoint(link.asks) and held.isdisjoint(link.kept))
-            calls = 0 if link.writes or (makes and link.is_class) else way(link, parts)
-            if calls is not None:
-                run[name] = min(run.get(name, calls), 0 if link.is_class else calls)
-            if makes or (link.is_class and name in run):
-                make.add(name)
-            own = members.setdefault(name, set())
-            for member, does in link.members.items():
-                if member not in own and (does.writes or way(does, (*parts, name)) is not None):
-                    own.add(member)
-        grew = before != (len(make), sum(map(len, members.values())), run)
-    found = {name: frozenset(own) for name, own in members.items() if own}
-    return Leading(run, frozenset(make), found, touch)
-
-
-def sets_up(item: Definition, link: Links[Name], known: Leading[Name]) -> bool:
-    """Say whether a class writes something, or leads to what does, only while it is set up or in other methods."""
-    return link.is_class and (
-        link.fills or not known.run.keys().isdisjoint(link.asks) or any(method.writes for method in item.methods)
+def _summary(known: Summaries, target: Target, own: Effects) -> Summary:
+    """Return the summary of a definition that follows from those that are known so far."""
+    makes = (
+        own.makes
+        or any(known[used].makes for used in own.only_called)
+        or any(known[used].effects.writes_own or not (own.is_class or known[used].calls is None) for used in own.kept)
     )
+    owners = own.runs | own.only_called
+    if own.writes or (makes and own.is_class):
+        calls: int | None = 0
+    else:
+        calls = _calls(known, own, owners)
+        calls = 0 if own.is_class and calls is not None else calls
+    methods = (
+        name for name, part in own.methods.items() if part.writes or _calls(known, part, owners | {target}) is not None
+    )
+    return Summary(own, calls, makes or (own.is_class and calls is not None), frozenset(methods))
+
+
+def _calls(known: Summaries, part: Effects | Part, owners: Targets) -> int | None:
+    """Count the calls between a piece of code and a write; it may run methods of its `owners` by their names."""
+    ways = [calls + 1 for used in part.runs if (calls := known[used].calls) is not None]
+    if any(not part.attributes.isdisjoint(known[owner].methods) for owner in owners):
+        ways.append(1)
+    return min(ways, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class FileEffects:
+    """
+    What the definitions of one file may write, closed over all files that they lead to.
+
+    `named` are its functions and classes, `uses` those of them that each one uses. `meanings` say for each statement
+    what the names in it mean, and `known` has the summaries of all of these.
+    """
+
+    outline: Outline
+    named: Mapping[str, Definition]
+    uses: Mapping[str, frozenset[str]]
+    meanings: Mapping[Slice, Meaning]
+    known: Summaries
+
+    def summary(self, name: str) -> Summary:
+        """Return the summary of a function or class of the file."""
+        return self.known[self.outline.path, name]
+
+    def leads(self, item: Definition, name: str) -> bool:
+        """Return whether a name in an item means what leads to a write, or has methods that do."""
+        return any(found.calls is not None or found.methods for found in self._meant(item, name))
+
+    def writes_when_passed(self, item: Definition, name: str) -> bool:
+        """Return whether what a name in an item means writes if it is passed to something that runs it."""
+        return any(found.calls is not None or found.effects.writes_own for found in self._meant(item, name))
+
+    def only_sets_up(self, name: str) -> bool:
+        """Return whether a class leads to a write only while it is set up, or in methods that a call does not run."""
+        own = self.summary(name)
+        called = (self.known[used] for used in own.effects.only_called)
+        return (
+            own.effects.is_class
+            and own.calls is None
+            and (own.effects.methods_write or any(found.calls is not None for found in called))
+        )
+
+    def _meant(self, item: Definition, name: str) -> Iterator[Summary]:
+        return (self.known[target] for target in self.meanings[item.slice].get(name, ()))

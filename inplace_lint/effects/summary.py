@@ -1,7 +1,7 @@
 """
-The outline of a file: its top-level items, what each binds, reads and calls, and whether it may write in place.
+The outline of a file: its top-level items, with the names that each binds, reads and calls, and its evidence of writes.
 
-It costs one `ast.parse` and one walk. The rest of the analysis asks it which slices are worth parsing with LibCST.
+It costs one `ast.parse` and one walk. All other analyses ask it which parts of the file are worth lowering.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ class Definition(NamedTuple):
 
     `kind` is function, class or statement. `binds` are the names that it binds at its level. `reads`, `calls` and
     `attributes` are the names in it, nested ones included: bare names loaded, dotted callees, attribute names.
-    `writes` says that something in it may write in place, `outward` that this may be what others hold, and `makes` that
-    it makes what writes whenever it is run. `kept` are the names in it that it does more with than call them,
-    `kept_members` the attributes; of a class what stands outside of its methods. `runs_made`: it calls a variable that
-    it binds.
+
+    What may write: `writes` if anything in it may write in place, `writes_shared` if that may be what others hold, and
+    `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
+    call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
+    variable that it binds.
     """
 
     kind: str
@@ -46,24 +47,24 @@ class Definition(NamedTuple):
     bases: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()
-    outward: bool = False
+    writes_shared: bool = False
     makes: bool = False
     kept: frozenset[str] = frozenset()
-    kept_members: frozenset[str] = frozenset()
+    kept_attributes: frozenset[str] = frozenset()
     runs_made: bool = False
 
     @property
     def member(self) -> str:
-        """The name by which a class holds a method: that of the property and its part for one that sets or deletes."""
+        """The name of a method within its class; for a part of a property, with that part: `size.setter`."""
         parts = (decorator.rpartition(".")[2] for decorator in self.decorators)
         return next((f"{self.name}.{part}" for part in parts if part in PROPERTY_PARTS), self.name)
 
 
 class Outline(NamedTuple):
     """
-    What is known of a file without LibCST.
+    What is known of a file before anything of it is lowered.
 
-    `mentions` are those of the asked-for packages whose names stand in the file. `imports` are all import statements
+    `mentions` are those of the given packages whose names occur in the file. `imports` are all import statements
     outside functions.
     """
 
@@ -77,7 +78,7 @@ class Outline(NamedTuple):
 
 def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
     """
-    Give the outline of a file.
+    Return the outline of a file.
 
     Raises: SyntaxError when `ast` of the running Python refuses it.
     """
@@ -95,7 +96,7 @@ def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
 
 
 class _Names:
-    """What the names of a module stand for, where that decides whether something is a write."""
+    """The names of a module, as far as what they mean decides whether something is a write."""
 
     def __init__(
         self, tree: ast.Module, imports: Sequence[ir.ImportName | ir.ImportFrom], frameworks: Sequence[str]
@@ -122,19 +123,19 @@ class _Names:
 
     def write(self, words: Words) -> bool:
         """
-        Say whether something in a piece of the module may write in place.
+        Return whether something in a piece of the module may write in place.
 
-        A helper that stands in this file or in another of the project is looked at itself, what initialises parameters
-        does so before anything is saved, and the items of a registry are no tensors.
+        A helper that is defined in this file or in another of the project has a summary of its own, what initialises
+        parameters does so before anything is saved, and the items of a registry are no tensors.
         """
         return words.writes or self._touches(words)
 
-    def write_outward(self, words: Words) -> bool:
-        """Say whether something in a piece of the module may write what others hold."""
-        return words.outward or self._touches(words)
+    def write_shared(self, words: Words) -> bool:
+        """Return whether something in a piece of the module may write what others hold."""
+        return words.writes_shared or self._touches(words)
 
     def make(self, words: Words) -> bool:
-        """Say whether something in a piece of the module may make what writes."""
+        """Return whether something in a piece of the module may make something that writes."""
         return words.makes or bool(words.flagged - self._own - self._harmless)
 
     def _touches(self, words: Words) -> bool:
@@ -146,9 +147,9 @@ class _Names:
 
 def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
     """
-    Give the outline of a file that only LibCST could read: one item, which is the whole file.
+    Return the outline of a file that only LibCST can read: one item, which is the whole file.
 
-    Its functions and classes are then run as the module's own statements define them.
+    Its functions and classes are then run as the statements of the module define them.
     """
     words = gather_ir(code.body)
     item = _of_words(words, "statement", "", code.slice)
@@ -157,12 +158,12 @@ def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> O
 
 
 def digest(source: str) -> str:
-    """Give a digest of a file's content."""
+    """Return a digest of a file's content."""
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def mentions(source: str, roots: Sequence[str]) -> tuple[str, ...]:
-    """Name the packages whose names stand in the source."""
+    """Return the packages whose names occur in the source."""
     return tuple(root for root in roots if root in source)
 
 
@@ -171,7 +172,7 @@ def _parse(path: str, source: str) -> ast.Module:
     gc.disable()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python has to say about a file's syntax is no output of ours
+            warnings.simplefilter("ignore")  # Python's warnings about the syntax of a file are no output of the tool
             return ast.parse(source, path)
     except (RecursionError, MemoryError, ValueError) as error:
         msg = f"cannot be parsed: {str(error) or type(error).__name__}"
@@ -188,7 +189,7 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | None = None) -> Definition:
-    """Outline an item, or a method of the class `owner`."""
+    """Return the outline of an item, or of a method of the class `owner`."""
     words = Words(instance="" if owner is None else receiver(node))
     kind, name = "statement", ""
     bases: tuple[str, ...] = ()
@@ -216,13 +217,13 @@ def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | 
         bases=bases,
         decorators=tuple(spelled(decorator) for decorator in decorators),
         methods=methods,
-        outward=names.write_outward(words),
+        writes_shared=names.write_shared(words),
         makes=names.make(words),
     )
 
 
 def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
-    """Outline an item by the words in it alone."""
+    """Return the outline of an item as far as the names in it tell."""
     return Definition(
         kind=kind,
         name=name,
@@ -233,19 +234,19 @@ def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
         calls=frozenset(words.calls),
         attributes=frozenset(words.attributes),
         writes=words.writes,
-        outward=words.outward,
+        writes_shared=words.writes_shared,
         makes=words.makes,
         kept=frozenset(words.kept),
-        kept_members=frozenset(words.kept_members),
+        kept_attributes=frozenset(words.kept_attributes),
         runs_made=words.runs_made,
     )
 
 
 def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tuple[Definition, ...]:
     """
-    List the methods that can be slices of their own: those that share no line with anything else.
+    Return the methods that can be slices of their own: those that share no line with anything else.
 
-    The words of all that stands in the class are added to `words`.
+    The names of everything in the class are added to `words`.
     """
     spans = [(_first_line(inner), inner.end_lineno or inner.lineno) for inner in node.body]
     header = node.lineno
@@ -266,7 +267,7 @@ def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tupl
 
 
 def _merged(items: list[Definition]) -> Iterator[Definition]:
-    """Make one statement of items that share a line."""
+    """Return the items, with those that share a line joined to one statement."""
     waiting: Definition | None = None
     for item in items:
         if waiting is not None and item.slice.first <= waiting.slice.last:
@@ -291,10 +292,10 @@ def _joined(one: Definition, other: Definition) -> Definition:
         one.calls | other.calls,
         one.attributes | other.attributes,
         one.writes or other.writes,
-        outward=one.outward or other.outward,
+        writes_shared=one.writes_shared or other.writes_shared,
         makes=one.makes or other.makes,
         kept=one.kept | other.kept,
-        kept_members=one.kept_members | other.kept_members,
+        kept_attributes=one.kept_attributes | other.kept_attributes,
     )
 
 

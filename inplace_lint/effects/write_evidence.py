@@ -1,18 +1,24 @@
-"""What in the syntax of Python may write tensors in place, or makes what does."""
+"""
+What in the syntax of Python may write a tensor in place, or makes something that does.
+
+    x += y; x[0] = y; x.add_(y)     # evidence, unless `x` is known to be no tensor
+    nn.ReLU(inplace=True)           # evidence, and makes something that writes whenever it is run
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inplace_lint.effects.local_types import NO_TENSORS, USED_AS_CONTAINER, Kinds, kind_of
 from inplace_lint.effects.locality import is_fresh
+from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.effects.collect import Words
 
-WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
+_WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
 _WRITING_CALLS = frozenset(
     {
         "backward",
@@ -26,7 +32,7 @@ _WRITING_CALLS = frozenset(
         "inference_mode",
     }
 )
-# What fills a whole module matters to a gradient only where one is asked for, which is evidence itself.
+# Filling all of a module matters only where a gradient is computed, and that is evidence by itself.
 _LOADING = frozenset({"load_state_dict", "set_state_dict"})
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
@@ -52,7 +58,7 @@ KINDS = frozenset(
 
 
 def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> None:
-    """Note what a node of one of the `KINDS` binds, and what it may write."""
+    """Add what a node of one of the `KINDS` binds, and what it may write."""
     match node:
         case ast.AugAssign():
             _augmented(node, words, kinds)
@@ -77,7 +83,9 @@ def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> N
 
 def _augmented(node: ast.AugAssign, words: Words, kinds: Kinds) -> None:
     if isinstance(node.target, ast.Name):
-        kinds.stores[node.target.id] = kinds.stores.get(node.target.id, 0) - 1  # not one of its own
+        kinds.stores[node.target.id] = (
+            kinds.stores.get(node.target.id, 0) - 1
+        )  # an augmented assignment is no binding of its own
         kinds.grown.append((node.target.id, kind_of(node.value)))
     elif kind_of(node.value) not in NO_TENSORS:
         words.write_to(node.target)
@@ -97,7 +105,7 @@ def _subscript(node: ast.Subscript, words: Words, kinds: Kinds) -> None:
 
 
 def is_text(key: ast.AST) -> bool:
-    """Say whether an index is a string: what it indexes is no tensor."""
+    """Return whether an index is a string: what has such items is no tensor."""
     if isinstance(key, ast.BinOp) and isinstance(key.op, ast.Add | ast.Mod):
         return is_text(key.left) or is_text(key.right)
     return isinstance(key, ast.JoinedStr) or (isinstance(key, ast.Constant) and isinstance(key.value, str))
@@ -115,7 +123,7 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
     if last == "apply" and holder:
         words.write()
     for keyword in node.keywords:
-        if keyword.arg in WRITING_KEYWORDS and not _is_constant(keyword.value, (False, None)):
+        if keyword.arg in _WRITING_KEYWORDS and not _is_constant(keyword.value, (False, None)):
             words.write()
             words.makes = words.makes or keyword.arg != "out"
     if last not in _TAKE_FLAGS and any(_is_constant(argument, (True,)) for argument in node.args):
@@ -147,7 +155,7 @@ def _is_constant(node: ast.AST, values: tuple[bool | None, ...]) -> bool:
 
 
 def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
-    """List the names in a call of what it runs: what is called, and what `apply` is given to run on each module."""
+    """Return the names in a call that it runs: what is called, and what `apply` is passed to run on each module."""
     yield call.func
     if spelled(call.func).rpartition(".")[2] == "apply":
         for argument in call.args:
@@ -157,19 +165,19 @@ def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
 
 
 def _frees(call: ast.Call) -> bool:
-    """Say whether a variable is told that it needs no gradient, which one with a history refuses."""
+    """Return whether a call says that a variable needs no gradient, which a variable with a history refuses."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     named = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
     return named and len(values) == 1 and isinstance(values[0], ast.Constant) and values[0].value is False
 
 
 def is_writing(name: str) -> bool:
-    """Say whether a call of this last name may write in place."""
+    """Return whether a method or function of this name may write in place."""
     return name in _WRITING_CALLS or (name.endswith("_") and not name.startswith("__") and name not in _NOT_WRITES)
 
 
 def spelled(node: ast.AST) -> str:
-    """Spell a dotted expression; of a call's result or an item only what follows it."""
+    """Return a dotted expression as text; of the result of a call, or of an item, only what follows it."""
     match node:
         case ast.Name(name):
             return name
@@ -179,3 +187,40 @@ def spelled(node: ast.AST) -> str:
             return spelled(func)
         case _:
             return ""
+
+
+def lowered_may_write(body: Sequence[ir.Stmt], *, counts: bool = False) -> bool:
+    """
+    Return whether something in lowered statements may write a tensor.
+
+    A variable that grows by a constant is hardly ever a tensor; only with `counts` is that evidence, too.
+    """
+    return any(_is_evidence(node, counts=counts) for node in parts(body))
+
+
+def _is_evidence(node: object, *, counts: bool) -> bool:
+    match node:
+        case ir.AugAssign(_, _, target, value):
+            return counts or not (isinstance(target, ir.Name) and isinstance(value, ir.Const))
+        case ir.Attr(_, _, name):
+            return name == "data" or is_writing(name)
+        case ir.Keyword(_, name, value):
+            return name in _WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
+        case ir.Assign(_, targets):
+            return any(isinstance(target, ir.Subscript) and not _is_key(target.key) for target in targets)
+        case _:
+            return False
+
+
+def _is_key(key: ir.Expr) -> bool:
+    return isinstance(key, ir.Format) or (isinstance(key, ir.Const) and isinstance(key.value, str))
+
+
+def parts(body: Sequence[ir.Stmt]) -> Iterator[object]:
+    """Return all nodes of lowered statements."""
+    waiting: list[object] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            yield node
+            waiting.extend(field for field in node if isinstance(field, tuple))

@@ -1,1 +1,1 @@
-"""Turns findings into edits of source text; `fixers.mend` is the door. It reads syntax and the tape, and no files."""
+"""Makes fixes: edits of source text for findings. `fixers.make_fixes` is the entry; nothing here reads a file."""

@@ -1,7 +1,8 @@
 """
-What a fix may know of a finding: the event, the syntax around it, and who holds what is written.
+What a fix may know of a finding: the event, the syntax around it, and what else refers to the written tensor.
 
-A `Mender` makes edits of it. It stands above the rules; a check without one does no work for fixes.
+The last is not known from the first run of the analysis: it is run again, and the places of findings are watched. A
+check that wants no fixes does not import this package.
 """
 
 from __future__ import annotations
@@ -12,27 +13,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Event, Touch
-from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.driver.runtime_limits import call_deep
-from inplace_lint.interp import entry_points
+from inplace_lint.interp.checkers.alias_query import AliasQuery, Holding
 from inplace_lint.interp.context import Context
-from inplace_lint.interp.holders import Holding
 from inplace_lint.knowledge.facts import Facts
-from inplace_lint.knowledge.op import Op
 from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.help import partner, writes_nothing
 
 if TYPE_CHECKING:
+    from inplace_lint.core.finding import Fix
     from inplace_lint.frontend.positions import Located
+
+Locate = Callable[[Slice], "Located"]
+Rerun = Callable[[AliasQuery], object]
+Fixes = Callable[[Event, Draft, frozenset[Touch], Span], "Fix | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """
-    One finding as a mender sees it.
+    One finding, as a fixer sees it.
 
-    `saves` is all that was saved of what is written. `holdings` tells for a place, or
-    for the flag that makes a call write, what each run of the write met; it is without the places that no run reached.
+    `saves` is all that was saved of the written tensor. `holdings` has, for a place or for the flag that makes a call
+    write, what each execution of the write met; a place that was not executed is not in it.
     """
 
     event: Event
@@ -41,7 +44,7 @@ class Case:
     saves: frozenset[Touch]
     holdings: Mapping[Place, AbstractSet[Holding]]
     context: Context
-    locate: Callable[[Slice], Located]
+    locate: Locate
 
     @property
     def facts(self) -> Facts:
@@ -49,52 +52,30 @@ class Case:
         return self.context.default()
 
     def met(self) -> frozenset[Holding]:
-        """Give what the runs of the write met; for a write by a flag, the runs of all that the flag makes write."""
+        """Return what the executions of the write met; for a flag, those of all calls that it makes write."""
         write = self.draft.write
         return frozenset(self.holdings.get(write.flag or write.site.place, frozenset()))
 
     def partner(self, op: str) -> str:
-        """Give the op that does the same and writes nothing; empty if there is none."""
+        """Return the op that does the same and writes nothing; empty if there is none."""
         return partner(self.facts, op)
 
     def is_fresh(self, op: str) -> bool:
-        """Say whether the result of an op is a tensor of its own, and not one that was written."""
+        """Check whether the result of an op is a tensor of its own, and not one that was written."""
         forms = self.facts.forms(op)
-        return not forms or any(_writes_nothing(form) for form in forms)
+        return not forms or any(writes_nothing(form) for form in forms)
 
     def is_optional(self, op: str, argument: str) -> bool:
-        """Say whether an op can be called without an argument of this name."""
+        """Check whether an op can be called without an argument of this name."""
         return any(given.name == argument and given.optional for form in self.facts.forms(op) for given in form.args)
 
 
-def partner(facts: Facts, op: str) -> str:
-    """Give the op that does the same and writes nothing: that without the underscore, if there are facts of it."""
-    owner, dot, name = op.rpartition(".")
-    if not name.endswith("_") or name.endswith("__"):
-        return ""
-    other = f"{owner}{dot}{name[:-1]}"
-    forms = facts.forms(other)
-    # What can be left out here, but has a meaning of its own there, is another op without it.
-    spare = {argument.name for form in facts.forms(op) for argument in form.args if argument.optional}
-    asked = {argument.name for form in forms for argument in form.args if not argument.optional}
-    return other if any(_writes_nothing(form) for form in forms) and not spare & asked else ""
-
-
-def _writes_nothing(form: Op) -> bool:
-    """Say whether a call writes nothing, unless it is given an argument for it that it can do without."""
-    optional = {argument.name for argument in form.args if argument.optional}
-    return all(write.to in optional for write in form.writes)
-
-
-Mender = Callable[[Case], "Fix | None"]
-
-
-def watched(context: Context, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
-    """Run a program again, and give who held what was written where findings are."""
+def watched(rerun: Rerun, drafts: Sequence[Draft]) -> Mapping[Place, AbstractSet[Holding]]:
+    """Run a program again, and return what referred to the written tensors at the places of findings."""
     places: set[Place] = set()
     for draft in drafts:
         write = draft.write
         places.update(place for place in (draft.place, write.site.place, write.flag) if place is not None)
-    context.watched = frozenset(places)
-    call_deep(lambda: entry_points.run_all(context))
-    return context.holdings
+    query = AliasQuery(places)
+    rerun(query)
+    return query.holdings

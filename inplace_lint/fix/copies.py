@@ -1,12 +1,12 @@
 """
-Copies: of what is written, before it is written; of what is kept, where it is kept.
+Fixes that copy: the written tensor before the write, or a kept tensor where it is kept.
 
-    x = x.copy()          before `x[0] = 1`: who kept the old tensor keeps its values
+    x = x.copy()          before `x[0] = 1`: other references to the old tensor keep its values
     s = sigmoid(h).copy() where backward keeps the result of `sigmoid`, and `s` is written later for others to see
     log.append(x.copy())
     [t.copy() for _ in range(n)]   for `[t] * n`
 
-Which method copies is a word of the framework.
+The method that copies is named in `framework.json`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from inplace_lint.core.event import Snapshot, Touch
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
-from inplace_lint.fix.syntax import Syntax, dotted, spelled, syntax_at
+from inplace_lint.fix.syntax import Syntax, dotted, node_at, spelled, syntax_at
 
 _POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 
@@ -29,7 +29,7 @@ def _copying(case: Case) -> str:
 
 
 def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
-    """Bind the variable or attribute whose tensor is written to a copy of it, on a line before."""
+    """Bind the variable or attribute whose tensor is written to a copy, in a statement before the write."""
     owners = {holding.owner for holding in case.met()}
     statement = syntax.statement(node)
     if len(owners) != 1 or "" in owners or statement is None:
@@ -48,7 +48,7 @@ def under_a_name(case: Case) -> Plan | None:
     """
     Bind a copy of an attribute to a local variable before it is written, and read that from there on.
 
-    For a parameter into which a gradient is meant to flow: it can be neither written nor set to another tensor.
+    For a parameter that is to receive a gradient: it can be neither written nor set to another tensor.
     """
     write = case.draft.write.site.place
     syntax = syntax_at(case, write.slice)
@@ -72,7 +72,7 @@ def under_a_name(case: Case) -> Plan | None:
 
 
 def _stays_read(syntax: Syntax, reads: list[cst.CSTNode], statement: cst.CSTNode, scope: cst.CSTNode) -> bool:
-    """Say whether an attribute is read after a statement, only where that has run, and is not bound there."""
+    """Check that an attribute is read after a statement, only where the statement has run, and is not bound there."""
     block = syntax.parents[syntax.parents[statement]]
     if any(syntax.scope(node) is not scope or block not in syntax.above(node) for node in reads):
         return False
@@ -82,7 +82,7 @@ def _stays_read(syntax: Syntax, reads: list[cst.CSTNode], statement: cst.CSTNode
 
 
 def at_saves(case: Case) -> Plan | None:
-    """Let backward keep a copy wherever it keeps what is written later; None if one place has no such form."""
+    """Let backward keep a copy at each place that saves the written tensor; None if one place has no such form."""
     edits: list[Edit] = []
     for save in case.saves:
         found = list(_at_save(case, save))
@@ -98,8 +98,7 @@ def at_saves(case: Case) -> Plan | None:
 def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
     if save.built:
         return
-    syntax = syntax_at(case, save.site.place.slice)
-    node = syntax.node(save.site.place)
+    syntax, node = node_at(case, save.site.place)
     kept: list[cst.BaseExpression] = []
     if save.part.startswith("out"):
         is_one = isinstance(node, cst.Call | cst.BinaryOperation) and _gives_one(syntax, node)
@@ -120,8 +119,7 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
 
 def of_operand(case: Case) -> Plan | None:
     """Let a write read a copy of the operand that shares its memory."""
-    syntax = syntax_at(case, case.draft.write.site.place.slice)
-    node = syntax.node(case.draft.write.site.place)
+    syntax, node = node_at(case, case.draft.write.site.place)
     statement = syntax.statement(node)
     value: cst.BaseExpression | None = None
     if isinstance(node, cst.AugAssign):
@@ -139,8 +137,7 @@ def of_operand(case: Case) -> Plan | None:
 def where_returned(case: Case) -> Plan | None:
     """Return a copy from a custom function, instead of the input itself, which counts as written."""
     place = case.draft.write.site.place
-    syntax = syntax_at(case, place.slice)
-    node = syntax.node(place)
+    syntax, node = node_at(case, place)
     if not isinstance(node, cst.Return) or not isinstance(node.value, cst.Name):
         return None
     text = f"return {node.value.value}{_copying(case)}"
@@ -148,7 +145,7 @@ def where_returned(case: Case) -> Plan | None:
 
 
 def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
-    """Say whether the value of an expression is used, and is not taken apart."""
+    """Check whether the value of an expression is used as a whole."""
     around = syntax.parents[node]
     if isinstance(around, cst.Assign):
         return all(not isinstance(target.target, cst.Tuple | cst.List) for target in around.targets)
@@ -156,7 +153,7 @@ def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
 
 
 def copied(case: Case, syntax: Syntax, node: cst.CSTNode) -> Iterator[Edit]:
-    """Give the edits that put a copy in the place of an expression."""
+    """Yield the edits that replace an expression by a copy of its value."""
     if isinstance(node, _POSTFIX):
         yield syntax.insert(syntax.end(node), _copying(case))
     else:
@@ -164,15 +161,15 @@ def copied(case: Case, syntax: Syntax, node: cst.CSTNode) -> Iterator[Edit]:
         yield syntax.insert(syntax.end(node), f"){_copying(case)}")
 
 
-# -- what a program keeps ----------------------------------------------------------------------------------------------
+# -- kept values ----------------------------------------------------------------------------------------------
 
 
-def where_kept(case: Case, event: Snapshot) -> Plan | None:
-    """Put a copy away instead of the tensor itself."""
-    if event.kept is None:
+def where_kept(case: Case) -> Plan | None:
+    """Keep a copy instead of the tensor itself."""
+    event = case.event
+    if not isinstance(event, Snapshot) or event.kept is None:
         return None
-    syntax = syntax_at(case, event.kept.slice)
-    node = syntax.node(event.kept)
+    syntax, node = node_at(case, event.kept)
     if event.how == "repeated":
         return _apart(case, syntax, node)
     if event.how == "state":
@@ -182,7 +179,7 @@ def where_kept(case: Case, event: Snapshot) -> Plan | None:
 
 
 def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpression]:
-    """Give what is put into a container by an expression: an item, or those of its items that are meant."""
+    """Return the expressions that a container keeps: the last argument, or the items of a display named `symbol`."""
     value: cst.BaseExpression | None = None
     if isinstance(node, cst.Call) and node.args:
         value = node.args[-1].value
@@ -191,15 +188,13 @@ def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpres
         value = statement.value if isinstance(statement, cst.Assign) else None
     elif isinstance(node, cst.Tuple | cst.List | cst.Dict):
         value = node
-    if isinstance(value, cst.Tuple | cst.List):
-        return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
-    if isinstance(value, cst.Dict):
+    if isinstance(value, cst.Tuple | cst.List | cst.Dict):
         return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
     return [value] if isinstance(value, _POSTFIX) else []
 
 
 def _apart(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
-    """Give each item of `[t] * n` a tensor of its own."""
+    """Rewrite `[t] * n` so that each item is a tensor of its own."""
     if not isinstance(node, cst.BinaryOperation):
         return None
     listed, times = (node.left, node.right) if isinstance(node.left, cst.List) else (node.right, node.left)

@@ -1,38 +1,44 @@
 """
-Which cure a finding gets, and whether it is safe.
+Which fix a finding gets, and whether it is safe.
 
-Of a write that backward refuses, the computation without the write comes first. Where the write is meant for others to
-see, backward gets a copy instead: then no value of the program changes. What only the program can say, such as the
-order of steps and backwards, is left to it.
+For a write that backward refuses, the computation without the write comes first. Where others must see the write,
+backward gets a copy instead: then no value of the program changes. What only the author of the program can decide, such
+as the order of steps and backwards, is described in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from inplace_lint.core.event import Clobbered, Event, Ignored, Refused, Snapshot, Stale, Untracked
+from inplace_lint.core.event import Event, Touch
 from inplace_lint.core.finding import Fix
+from inplace_lint.core.span import Span
 from inplace_lint.fix import copies, flags, modes, order, views
-from inplace_lint.fix.context import Case
+from inplace_lint.fix.context import Case, Fixes, Locate, Rerun, watched
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import exchanged, result_of, rewritten
 from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.interp.context import Context
+from inplace_lint.rules.draft import Draft, Repair
 
 
-def mend(case: Case) -> Fix | None:
-    """Give the fix of a finding; None where there is no form that is right."""
-    fixer = FIXERS.get(type(case.event))
-    return None if fixer is None else fixer(case)
+def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
+    """Return a function that makes the fix of a finding; `rerun` is to show what refers to the written tensors."""
+    holdings = watched(rerun, drafts)
+
+    def fix(event: Event, draft: Draft, saves: frozenset[Touch], span: Span) -> Fix | None:
+        if draft.repair is None:
+            return None
+        return FIXERS[draft.repair](Case(event, draft, span, saves, holdings, context, locate))
+
+    return fix
 
 
 def _of_stale(case: Case) -> Fix | None:
-    if case.draft.write.flag is not None:
-        return _of_flag(case)
-    if case.draft.write.param:
-        return _of_parameter(case)
+    """Compute without the write, or let backward keep a copy where others must see the write."""
     saved, plan = copies.at_saves(case), _open(case)
     if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
-        return fix_of(saved, safe=True)  # a copy before the statement would be kept and written by it again
+        return fix_of(saved, safe=True)  # the statement would save and then write a copy made before it, too
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
     if plan is None or is_lost(case, plan):
@@ -41,13 +47,13 @@ def _of_stale(case: Case) -> Fix | None:
 
 
 def _of_parameter(case: Case) -> Fix | None:
-    """Let backward keep a copy of what a layer writes in its forward; when to step or to clip, says the program."""
+    """Let backward keep a copy of what a layer writes in its forward; otherwise name the lines to move."""
     saved = copies.at_saves(case) if case.draft.write.module else None
     return order.proposed(case) if saved is None else fix_of(saved, safe=True)
 
 
 def _saves_itself(case: Case) -> bool:
-    """Say whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`."""
+    """Check whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`."""
     write = case.draft.write.site.place
     syntax = syntax_at(case, write.slice)
     statement = syntax.statement(syntax.node(write))
@@ -61,9 +67,9 @@ def _open(case: Case) -> Plan | None:
 
 
 def _of_leaf(case: Case) -> Fix | None:
-    """Write without a gradient, unless one is meant to flow into what is written: then only a new tensor is right."""
+    """Wrap the write in `no_grad`; if the leaf is to receive a gradient, compute a new tensor."""
     if case.draft.write.spelled == "again":
-        return None  # the item that was written before it is set says more
+        return None  # the item assignment repeats a write that has a finding of its own
     plan = result_of(case) or copies.where_returned(case)
     if plan is None:
         flows = any(holding.gradient for holding in case.met())
@@ -74,29 +80,6 @@ def _of_leaf(case: Case) -> Fix | None:
 def _of_flag(case: Case) -> Fix | None:
     plan = flags.cleared(case)
     return None if plan is None else fix_of(plan, safe=is_safe(case, plan))
-
-
-def _of_untracked(case: Case) -> Fix | None:
-    if case.draft.write.flag is not None:
-        return _unsafe(flags.cleared)(case)
-    if case.draft.write.param:
-        return order.proposed(case)
-    plan = copies.at_saves(case)
-    return None if plan is None else fix_of(plan, safe=False)
-
-
-def _of_snapshot(case: Case) -> Fix | None:
-    event = case.event
-    if case.draft.write.flag is not None:
-        return _unsafe(flags.cleared)(case)
-    plan = copies.where_kept(case, event) if isinstance(event, Snapshot) else None
-    return None if plan is None else fix_of(plan, safe=False)
-
-
-def _of_refused(case: Case) -> Fix | None:
-    event = case.event
-    fixer = CHECKS.get(event.check) if isinstance(event, Refused) else None
-    return None if fixer is None else fixer(case)
 
 
 def _of_views(case: Case) -> Fix | None:
@@ -110,13 +93,13 @@ def _of_views(case: Case) -> Fix | None:
 
 
 def _without_overlap(case: Case) -> Plan | None:
-    """Compute what is used of a call without its write, or else let the write read a copy."""
+    """Replace a call whose result is used by one that does not write; otherwise write from a copy of the operand."""
     plan = result_of(case)
     return copies.of_operand(case) if plan is None or is_lost(case, plan) else plan
 
 
 def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]:
-    """Give a fixer whose fixes change what the program computes, or may do so."""
+    """Return a fixer whose fixes may change what the program computes."""
 
     def fixer(case: Case) -> Fix | None:
         plan = flags.cleared(case) if case.draft.write.flag is not None else form(case)
@@ -125,28 +108,17 @@ def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]
     return fixer
 
 
-CHECKS: Mapping[str, Callable[[Case], Fix | None]] = {
-    "leaf": _of_leaf,
-    "leaf_view": _of_leaf,
-    "multi_view": _of_views,
-    "multi_view_base": _unsafe(_open),
-    "hooked_view": _of_views,
-    "overlap": _unsafe(_open),
-    "expanded": _unsafe(_open),
-    "operands_overlap": _unsafe(_without_overlap),
-    "cast": _unsafe(_open),
-    "shape": _unsafe(_open),
-    "detach_view": _unsafe(_open),
-    "no_derivative": _unsafe(exchanged),
-    "flag": _unsafe(exchanged),
-    "out_grad": _unsafe(_open),
-    "parameter": _unsafe(modes.assigned),
-}
-FIXERS: Mapping[type[Event], Callable[[Case], Fix | None]] = {
-    Stale: _of_stale,
-    Refused: _of_refused,
-    Untracked: _of_untracked,
-    Clobbered: _unsafe(_open),
-    Snapshot: _of_snapshot,
-    Ignored: _unsafe(_open),
+FIXERS: Mapping[Repair, Callable[[Case], Fix | None]] = {
+    Repair.NEW_TENSOR: _unsafe(_open),
+    Repair.NEW_TENSOR_OR_COPY: _of_stale,
+    Repair.FLAG: _of_flag,
+    Repair.PARAMETER: _of_parameter,
+    Repair.ORDER: order.proposed,
+    Repair.COPY_AT_SAVE: _unsafe(copies.at_saves),
+    Repair.COPY_WHERE_KEPT: _unsafe(copies.where_kept),
+    Repair.WITHOUT_GRAD: _of_leaf,
+    Repair.VIEW_ALONE: _of_views,
+    Repair.COPY_OPERAND: _unsafe(_without_overlap),
+    Repair.REBIND: _unsafe(exchanged),
+    Repair.ASSIGN: _unsafe(modes.assigned),
 }

@@ -1,9 +1,9 @@
 """
-`inplace=False` at the place that decides it.
+Fixes that set `inplace=False` where the flag is spelled.
 
     nn.ReLU(inplace=True)     a keyword
     nn.ReLU(True)             a position
-    def __init__(self, inplace=True)    a default: others may build on it, so that is never safe
+    def __init__(self, inplace=True)    a default: other callers may rely on it, so the fix is never safe
     F.relu(x, inplace=True)   as a statement, its result becomes x
 """
 
@@ -14,12 +14,12 @@ import libcst as cst
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
-from inplace_lint.fix.syntax import Syntax, dotted, syntax_at
-from inplace_lint.interp.holders import Holding
+from inplace_lint.fix.syntax import Syntax, dotted, node_at, syntax_at
+from inplace_lint.interp.checkers.alias_query import Holding
 
 
 def cleared(case: Case) -> Plan | None:
-    """Turn the flag off; where the result of a call was dropped, bind it to what was written."""
+    """Turn the flag off; where the result of a call is dropped, bind it to the variable that was written."""
     flag = case.draft.write.flag
     met = case.met()
     if flag is None or not met:
@@ -44,7 +44,7 @@ def cleared(case: Case) -> Plan | None:
 
 
 def _off(syntax: Syntax, node: cst.CSTNode) -> tuple[Edit, bool] | None:
-    """Give the edit that turns a flag off, and whether it is plainly `True` in a call."""
+    """Return the edit that turns a flag off, and whether the flag is the literal `True` in a call."""
     match node:
         case cst.Arg():
             return syntax.replace(node.value, "False"), _is_true(node.value)
@@ -69,9 +69,8 @@ def _is_true(node: cst.CSTNode) -> bool:
 
 
 def _bind(case: Case, holding: Holding) -> tuple[tuple[Edit, ...], frozenset[str]] | None:
-    """Give what the result of a call is bound to, with the edit that binds it where nothing does."""
-    syntax = syntax_at(case, holding.call.slice)
-    node = syntax.node(holding.call)
+    """Return the names that the result of a call is bound to, with the edit that binds it where it is dropped."""
+    syntax, node = node_at(case, holding.call)
     statement = syntax.statement(node)
     if isinstance(statement, cst.Assign):
         return (), frozenset(dotted(target.target) for target in statement.targets) - {""}

@@ -1,4 +1,4 @@
-"""Writes that are meant to go past autograd: under `no_grad`, or by the method that assigns a parameter."""
+"""Fixes of writes that autograd is not to record: `no_grad`, or the method that assigns a parameter."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import libcst as cst
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.rewrites import apart
-from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.fix.syntax import node_at, syntax_at
 from inplace_lint.ir.nodes import ImportFrom
 
 
 def without_grad(case: Case) -> Plan | None:
-    """Put the statement that writes into a block that records nothing."""
+    """Wrap the statement that writes in a `with` block under which nothing is recorded."""
     place = case.draft.place
     syntax = syntax_at(case, place.slice)
     statement = syntax.statement(syntax.node(place))
@@ -38,9 +38,8 @@ def _in_scope(case: Case, expression: str) -> str:
 
 
 def assigned(case: Case) -> Plan | None:
-    """Give a parameter new values by the method that does so, instead of binding its name to a new tensor."""
-    syntax = syntax_at(case, case.draft.place.slice)
-    node = syntax.node(case.draft.place)
+    """Assign a parameter by the method of the framework, instead of binding its name to a new tensor."""
+    syntax, node = node_at(case, case.draft.place)
     word = case.facts.framework.words.get("assign", "")
     found = apart(syntax, node) if isinstance(node, cst.AugAssign) else None
     if found is None or not word or not isinstance(node, cst.AugAssign):

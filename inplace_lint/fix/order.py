@@ -1,10 +1,10 @@
 """
-Which lines to move where a parameter changes before the backward that needs it.
+Advice on which lines to move where a parameter changes before the backward that needs it.
 
     first.step()                     # line 11: move line 11 below line 12
     value_loss.backward()            # line 12
 
-It is said and not done: whether another order means the same is for the program to say.
+It is text and no edit: only the author can decide whether another order means the same.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from inplace_lint.core.event import Site, Stale, Untracked
 from inplace_lint.core.finding import Applicability, Fix
 from inplace_lint.core.span import Span
 from inplace_lint.fix.context import Case
-from inplace_lint.fix.syntax import syntax_at
+from inplace_lint.fix.syntax import node_at, syntax_at
 from inplace_lint.workspace.notebook import SUFFIX
 
-_LONGEST = 4  # lines: what is longer than an update holds more than the update
+_LONGEST = 4  # lines: a longer statement does more than update parameters
 
 
 def proposed(case: Case) -> Fix | None:
-    """Name the lines in help text; None where backward is not called after the write in the text of one file."""
+    """Return a fix without edits that names the lines; None where write and backward are not in one file."""
     event = case.event
     if not isinstance(event, Stale | Untracked) or event.backward is None or case.span.path.endswith(SUFFIX):
         return None
@@ -33,7 +33,7 @@ def proposed(case: Case) -> Fix | None:
         return None
     both = _side_by_side(case, write, backward)
     if both is not None and both[0].end_line >= both[1].line:
-        return None  # a turn of a loop runs the backward of what the turn before it kept
+        return None  # an iteration runs the backward of what the iteration before it saved
     update, run = both if both is not None else (_span(case, write), _span(case, backward))
     if both is None or update.end_line - update.line >= _LONGEST:
         message = f"run the backward in line {run.line} before line {_span(case, write).line}"
@@ -46,7 +46,7 @@ def proposed(case: Case) -> Fix | None:
 
 
 def _side_by_side(case: Case, write: Site, backward: Site) -> tuple[Span, Span] | None:
-    """Give the statements around a write and a backward, or a call that leads to that, in the block that has both."""
+    """Return the statements of one block that contain the write and the backward, or a call that leads to it."""
     mine = _ways(case, write)
     for site in _callers(backward):
         ways = dict(_ways(case, site))
@@ -57,9 +57,8 @@ def _side_by_side(case: Case, write: Site, backward: Site) -> tuple[Span, Span] 
 
 
 def _ways(case: Case, site: Site) -> list[tuple[cst.CSTNode | str, Span]]:
-    """Give each block around a place, up to its function, with the statement of it that the place is part of."""
-    syntax = syntax_at(case, site.place.slice)
-    node = syntax.node(site.place)
+    """Return each block around a place, up to its function, with the statement of the block that contains the place."""
+    syntax, node = node_at(case, site.place)
     found: list[tuple[cst.CSTNode | str, Span]] = []
     inner = node
     for around in syntax.above(node):

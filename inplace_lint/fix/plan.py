@@ -1,4 +1,4 @@
-"""A way to write it instead, before anybody has asked whether it is safe."""
+"""A plan: the edits of a possible fix, and the checks whether it is possible, safe and keeps what is meant."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import libcst as cst
 
 from inplace_lint.core.finding import Applicability, Edit, Fix
 from inplace_lint.fix.context import Case
-from inplace_lint.fix.syntax import syntax_at
-from inplace_lint.interp.holders import Holding
+from inplace_lint.fix.syntax import node_at
+from inplace_lint.interp.checkers.alias_query import Holding
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """
-    Edits and the sentence about them.
+    Edits, the sentence about them, and what is known of them.
 
-    `binds` are the variables and attributes that stand for the new tensor afterwards. `exact`: the new tensor has the
-    type that the old one had, whatever is computed with it. `certain`: the edits stand where nothing else reads them.
-    `owns`: what is bound was bound by the program anyway, or is an item of a container.
+    `binds` are the variables and attributes that refer to the new tensor afterwards. `exact`: the new tensor has the
+    dtype of the old one, whatever is computed. `certain`: the edits affect no other code. `owns`: the program binds the
+    same names anyway, or they are items of a container.
     """
 
     edits: tuple[Edit, ...]
@@ -32,7 +32,7 @@ class Plan:
 
 
 def fix_of(plan: Plan, *, safe: bool) -> Fix:
-    """Give the fix of a plan; what stands in more than one file is never safe."""
+    """Return the fix of a plan; it is safe only if the plan is certain."""
     safe = safe and plan.certain
     return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, plan.message, _sorted(plan.edits))
 
@@ -43,9 +43,9 @@ def _sorted(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 def is_safe(case: Case, plan: Plan) -> bool:
     """
-    Say whether the tape shows that nobody sees that another tensor is written, and that its value stays the same.
+    Check that nothing else refers to the tensor that is no longer written, and that its value stays the same.
 
-    Nobody: no other variable that is read later, no attribute, container or caller, no larger tensor.
+    Nothing: no other variable that is read later, no attribute, container or caller, no larger tensor.
     """
     met = case.met()
     return bool(met) and all(_is_alone(case, plan, holding) for holding in met)
@@ -64,7 +64,7 @@ def _is_alone(case: Case, plan: Plan, holding: Holding) -> bool:
         return False
     if not plan.exact and (holding.cast or not holding.floating):
         return False
-    return not (_held(holding) - plan.binds) or not _live(case, holding, _held(holding) - plan.binds)
+    return not _live(case, holding, _held(holding) - plan.binds)
 
 
 def _held(holding: Holding) -> frozenset[str]:
@@ -72,19 +72,18 @@ def _held(holding: Holding) -> frozenset[str]:
 
 
 def _live(case: Case, holding: Holding, names: Iterable[str]) -> bool:
-    """Say whether any of these is read after the call; an attribute always is."""
-    syntax = syntax_at(case, holding.call.slice)
-    node = syntax.node(holding.call)
+    """Check whether any of these names is read after the call; an attribute counts as read."""
+    syntax, node = node_at(case, holding.call)
     statement = syntax.statement(node) or node
     return any("." in name or syntax.is_live(name, statement) for name in names)
 
 
 def is_open(case: Case, plan: Plan) -> bool:
     """
-    Say whether what is written can be another tensor at all.
+    Check whether the written name can be bound to another tensor at all.
 
-    A parameter cannot be set to one, nor can what a library needs; nor a variable that is another function's. With
-    gradients off, a new tensor would have no history.
+    A parameter cannot, nor what a library needs, nor a variable of another function. With gradients off, a new tensor
+    would have no history.
     """
     met = case.met()
     attributes = [holding for holding in met if (holding.bound or holding.param) and "." in holding.owner]
@@ -95,10 +94,10 @@ def is_open(case: Case, plan: Plan) -> bool:
 
 def is_lost(case: Case, plan: Plan) -> bool:
     """
-    Say whether what the program means by the write would get lost.
+    Check whether the effect that the program wants of the write would be lost.
 
-    That is so where this function takes a part of a larger tensor, which is what is meant to change, or where it never
-    looks at the tensor again: then it is written for somebody else.
+    It is where this function writes a part of a larger tensor, which is meant to change, or where it never reads the
+    tensor again: then it is written for other code.
     """
     met = case.met()
     if any((one.base and one.taken) or _live(case, one, one.bases - plan.binds) for one in met):
@@ -110,8 +109,7 @@ def is_lost(case: Case, plan: Plan) -> bool:
 
 
 def _looked_at(case: Case, holding: Holding, names: Iterable[str]) -> bool:
-    syntax = syntax_at(case, holding.call.slice)
-    node = syntax.node(holding.call)
+    syntax, node = node_at(case, holding.call)
     statement = syntax.statement(node) or node
     used = not isinstance(statement, cst.Expr | cst.AugAssign) and not isinstance(node, cst.Subscript)
     return used or any("." in name or syntax.is_looked_at(name, statement) for name in names)

@@ -1,5 +1,5 @@
 """
-The same computation without the write.
+Fixes that compute the same without the write.
 
     x += y            x = x + y
     x.op_(a)          x = x.op(a)
@@ -8,7 +8,7 @@ The same computation without the write.
     op(a, out=x)      x = op(a)
     x[i] = v          x = x.copy() before it
 
-Whether there is an op without the underscore is asked of the facts.
+The facts say whether there is an op without the underscore.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from inplace_lint.core.finding import Edit
 from inplace_lint.fix import copies
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
-from inplace_lint.fix.syntax import Syntax, dotted, is_plain, syntax_at
-from inplace_lint.frontend.from_ast.expressions import OPERATORS
+from inplace_lint.fix.syntax import Syntax, dotted, is_plain, node_at
+from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.frontend.from_cst.expressions import BINARY
 
 _STRENGTH: tuple[tuple[str, ...], ...] = (("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%", "@"))
@@ -33,10 +33,9 @@ _LONGEST = 60
 
 
 def rewritten(case: Case) -> Plan | None:
-    """Give the computation of a write without it; None where there is no such form."""
+    """Return a plan for the same computation without the write; None where there is no such form."""
     write = case.draft.write
-    syntax = syntax_at(case, write.site.place.slice)
-    node = syntax.node(write.site.place)
+    syntax, node = node_at(case, write.site.place)
     match node:
         case cst.AugAssign():
             return _of_augmented(case, syntax, node)
@@ -49,10 +48,9 @@ def rewritten(case: Case) -> Plan | None:
 
 
 def result_of(case: Case) -> Plan | None:
-    """Give a call whose result is used without its write; what it wrote keeps its old value."""
+    """Return a plan for a call whose result is used, without its write: what it wrote keeps its old value."""
     write = case.draft.write
-    syntax = syntax_at(case, write.site.place.slice)
-    node = syntax.node(write.site.place)
+    syntax, node = node_at(case, write.site.place)
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not case.partner(write.op):
         return None
     if isinstance(syntax.parents[node], cst.Expr) or not node.func.attr.value.endswith("_"):
@@ -64,9 +62,8 @@ def result_of(case: Case) -> Plan | None:
 
 
 def exchanged(case: Case) -> Plan | None:
-    """Bind a variable to what a statement makes of its tensor: the one that is passed, or one without history."""
-    syntax = syntax_at(case, case.draft.place.slice)
-    node = syntax.node(case.draft.place)
+    """Bind a variable to the tensor that the call would turn its tensor into: the argument, or one without history."""
+    syntax, node = node_at(case, case.draft.place)
     word = case.facts.framework.words.get("cut", "")
     if not isinstance(node, cst.Call) or not isinstance(syntax.parents[node], cst.Expr) or not word:
         return None
@@ -95,7 +92,7 @@ def _of_augmented(case: Case, syntax: Syntax, node: cst.AugAssign) -> Plan | Non
 
 
 def apart(syntax: Syntax, node: cst.AugAssign) -> tuple[str, tuple[Edit, ...], str] | None:
-    """Give the target of `target op= value`, edits to `target = target op value`, and the right side of that."""
+    """Return the target of `target op= value`, edits to `target = target op value`, and the right side of that."""
     target, end = syntax.text(node.target), syntax.end(node.target)
     gap = syntax.between(end, syntax.start(node.value))
     token = gap.partition("=")[0].strip().strip("\\").strip()
@@ -114,7 +111,7 @@ def apart(syntax: Syntax, node: cst.AugAssign) -> tuple[str, tuple[Edit, ...], s
 
 
 def _needs_parentheses(value: cst.BaseExpression, token: str) -> bool:
-    """Say whether a value would be taken apart when it stands on the right of an operator."""
+    """Check whether a value needs parentheses on the right of an operator."""
     if getattr(value, "lpar", ()) or isinstance(value, (*_ATOMS, *_DISPLAYS)):
         return False
     mine = _POWER if token == "**" else next(at for at, tokens in enumerate(_STRENGTH) if token in tokens)  # noqa: S105
@@ -155,13 +152,13 @@ def _of_call(case: Case, syntax: Syntax, node: cst.Call) -> Plan | None:
 
 
 def _is_method(case: Case, func: cst.Attribute) -> bool:
-    """Say whether what is written stands before the dot, and is not an argument of a function in a module."""
+    """Check whether the written tensor is the receiver, and not an argument of a function in a module."""
     receiver = dotted(func.value)
     return not receiver or receiver == case.draft.write.symbol
 
 
 def _without(syntax: Syntax, node: cst.Call, out: cst.Arg) -> Edit:
-    """Take an argument away, with the comma before it, or after it if it is the first."""
+    """Remove an argument with the comma before it, or after it if it is the first."""
     at = next(position for position, arg in enumerate(node.args) if arg is out)
     if at > 0:
         return syntax.erase(syntax.end(node.args[at - 1].value), _end_of(syntax, out))
@@ -175,7 +172,7 @@ def _end_of(syntax: Syntax, argument: cst.Arg) -> tuple[int, int]:
 
 
 def _of_chain(case: Case, syntax: Syntax, node: cst.Call) -> Plan | None:
-    """Rewrite `x.a_(…).b_(…)` as a whole, wherever in it the finding stands."""
+    """Rewrite `x.a_(…).b_(…)` as a whole, whichever of its calls the finding is at."""
     links = list(_chain(case, syntax, node))
     tensor = case.facts.framework.tensor
     if any(not case.partner(f"{tensor}.{_method(link)}") for link in links):
@@ -187,7 +184,7 @@ def _of_chain(case: Case, syntax: Syntax, node: cst.Call) -> Plan | None:
 
 
 def _chain(case: Case, syntax: Syntax, node: cst.Call) -> Iterator[cst.Call]:
-    """Give the calls of a chain that write the same tensor, the innermost first."""
+    """Yield the calls of a chain that write the same tensor, the innermost first."""
     inner = node
     while (below := _receiver(inner)) is not None and _method(below).endswith("_"):
         inner = below
@@ -216,7 +213,7 @@ def _method(node: cst.Call) -> str:
 def _bound(
     case: Case, syntax: Syntax, node: cst.Call, written: cst.BaseExpression, edits: Sequence[Edit]
 ) -> Plan | None:
-    """Give the edits of a call and, where what was written is read later, the assignment of its result to that."""
+    """Return the plan of a call and, where the written variable is read later, the assignment of the result to it."""
     around = syntax.parents[node]
     symbol = dotted(written) or (syntax.text(written) if _is_item(case, written) else "")
     is_statement = isinstance(around, cst.Expr)
@@ -242,7 +239,7 @@ def _bound(
 
 
 def _is_item(case: Case, written: cst.BaseExpression) -> bool:
-    """Say whether an item of a list or dict is written, that can be set as it stands."""
+    """Check whether the written tensor is an item of a list or dict that an assignment can set."""
     met = case.met()
     return isinstance(written, cst.Subscript) and is_plain(written) and bool(met) and all(one.item for one in met)
 
@@ -262,7 +259,7 @@ def _any_live(syntax: Syntax, node: cst.CSTNode, names: set[str]) -> bool:
 
 
 def _edited(syntax: Syntax, node: cst.CSTNode, shown: str, edit: Edit) -> str:
-    """Show a call of one line as it will be; several edits of a line move each other, so the last name counts."""
+    """Return the text of a call on one line after an edit; edits before it have moved it by the change in length."""
     old = syntax.span(node)
     if shown == "..." or edit.span.line != old.line or edit.span.end_line != old.line:
         return shown

@@ -1,7 +1,7 @@
 """
 The syntax around a place: parents, statements, names that are read later, and edits in the original text.
 
-Edits replace as little as they can. What they do not touch keeps its bytes: a fix never prints a tree.
+Edits replace as little text as possible, and all other bytes stay: a fix never prints a tree.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ class Syntax:
                 waiting.append(child)
 
     def node(self, place: Place) -> cst.CSTNode:
-        """Give the node that a place of this slice names."""
+        """Return the node that a place of this slice names."""
         node: cst.CSTNode = self.located.origins[place.at]
         return node
 
     def text(self, node: cst.CSTNode) -> str:
-        """Give the source of a node, without parentheses around it."""
+        """Return the source of a node, without parentheses around it."""
         return self.between(*self._ends(node))
 
     def between(self, start: Where, end: Where) -> str:
-        """Give the source between two places of the slice."""
+        """Return the source between two places of the slice."""
         span = self.located.stretch(start, end)
         return "".join(span.cut(self.located.lines))
 
     def end_of_line(self, node: cst.CSTNode) -> str:
-        """Give how the line ends on which a node starts; the first line of the file says it for the last one."""
+        """Return the end of the line on which a node starts; for a last line without one, that of the first line."""
         lines = self.located.lines
         line = lines[self.located.span_of(node).line - 1]
         for text in (line, lines[0]):
@@ -61,16 +61,16 @@ class Syntax:
         return "\n"
 
     def indent_of(self, node: cst.CSTNode) -> str:
-        """Give the white space before the first thing on the line on which a node starts."""
+        """Return the white space before the first thing on the line on which a node starts."""
         line = self.located.lines[self.located.span_of(node).line - 1]
         return line[: len(line) - len(line.lstrip())]
 
     def start(self, node: cst.CSTNode) -> Where:
-        """Give the place where a node starts."""
+        """Return the place where a node starts."""
         return self._ends(node)[0]
 
     def end(self, node: cst.CSTNode) -> Where:
-        """Give the place where a node ends."""
+        """Return the place where a node ends."""
         return self._ends(node)[1]
 
     def _ends(self, node: cst.CSTNode) -> tuple[Where, Where]:
@@ -78,39 +78,39 @@ class Syntax:
         return (found.start.line, found.start.column), (found.end.line, found.end.column)
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Give the span of a node."""
+        """Return the span of a node."""
         return self.located.span_of(node)
 
     # -- edits -------------------------------------------------------------------------------------------------------
 
     def replace(self, node: cst.CSTNode, content: str) -> Edit:
-        """Put a text in the place of a node."""
+        """Return the edit that replaces a node by a text."""
         return Edit(self.span(node), content)
 
     def erase(self, start: Where, end: Where) -> Edit:
-        """Take the text between two places away."""
+        """Return the edit that deletes the text between two places."""
         return Edit(self.located.stretch(start, end), "")
 
     def insert(self, where: Where, content: str) -> Edit:
-        """Put a text in at a place."""
+        """Return the edit that inserts a text at a place."""
         return Edit(self.located.stretch(where, where), content)
 
     def after(self, where: Where, text: str) -> Where:
-        """Give the place at the end of a text that starts at a place."""
+        """Return the place at the end of a text that starts at a place."""
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         return (where[0] + len(lines) - 1, len(lines[-1]) + (where[1] if len(lines) == 1 else 0))
 
     # -- what is around ----------------------------------------------------------------------------------------------
 
     def above(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """Give the nodes around a node, from the inside out, itself first."""
+        """Yield the nodes around a node, from the inside out, itself first."""
         found: cst.CSTNode | None = node
         while found is not None:
             yield found
             found = self.parents.get(found)
 
     def statement(self, node: cst.CSTNode) -> cst.BaseSmallStatement | None:
-        """Give the simple statement that a node stands in; None inside a header, a lambda or a comprehension."""
+        """Return the simple statement around a node; None inside a header, a lambda or a comprehension."""
         for around in self.above(node):
             if isinstance(around, cst.BaseSmallStatement):
                 return around
@@ -119,26 +119,26 @@ class Syntax:
         return None
 
     def scope(self, node: cst.CSTNode) -> cst.CSTNode:
-        """Give the function, class or module whose code a node is."""
+        """Return the function, class or module around a node."""
         return next(
             (around for around in self.above(node) if isinstance(around, _SCOPES) and around is not node),
             self.located.module,
         )
 
     def is_alone(self, statement: cst.BaseSmallStatement) -> bool:
-        """Say whether a simple statement is all that stands on its lines."""
+        """Check whether a simple statement is the only one on its lines."""
         line = self.parents.get(statement)
         return isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
 
     def in_loop(self, node: cst.CSTNode) -> bool:
-        """Say whether code of a function may run again within one call of it."""
+        """Check whether code of a function may run again within one call of it."""
         scope = self.scope(node)
         return any(
             isinstance(around, _LOOPS) for around in itertools.takewhile(lambda one: one is not scope, self.above(node))
         )
 
     def within(self, scope: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """Give a node and all below it."""
+        """Yield a node and all below it."""
         waiting = [scope]
         while waiting:
             node = waiting.pop()
@@ -146,13 +146,13 @@ class Syntax:
             waiting.extend(node.children)
 
     def is_used(self, scope: cst.CSTNode, name: str) -> bool:
-        """Say whether code in a function spells a variable of this name."""
+        """Check whether code in a function spells a variable of this name."""
         return any(
             isinstance(node, cst.Name) and node.value == name and not self._is_part(node) for node in self.within(scope)
         )
 
     def _is_part(self, node: cst.Name) -> bool:
-        """Say whether a name is that of an attribute or of a keyword, and of no variable."""
+        """Check whether a name is that of an attribute or of a keyword, and of no variable."""
         parent = self.parents[node]
         if isinstance(parent, cst.Attribute):
             return parent.attr is node
@@ -160,19 +160,19 @@ class Syntax:
 
     def is_live(self, name: str, statement: cst.CSTNode) -> bool:
         """
-        Say whether a local variable may be read after a statement.
+        Check whether a local variable may be read after a statement.
 
-        In a loop all of the loop comes after; what a nested function reads is read at any time; a variable of a module
+        In a loop the whole loop may run after; what a nested function reads is read at any time; a variable of a module
         or class may be read from anywhere.
         """
         scope = self.scope(statement)
         if not isinstance(scope, cst.FunctionDef):
             return True
         since = min(self.end(statement), self._turn(name, statement, scope))
-        return any(self._is_nested(found, scope) or self.start(found) >= since for found in self._reads(scope, name))
+        return any(self.scope(found) is not scope or self.start(found) >= since for found in self._reads(scope, name))
 
     def is_looked_at(self, name: str, statement: cst.CSTNode) -> bool:
-        """Say whether another statement reads a local variable later: one that does not, has it written for others."""
+        """Check whether another statement of the function may read a local variable after this one."""
         scope = self.scope(statement)
         start, end = self.start(statement), self.end(statement)
         since = min(end, self._turn(name, statement, scope))
@@ -180,7 +180,7 @@ class Syntax:
         return any(self.start(found) >= since for found in reads)
 
     def _turn(self, name: str, statement: cst.CSTNode, scope: cst.CSTNode) -> Where:
-        """Give where the code starts that another turn of a loop runs again; a loop over the variable binds it anew."""
+        """Return where the code starts that may run again in a loop; a loop over the variable itself rebinds it."""
         since = self.end(statement)
         for around in self.above(statement):
             if around is scope or (isinstance(around, cst.For) and name in self._bound_by(around)):
@@ -201,12 +201,9 @@ class Syntax:
         return found
 
     def _reads(self, scope: cst.CSTNode, name: str) -> Iterator[cst.Name]:
-        waiting: list[cst.CSTNode] = [scope]
-        while waiting:
-            node = waiting.pop()
+        for node in self.within(scope):
             if isinstance(node, cst.Name) and node.value == name and self._is_read(node):
                 yield node
-            waiting.extend(node.children)
 
     def _is_read(self, node: cst.Name) -> bool:
         parent = self.parents[node]
@@ -216,9 +213,6 @@ class Syntax:
             return parent.value is node
         return not isinstance(parent, cst.AssignTarget | cst.Param | cst.Nonlocal | cst.Global)
 
-    def _is_nested(self, node: cst.CSTNode, scope: cst.CSTNode) -> bool:
-        return self.scope(node) is not scope
-
 
 @lru_cache(maxsize=8)
 def _syntax_of(located: Located) -> Syntax:
@@ -226,8 +220,14 @@ def _syntax_of(located: Located) -> Syntax:
 
 
 def syntax_at(case: Case, slice_: Slice) -> Syntax:
-    """Give the syntax of a slice."""
+    """Return the syntax of a slice."""
     return _syntax_of(case.locate(slice_))
+
+
+def node_at(case: Case, place: Place) -> tuple[Syntax, cst.CSTNode]:
+    """Return the syntax around a place, and the node there."""
+    syntax = syntax_at(case, place.slice)
+    return syntax, syntax.node(place)
 
 
 def dotted(node: cst.CSTNode) -> str:
@@ -258,7 +258,7 @@ def spelled(node: cst.CSTNode) -> str:
 
 
 def is_plain(node: cst.CSTNode) -> bool:
-    """Say whether an expression can be written twice: it calls nothing and binds nothing."""
+    """Check whether an expression can be written twice: it calls nothing and binds nothing."""
     match node:
         case cst.Name() | cst.Integer() | cst.Float() | cst.SimpleString() | cst.Ellipsis():
             return True

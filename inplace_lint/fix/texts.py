@@ -1,4 +1,4 @@
-"""Edits in a text: put in, and places of the new text told in those of the old one."""
+"""Applies edits to a text, and maps places of the new text to places of the old one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Where = tuple[int, int]
 
 
 def applied(source: str, edits: Sequence[Edit]) -> str:
-    """Give a text with edits that do not overlap put in; of those at one place the first comes first."""
+    """Return a text after edits that do not overlap; edits at the same place apply in order."""
     starts = [0, *accumulate(len(line) for line in split_lines(source))]
     text: list[str] = []
     last = 0
@@ -31,13 +31,13 @@ def _in_order(edits: Sequence[Edit]) -> list[Edit]:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where edits moved things: `old` and `new` are the start and end of each edit, in order."""
+    """How edits move places: `old` and `new` are the start and end of each edit, in order."""
 
     old: tuple[tuple[Where, Where], ...]
     new: tuple[tuple[Where, Where], ...]
 
     def origin(self, place: Where) -> Where | int:
-        """Give the old place of what stands at a new one, or the number of the edit that put it there."""
+        """Return the old place of a new one, or the number of the edit that inserted the text there."""
         at = bisect_right([start for start, _ in self.new], place) - 1
         if at < 0:
             return place
@@ -47,13 +47,13 @@ class Moved:
         return _shifted(place, end, old_end)
 
     def covers(self, number: int, place: Where) -> bool:
-        """Say whether an old place lies within what an edit replaced."""
+        """Check whether an old place lies within what an edit replaced."""
         start, end = self.old[number]
         return start <= place <= end
 
 
 def moved(edits: Sequence[Edit]) -> Moved:
-    """Give how places move when edits of one text are put in."""
+    """Return how places move when edits of one text are applied."""
     old: list[tuple[Where, Where]] = []
     new: list[tuple[Where, Where]] = []
     for edit in _in_order(edits):
@@ -68,7 +68,7 @@ def moved(edits: Sequence[Edit]) -> Moved:
 
 
 def _shifted(place: Where, since: Where, to: Where) -> Where:
-    """Give where a place at or after `since` is when that has moved to another one."""
+    """Return the new position of a place at or after `since`, when `since` has moved to `to`."""
     if place[0] == since[0]:
         return to[0], to[1] + place[1] - since[1]
     return place[0] + to[0] - since[0], place[1]

@@ -1,10 +1,10 @@
 """
-Writes that are meant for a larger tensor, made through views that autograd lets write it.
+Fixes of writes through one of several views that a function returned: each view is taken by a call of its own.
 
     for row in rows:              for row in [rows[i] for i in range(len(rows))]:
     x, y = boxes.unbind(-1)       x, y = [boxes[..., i] for i in range(boxes.shape[-1])]
 
-What a function returns as several views at once may not be written; each of them taken alone may. No value changes.
+Autograd refuses writes to views that were returned together, and allows writes to a view taken alone. No value changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COUNTERS = ("i", "j", "k", "n")
 
 
 def one_by_one(case: Case) -> Plan | None:
-    """Take each of several views alone; None where they were not made by running through an axis of a plain tensor."""
+    """Take each of several views alone; None where they do not come from iterating over an axis of a plain tensor."""
     event = case.event
     if not isinstance(event, Refused) or event.origin is None:
         return None
@@ -30,7 +30,7 @@ def one_by_one(case: Case) -> Plan | None:
     node = _made(syntax, syntax.node(event.origin.place), iterated=iterated)
     found = None if node is None else _run_through(case, syntax, node)
     if node is None or found is None or isinstance(syntax.scope(node), cst.ClassDef):
-        return None  # what stands in a comprehension of a class body does not see the names of the class
+        return None  # a comprehension in a class body does not see the names of the class
     whole, axis = found
     counter = next((name for name in _COUNTERS if name not in _names(whole)), None)
     if counter is None or not isinstance(whole, cst.Name | cst.Attribute | cst.Subscript) or not is_plain(whole):
@@ -45,7 +45,7 @@ def one_by_one(case: Case) -> Plan | None:
 
 
 def _made(syntax: Syntax, node: cst.CSTNode, *, iterated: bool) -> cst.BaseExpression | None:
-    """Give the expression that gives the views: what a loop runs through, what is unpacked, or a call."""
+    """Return the expression that makes the views: the iterable of a loop, what is unpacked, or a call."""
     match node:
         case cst.For():
             return node.iter
@@ -61,7 +61,7 @@ def _made(syntax: Syntax, node: cst.CSTNode, *, iterated: bool) -> cst.BaseExpre
 
 
 def _run_through(case: Case, syntax: Syntax, node: cst.BaseExpression) -> tuple[cst.BaseExpression, int] | None:
-    """Give the tensor whose items the views are, and along which axis."""
+    """Return the tensor whose items the views are, and along which axis."""
     owner, _, name = case.draft.write.producer.rpartition(".")
     if name == _ITERATION:
         return node, 0
@@ -84,7 +84,7 @@ def _whole_number(text: str) -> int | None:
 
 
 def _is_used_up(syntax: Syntax, node: cst.CSTNode) -> bool:
-    """Say whether the views are run through or unpacked at once, so that nobody sees what holds them."""
+    """Check whether the views are iterated over or unpacked at once, so that nothing else refers to their container."""
     around = syntax.parents[node]
     if isinstance(around, cst.For):
         return around.iter is node

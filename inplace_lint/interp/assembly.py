@@ -1,8 +1,11 @@
-"""Puts the parts of the interpreter together behind the seam."""
+"""Assembles the parts of the interpreter into one object, which they call each other through."""
 
 from __future__ import annotations
 
+from inplace_lint.interp.announcements import Listeners, to_all
 from inplace_lint.interp.call import calls, instances
+from inplace_lint.interp.checkers import clobbered, escaped, kept_states, kept_values, lost_update
+from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, statements
 from inplace_lint.interp.expr import assignment, attributes, expressions, subscripts
@@ -11,13 +14,18 @@ from inplace_lint.interp.transfer import apply
 
 
 class TapeInterpreter:
-    """The one `Interpreter`: each method is a function of the part that it stands for, with no call in between."""
+    """
+    The implementation of `Interpreter`: each method is a function of one of the parts, with no call in between.
 
-    __slots__ = ("context", "fuel")
+    With `opinions`, writes that are no fault are reported as well. `query` listens to all writes.
+    """
 
-    def __init__(self, context: Context) -> None:
+    __slots__ = ("context", "fuel", "listeners")
+
+    def __init__(self, context: Context, *, opinions: bool = False, query: AliasQuery | None = None) -> None:
         self.context = context
         self.fuel: Fuel = context.fuel
+        self.listeners = subscribe(query, opinions=opinions)
 
     evaluate = expressions.evaluate
     evaluate_all = expressions.evaluate_all
@@ -25,7 +33,7 @@ class TapeInterpreter:
     run_in_place = statements.run_in_place
     call = calls.call
     construct = instances.construct
-    settle = instances.settle
+    construct_pending = instances.construct_pending
     apply_op = apply.call_op
     get_attribute = attributes.get
     set_attribute = attributes.set_
@@ -38,3 +46,25 @@ class TapeInterpreter:
     make_function = statements.make_function
     make_class = statements.make_class
     class_body = statements.class_body
+
+
+def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
+    """Return who listens to what: those of one announcement are called in the order in which they stand here."""
+    return Listeners(
+        bind=kept_values.bind,
+        turn=clobbered.turn,
+        augment=lost_update.augment,
+        store=kept_values.store,
+        collect=kept_values.collect,
+        repeat=kept_values.repeat,
+        set_attribute=kept_values.set_attribute,
+        hand_over=query.hand_over if query is not None else to_all(),
+        read=to_all(kept_values.read, clobbered.read),
+        compare=kept_values.compare,
+        record=kept_values.record,
+        attempt=query.attempt if query is not None else to_all(),
+        write=to_all(kept_values.write, escaped.write) if opinions else kept_values.write,
+        read_state=kept_states.read_state,
+        load_state=kept_states.load_state,
+        change_gradients=kept_states.change_gradients,
+    )

@@ -1,9 +1,14 @@
 """
-Arguments that make a program take the branches which no root took.
+Branch forcing: arguments that make a run take a branch which no entry point took.
 
-A root runs on the defaults of a constructor or function: `def __init__(self, mode="bilinear")` leaves out whatever
-stands under `if self.mode == "deconv"`. Where that may write, the conditions around it say what the arguments would
-have to be. What the file itself passes is its own choice, and nothing is put in its place.
+    def __init__(self, mode="bilinear"):        # an entry point constructs the class on its defaults
+        self.mode = mode
+
+    def forward(self, x):
+        if self.mode == "deconv":               # never true on the defaults: forced by mode="deconv"
+            x.add_(1)
+
+Only branches that may write are forced. Arguments that the file itself passes are not replaced.
 """
 
 from __future__ import annotations
@@ -16,8 +21,8 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Sym, Value
 from inplace_lint.effects import schedule
-from inplace_lint.effects.collect import may_write
 from inplace_lint.effects.summary import Definition
+from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
@@ -25,15 +30,15 @@ from inplace_lint.ir import nodes as ir
 
 _Guards = tuple[tuple[ir.Expr, bool], ...]
 _CONSTRUCTOR = "__init__"
-_OPEN = ir.Name(0, "")  # no constant: whatever it is, the branch may be taken
+_OPEN = ir.Name(0, "")  # stands for an unknown value, on which both branches are taken
 _OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MIRRORED = {"==": "==", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ForcedArguments:
     """
-    Arguments by parameter: of the constructor (`made`), and of the function or method that has the branch (`own`).
+    Arguments by parameter: of the constructor (`made`), and of the function or method `name` with the branch (`own`).
 
     `None` stands for an unknown argument.
     """
@@ -43,8 +48,8 @@ class Choice:
     own: tuple[tuple[str, Const | None], ...]
 
 
-def untaken(interp: Interpreter, item: Definition) -> Iterator[Choice]:
-    """Give, for each branch of a function or class that may write and that no path took, arguments that lead there."""
+def untaken(interp: Interpreter, item: Definition) -> Iterator[ForcedArguments]:
+    """Return, for each branch that may write and that no path took, arguments that force it."""
     methods = {method.name: method for method in item.methods}
     constructor = _function(interp, methods[_CONSTRUCTOR]) if _CONSTRUCTOR in methods else None
     kept = {} if constructor is None else _attributes(constructor)
@@ -52,14 +57,14 @@ def untaken(interp: Interpreter, item: Definition) -> Iterator[Choice]:
         function = _function(interp, part) if part.writes else None
         if function is None or id(function.body) not in interp.context.ran:
             continue
-        if item is part and schedule.used(interp.context, item.name):
+        if item is part and schedule.users_of(interp.context.outline, item.name):
             continue
         for guards in _untaken(interp, function.body):
-            wishes = _Wishes(constructor, function, kept)
+            needed = _Requirements(constructor, function, kept)
             for test, side in guards:
-                wishes.want(test, side, in_constructor=part.name == _CONSTRUCTOR)
-            if wishes.made or wishes.own:
-                yield Choice(part.name, tuple(sorted(wishes.made.items())), tuple(sorted(wishes.own.items())))
+                needed.require(test, side, in_constructor=part.name == _CONSTRUCTOR)
+            if needed.made or needed.own:
+                yield ForcedArguments(part.name, tuple(sorted(needed.made.items())), tuple(sorted(needed.own.items())))
 
 
 def _function(interp: Interpreter, item: Definition) -> ir.Function | None:
@@ -70,13 +75,13 @@ def _function(interp: Interpreter, item: Definition) -> ir.Function | None:
 
 
 def chosen(
-    state: State, function: ir.Function, given: Arguments, choice: Mapping[str, Const | None], skip: int
+    state: State, function: ir.Function, given: Arguments, forced: Mapping[str, Const | None], skip: int
 ) -> Arguments:
-    """Give the arguments of a call with those of a choice in their places."""
+    """Return the arguments of a call with forced ones in their places."""
     positional, keywords = list(given.positional), dict(given.keywords)
     for position, param in enumerate(function.params[skip:]):
-        if param.name in choice:
-            constant = choice[param.name]
+        if param.name in forced:
+            constant = forced[param.name]
             kind = symbolic_args.kind_of(param.annotation)
             value: Value = (
                 state.symbols.sym((origins.CHOSEN, function.qualname, param.name), "" if kind == "flag" else kind)
@@ -90,23 +95,23 @@ def chosen(
     return Arguments(tuple(positional), tuple(keywords.items()), unknown=given.unknown)
 
 
-def left_open(function: ir.Function, given: Arguments, choice: Mapping[str, Const | None]) -> dict[str, Const | None]:
-    """Give the part of a choice of constructor arguments that the program leaves open: it passes something unknown."""
+def left_open(function: ir.Function, given: Arguments, forced: Mapping[str, Const | None]) -> dict[str, Const | None]:
+    """Return those of the forced arguments of a constructor for which the program itself passes something unknown."""
     passed = dict(given.keywords)
     for param, value in zip(function.params[1:], given.positional, strict=False):
         passed[param.name] = value
-    return {name: value for name, value in choice.items() if isinstance(passed.get(name), Sym)}
+    return {name: value for name, value in forced.items() if isinstance(passed.get(name), Sym)}
 
 
 def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards]:
-    """Give the conditions of the branches that may write and were not taken, inside of what ran."""
+    """Return the conditions of the branches that may write and were not taken, within the blocks that ran."""
     for node in body:
         match node:
             case ir.If(_, test, then, orelse):
                 for block, side in ((then, True), (orelse, False)):
                     if id(block) in interp.context.ran:
                         yield from _untaken(interp, block)
-                    elif may_write(block):
+                    elif lowered_may_write(block):
                         yield from _ways(block, ((test, side),))
             case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
                 yield from _untaken(interp, inner)
@@ -115,21 +120,21 @@ def _untaken(interp: Interpreter, body: tuple[ir.Stmt, ...]) -> Iterator[_Guards
 
 
 def _ways(body: tuple[ir.Stmt, ...], guards: _Guards) -> Iterator[_Guards]:
-    """Give the conditions of each writing piece of a branch that was not taken."""
+    """Return the conditions of each part of an untaken branch that may write."""
     plain = False
     for node in body:
         if isinstance(node, ir.If):
             for block, side in ((node.body, True), (node.orelse, False)):
-                if may_write(block):
+                if lowered_may_write(block):
                     yield from _ways(block, (*guards, (node.test, side)))
         else:
-            plain = plain or may_write((node,))
+            plain = plain or lowered_may_write((node,))
     if plain:
         yield guards
 
 
 def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
-    """Give what a constructor sets the attributes of the instance to, where it says that once."""
+    """Return the value of each attribute of the instance that a constructor sets exactly once."""
     found: dict[str, list[ir.Expr]] = {}
     for node in _statements(constructor.body):
         if isinstance(node, ir.Assign):
@@ -140,7 +145,7 @@ def _attributes(constructor: ir.Function) -> dict[str, ir.Expr]:
 
 
 def _is_self(function: ir.Function, expr: ir.Expr) -> bool:
-    """Say whether an expression in a method is the instance: `config.width` is no attribute of it."""
+    """Check whether an expression in a method is the instance; the `width` of `config.width` is no attribute of it."""
     return bool(function.params) and isinstance(expr, ir.Name) and expr.id == function.params[0].name
 
 
@@ -152,8 +157,8 @@ def _statements(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
             yield from _statements(node.orelse)
 
 
-class _Wishes:
-    """What arguments would have to be for conditions to hold; a parameter that was settled stays so."""
+class _Requirements:
+    """What arguments must be for conditions to hold; a parameter that is set keeps its value."""
 
     def __init__(
         self, constructor: ir.Function | None, function: ir.Function, attributes: Mapping[str, ir.Expr]
@@ -165,65 +170,65 @@ class _Wishes:
         self._attributes = attributes
         self._under_way: set[str] = set()
 
-    def want(self, test: ir.Expr, side: bool, *, in_constructor: bool) -> None:
-        """Ask for a side of a condition, as far as parameters decide it."""
+    def require(self, test: ir.Expr, side: bool, *, in_constructor: bool) -> None:
+        """Set the parameters so that a condition evaluates to this side, as far as they decide it."""
         match test:
             case ir.Unary(_, "not", operand):
-                self.want(operand, not side, in_constructor=in_constructor)
+                self.require(operand, not side, in_constructor=in_constructor)
             case ir.BoolOp(_, op, values):
                 for value in values if (op == "and") == side else values[:1]:
-                    self.want(value, side, in_constructor=in_constructor)
+                    self.require(value, side, in_constructor=in_constructor)
             case ir.Compare(_, left, (op,), (right,)):
                 if op in {"!=", "is not", "not in"}:
                     op, side = {"!": "==", "i": "is", "n": "in"}[op[0]], not side
                 if isinstance(left, ir.Const) and op in _MIRRORED:
                     left, op, right = right, _MIRRORED[op], left
-                self._settle(left, _meeting(op, right, side), in_constructor=in_constructor)
+                self._require_value(left, _operand(op, right, side), in_constructor=in_constructor)
             case ir.Name() | ir.Attr():
-                self._settle(test, side, in_constructor=in_constructor)
+                self._require_value(test, side, in_constructor=in_constructor)
             case _:
                 pass
 
-    def _settle(self, expr: ir.Expr, wish: object, *, in_constructor: bool) -> None:
-        """Give the parameter that an expression stands for a value: a side of truth, a constant, or an open one."""
+    def _require_value(self, expr: ir.Expr, value: object, *, in_constructor: bool) -> None:
+        """Set the parameter behind an expression: to a truth value, a constant, or an unknown value."""
         match expr:
             case ir.Attr(_, owner, name) if name in self._attributes and self._constructor is not None:
                 method = self._constructor if in_constructor else self._function
                 if _is_self(method, owner) and name not in self._under_way:
-                    self._settle_attribute(self._constructor, name, wish)
+                    self._require_attribute(self._constructor, name, value)
             case ir.Name(_, name) if in_constructor and self._constructor is not None:
-                self._give(self._constructor, self.made, name, wish)
+                self._set_parameter(self._constructor, self.made, name, value)
             case ir.Name(_, name):
-                self._give(self._function, self.own, name, wish)
+                self._set_parameter(self._function, self.own, name, value)
             case _:
                 pass
 
-    def _settle_attribute(self, constructor: ir.Function, name: str, wish: object) -> None:
-        """Give the parameter that an attribute was set to a value; what it hangs on itself for decides nothing."""
+    def _require_attribute(self, constructor: ir.Function, name: str, value: object) -> None:
+        """Set the parameter that an attribute was set to; an attribute that depends on itself decides nothing."""
         kept = self._attributes[name]
         if isinstance(kept, ir.Name):
-            self._give(constructor, self.made, kept.id, wish)
-        elif isinstance(wish, bool):
+            self._set_parameter(constructor, self.made, kept.id, value)
+        elif isinstance(value, bool):
             self._under_way.add(name)
-            self.want(kept, wish, in_constructor=True)
+            self.require(kept, value, in_constructor=True)
             self._under_way.remove(name)
 
-    def _give(self, function: ir.Function, given: dict[str, Const | None], name: str, wish: object) -> None:
+    def _set_parameter(self, function: ir.Function, given: dict[str, Const | None], name: str, value: object) -> None:
         param = next((param for param in function.params if param.name == name), None)
         if param is None or name in given or param.kind.startswith("var-"):
             return
-        if isinstance(wish, bool):
-            found = _of_truth(param, wish)
+        if isinstance(value, bool):
+            found = _of_truth(param, value)
             if found is not None:
                 given[name] = found if isinstance(found, Const) else None
-        elif isinstance(wish, Const):
-            given[name] = wish
-        elif wish is _OPEN:
+        elif isinstance(value, Const):
+            given[name] = value
+        elif value is _OPEN:
             given[name] = None
 
 
 def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
-    """Give an argument that is true or false, of the kind of the default; None where none is known."""
+    """Return an argument that is true or false, of the type of the default; None where none is known."""
     default = param.default.value if isinstance(param.default, ir.Const) else param.default
     match default:
         case bool():
@@ -238,8 +243,8 @@ def _of_truth(param: ir.Param, side: bool) -> Const | ir.Name | None:
             return _OPEN if side else Const(None)
 
 
-def _meeting(op: str, right: ir.Expr, side: bool) -> object:
-    """Give what is on the left of a comparison with a constant for it to come out this way."""
+def _operand(op: str, right: ir.Expr, side: bool) -> object:
+    """Return what the left operand of a comparison with a constant must be for this result."""
     if op == "in":
         items = right.items if isinstance(right, ir.Sequence) else ()
         return Const(items[0].value) if side and items and isinstance(items[0], ir.Const) else None

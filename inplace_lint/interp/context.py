@@ -1,7 +1,7 @@
 """
-A program: the file whose roots are run, the files that it imports, and what was learned of their classes and calls.
+The context of an analysis: the file whose entry points are run, the files it imports, and what was learned of them.
 
-Nothing here depends on a path: what belongs to a path (module variables, class variables) is in the state.
+All paths share it. What belongs to one path, such as the values of module variables, is in that path's state.
 """
 
 from __future__ import annotations
@@ -9,40 +9,34 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from inplace_lint.core.span import Place, Slice
+from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Outline
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
-from inplace_lint.interp.holders import Holding
-from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, Stmt, Try, While, With
+from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace.module_store import Module, Project, alone
 
-if TYPE_CHECKING:
-    from inplace_lint.interp.frame import Frame
-    from inplace_lint.interp.interpreter import Interpreter
-
-
-Observer = Callable[["Interpreter", "Frame", State, Stmt], None]
+Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 
 
 @dataclass(slots=True)
 class Context:
     """
-    A file under analysis, with the `project` that it may import from, and the facts that it is judged by.
+    The file under analysis, the `project` that it may import from, and the facts that apply to it.
 
-    `opinions`: what is no fault is looked for as well. `under_way` are the statements that the script runs in order,
-    `ran` the blocks of statements (by identity) that some path has run. The `observer` is called before each statement.
+    `running` are the names whose statements are being
+    run, `under_way` the statements that the script runs in order, and `ran` the blocks of statements, by identity, that
+    some path has run. `constructed` are the arguments on which the program constructs each class, and `bound` the
+    variables of modules that the current entry point has read. The `observer` is called before each statement.
     """
 
     main: Module
     facts: Mapping[str, Facts]
     project: Project = field(default_factory=alone)
-    opinions: bool = False
     fuel: Fuel = field(default_factory=Fuel)
     classes: dict[Slice, ClassValue] = field(default_factory=dict)
     running: set[tuple[str, str]] = field(default_factory=set)
@@ -56,8 +50,6 @@ class Context:
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     ran: set[int] = field(default_factory=set)
-    watched: frozenset[Place] = frozenset()
-    holdings: dict[Place, set[Holding]] = field(default_factory=dict)
     observer: Observer | None = None
 
     def __post_init__(self) -> None:
@@ -68,19 +60,19 @@ class Context:
 
     @property
     def path(self) -> str:
-        """The path of the file whose roots are run."""
+        """The path of the file whose entry points are run."""
         return self.main.path
 
     @property
     def outline(self) -> Outline:
-        """The outline of the file whose roots are run."""
+        """The outline of the file whose entry points are run."""
         return self.main.outline
 
     def module(self, path: str) -> Module:
         """
-        Give a file that was read.
+        Return a file that was read.
 
-        Raises: KeyError for one that was not.
+        Raises: KeyError for a file that was not.
         """
         found = self.project.modules[path]
         if found is None:
@@ -88,38 +80,49 @@ class Context:
         return found
 
     def code(self, slice_: Slice) -> Code:
-        """Give the lowered form of a slice."""
+        """Return the lowered form of a slice."""
         return self.module(slice_.path).code(slice_)
 
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
-        """Give the definition node of a class slice."""
+        """Return the definition node of a class slice."""
         return self.module(slice_.path).class_node(slice_, name)
 
     def definition(self, cls: ClassValue) -> ClassDef | None:
-        """Return the definition node of a class, wherever in its slice it stands."""
+        """Return the definition node of a class, at the top level of its slice or nested."""
         return self.class_node(cls.slice, cls.name) or nested_class(self.code(cls.slice).body, cls.name)
 
     def facts_of(self, name: str) -> Facts | None:
-        """Give the facts of the framework that a dotted name belongs to; None for other libraries."""
+        """Return the facts of the framework that a dotted name belongs to; None for other libraries."""
         return self.roots.get(name.partition(".")[0])
 
     def forms(self, name: str) -> tuple[Op, ...]:
-        """Give the op forms of a dotted name; empty when nothing is known of it."""
+        """Return the op forms of a dotted name; empty when nothing is known of it."""
         facts = self.facts_of(name)
         return () if facts is None else facts.forms(facts.canonical(name))
 
-    def met(self, cls: ClassValue, arguments: tuple[Hashable, ...] | None) -> None:
-        """Remember the arguments on which the program constructs a class; None when they live on one path only."""
+    def forms_behind(self, spelled: str) -> tuple[Op, ...]:
+        """Return the op forms of a dotted name as the file spells it; empty for what it defines itself."""
+        root, _, rest = spelled.partition(".")
+        if any(item.kind != "statement" for item in self.main.items(root)):
+            return ()
+        origins = [
+            f"{node.module}.{original}" if isinstance(node, ImportFrom) else original
+            for node, original in self.main.imported.get(root, ())
+        ] or [self.default().framework.name]
+        return next(filter(None, (self.forms(f"{origin}.{rest}".strip(".")) for origin in origins)), ())
+
+    def record_construction(self, cls: ClassValue, arguments: tuple[Hashable, ...] | None) -> None:
+        """Record the arguments on which the program constructs a class; None stands for objects that one path owns."""
         known = self.constructed.setdefault(id(cls), [])
         if arguments not in known and len(known) < CONSTRUCTIONS:
             known.append(arguments)
 
     def default(self) -> Facts:
-        """Give the facts of the framework that the file mentions first: what an unknown tensor is taken for."""
+        """Return the facts of the framework that the file mentions first: unknown tensors are taken to be of it."""
         return next(iter(self.facts.values()))
 
     def is_module(self, cls: Value) -> Framework | None:
-        """Give the framework whose module class this class derives from, if any."""
+        """Return the framework whose module class this class derives from, if any."""
         for base in self.mro(cls):
             if isinstance(base, Dotted):
                 facts = self.facts_of(base.name)
@@ -135,7 +138,7 @@ class Context:
         return bool(forms) and (forms[0].init is not None or forms[0].act == "container")
 
     def mro(self, cls: Value) -> list[Value]:
-        """List a class and its bases, each before its own bases and after all classes that derive from it."""
+        """Return the method resolution order: a class, then its bases, each after all classes that derive from it."""
         known = self.orders.get(id(cls)) if isinstance(cls, ClassValue) else None
         if known is not None:
             return known[1]
@@ -154,9 +157,9 @@ class Context:
 
     def _module_guessed(self, cls: ClassValue, order: list[Value]) -> Dotted | None:
         """
-        Give the module class of the framework for a class that has what a call of a module runs, and an unknown base.
+        Return the framework's module class for a class with an unknown base that defines what a call of a module runs.
 
-        UNSOUND: a class of another kind with such a method would be called another way.
+        UNSOUND: a call of an object of another kind may run another method.
         """
         framework = self.default().framework
         if framework.calls not in cls.methods or "backward" in cls.methods:
@@ -168,19 +171,19 @@ class Context:
         return Dotted(framework.module) if unknown and Dotted(framework.module) not in order else None
 
     def knows_base(self, base: Dotted) -> bool:
-        """Say whether all that a base from outside of the program gives to a class is known."""
+        """Check whether everything that a class inherits from this base, which is not of the program, is known."""
         facts = self.facts_of(base.name)
         package = base.name.partition(".")[0]
         return facts is not None and (package in facts.framework.packages or base.name in facts.rows)
 
 
 def _is_plain(base: Dotted) -> bool:
-    """Say whether a base is of the standard library, where no modules are."""
+    """Check whether a base is of the standard library, which has no modules of a framework."""
     return base.name.partition(".")[0] in sys.stdlib_module_names
 
 
 def nested_class(body: Sequence[Stmt], name: str) -> ClassDef | None:
-    """Find a class definition inside other statements."""
+    """Return the definition of a class nested in other statements, if there is one."""
     for node in body:
         match node:
             case ClassDef() if node.name == name:

@@ -1,12 +1,13 @@
 """
-Roots: where execution starts, on which arguments, and what it leads to.
+Entry points: where execution starts, on which arguments, and what was found from there.
 
-A root is what nothing else in the file runs: the module's own statements, a function, a module class. The outermost
-come first; a function or class that they ran is not run again on its own.
+An entry point is what nothing else in the file runs: the module's own statements, a function, a module class. The
+outermost come first; a function or class that they ran is not run again on its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,14 +17,12 @@ from inplace_lint.domain import origins, tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.effects import cross_module, schedule
+from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import branch_forcing, symbolic_args
-from inplace_lint.interp.assembly import TapeInterpreter
-from inplace_lint.interp.branch_forcing import Choice
+from inplace_lint.interp.branch_forcing import ForcedArguments
 from inplace_lint.interp.call import module_containers
-from inplace_lint.interp.call.waiting import settled
-from inplace_lint.interp.context import Context
+from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.expr import environment, subscripts
 from inplace_lint.interp.frame import Arguments, Frame
@@ -39,31 +38,33 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import Flow
+from inplace_lint.workspace import call_graph
+
+_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A breach found from one root: on how many of its paths, of how many."""
+    """A breach found from one entry point, with the number of its paths that have it and of all its paths."""
 
     event: Event
     paths: int
     of: int
 
 
-def run_all(context: Context) -> list[Found]:
-    """Run every root of the file, the outermost first, and return what was found."""
-    interp = TapeInterpreter(context)
+def run_all(interp: Interpreter) -> list[Found]:
+    """Run every entry point of the file, the outermost first, and return what was found."""
+    context = interp.context
     found: list[Found] = []
-    order = schedule.units(
-        interp.context.outline, cross_module.imports_that_write(interp.context.project, interp.context.main)
-    )
+    order = schedule.schedule(call_graph.file_effects(context.project, context.main))
     if order.script:
         found.extend(_run_script(interp))
     cut: set[Definition] = set()
     counters = interp.fuel.counters
     for item in order.items:
         before = counters["roots_cut_by_steps"]
-        if schedule.pending(interp.context, item):
+        if schedule.pending(context.outline, item, interp.fuel.returned, context.default().framework.calls):
             if item.kind == "function" and order.is_one_of_many(item):
                 interp.fuel.counters["callers_left_out"] += 1
             elif item.kind == "function":
@@ -76,20 +77,20 @@ def run_all(context: Context) -> list[Found]:
             cut.add(item)
     for item in order.items:
         if item not in cut:
-            found.extend(_run_choices(interp, item))
+            found.extend(_run_forced_branches(interp, item))
     return found
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
-    """Start a root: modules are in the state in which their own statements left them."""
+    """Start an entry point on module scopes as their own statements left them."""
     interp.fuel.start_root()
     base = interp.context.base = interp.context.base or State(interp.context.symbols)
-    # What earlier roots asked of the modules is bound once for all later ones.
-    asked, interp.context.bound = dict.fromkeys(interp.context.bound), []
-    for path, name in asked:
+    # Module variables that earlier entry points read are evaluated once for all later ones.
+    read, interp.context.bound = dict.fromkeys(interp.context.bound), []
+    for path, name in read:
         environment.find(interp, base, path, name)
     interp.context.bound = []
-    # A function that only leads to others that write is run for what it passes to these.
+    # A function that only calls others that write is run for the arguments that it passes to these.
     full = item.kind == "class" or schedule.writes(item)
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
@@ -106,23 +107,22 @@ def _run_script(interp: Interpreter) -> list[Found]:
     interp.context.under_way.update(item.slice for item in script)
     for item in script:
         after: list[State] = []
-        width = interp.fuel.share(len(states))
-        for state in states:
-            env = module_env(state, interp.context.path)
-            frame = Frame(env, interp.context.path, item.slice)
-            outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
-            after.extend(outcome.state for outcome in outcomes)
-        interp.fuel.width = width
+        with interp.fuel.shared(len(states)):
+            for state in states:
+                env = module_env(state, interp.context.path)
+                frame = Frame(env, interp.context.path, item.slice)
+                outcomes = interp.execute(frame, state, interp.context.code(item.slice).body)
+                after.extend(outcome.state for outcome in outcomes if outcome.flow is not Flow.RAISE)
         states = statements.distinct(interp, after) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)
     return _collect([(state, NONE) for state in states])
 
 
-def _run_choices(interp: Interpreter, item: Definition) -> list[Found]:
-    """Run a function or class again, on arguments that take it where it may write and no root has been."""
+def _run_forced_branches(interp: Interpreter, item: Definition) -> list[Found]:
+    """Run a function or class again, on arguments that force branches that may write and were not taken yet."""
     found: list[Found] = []
-    tried: set[Choice] = set()
+    tried: set[ForcedArguments] = set()
     while len(tried) < CHOICES:
         choice = next((choice for choice in branch_forcing.untaken(interp, item) if choice not in tried), None)
         if choice is None:
@@ -134,27 +134,38 @@ def _run_choices(interp: Interpreter, item: Definition) -> list[Found]:
     return found
 
 
-def _run_function(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
+def _run_function(interp: Interpreter, item: Definition, choice: ForcedArguments | None = None) -> list[Found]:
     state, frame = _start(interp, item)
     function = environment.module_variable(interp, state, interp.context.path, item.name)
     if not isinstance(function, Closure):
         return []
-    interp.fuel.lazy = not schedule.writes(item)
-    arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
-    if choice is not None:
-        arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-    if schedule.runs_unrecorded(interp.context, item.name):
-        state.modes = replace(state.modes, grad=False)
-    elif schedule.only_sets_up(interp.context, item.name):
-        symbolic_args.without_history(interp, state, arguments)
-    results: list[tuple[State, Value]] = []
-    for after, value in interp.call(frame, state, function, arguments, 0):
-        results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+    with interp.fuel.scope(lazy=not schedule.writes(item)):
+        arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
+        if choice is not None:
+            arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
+        if _runs_unrecorded(interp, item.name):
+            state.modes = replace(state.modes, grad=False)
+        elif schedule.only_sets_up(interp.context.outline, item.name):
+            symbolic_args.without_history(interp, state, arguments)
+        results: list[tuple[State, Value]] = []
+        for after, value in interp.call(frame, state, function, arguments, 0):
+            results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
     return _finish(interp, results)
 
 
+def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
+    """Check whether all uses in the file of a function or method of this name run without recording gradients."""
+    context = interp.context
+
+    def stops(decorator: str) -> bool:
+        forms = context.forms_behind(decorator)
+        return bool(forms) and forms[0].act in _UNRECORDED
+
+    return schedule.runs_unrecorded(interp.context.outline, name, stops)
+
+
 def _is_sequence(state: State, value: Value) -> bool:
-    """Say whether a function gave a sequence of modules that it has put together itself, to be run by somebody else."""
+    """Check whether a function returned a sequence of modules, which it made for its callers to run."""
     instance = state.instance(value)
     if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
         return False
@@ -163,26 +174,23 @@ def _is_sequence(state: State, value: Value) -> bool:
 
 def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
     """Call a module on an unknown input."""
-    given = Arguments((state.symbols.sym((origins.PARAMETER, module, "input"), "input"),))
-    return interp.call(frame, state, module, given, 0)
+    given = state.symbols.sym((origins.PARAMETER, module, "input"), "input")
+    return interp.call(frame, state, module, Arguments((given,)), 0)
 
 
-def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = None) -> list[Found]:
+def _run_class(interp: Interpreter, item: Definition, choice: ForcedArguments | None = None) -> list[Found]:
     """
     Construct the class, run what a call of it runs, then each method that writes and was not run by that.
 
-    With a choice: on its arguments, and of the methods only the one that it is about.
+    With forced arguments: construct it on these, and of the methods run only the one that they are for.
     """
     state, frame = _start(interp, item)
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    if (
-        choice is None
-        and None in interp.context.constructed.get(id(cls), ())
-        and not schedule.unseen(interp.context, item)
-    ):
-        # Constructed on objects that live on the paths of another root, where it was run: nothing to run it on here.
+    unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
+    if choice is None and None in interp.context.constructed.get(id(cls), ()) and not unseen:
+        # Its arguments exist only on the paths of another entry point, which ran it: there are none to run it on here.
         return []
     choice = _open(interp, state, cls, choice)
     if choice is not None and not choice.made and not choice.own:
@@ -198,7 +206,7 @@ def _run_class(interp: Interpreter, item: Definition, choice: Choice | None = No
     if entry:
         found.extend(_run_method(interp, frame, made, cls, entry, choice))
     if choice is None:
-        methods: Iterable[Definition] = schedule.pending_methods(interp.context, item)
+        methods: Iterable[Definition] = schedule.pending_methods(item, interp.fuel.returned)
     else:
         methods = [method for method in item.methods if method.name == choice.name and (choice.own or not entry)]
     for method in methods:
@@ -211,38 +219,39 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     """
     Construct a class whose calls write nothing, then run each method that writes and was not run by that.
 
-    Its parts are constructed when something asks for more of them than their class.
+    Its parts are constructed when something reads more of them than their class.
     """
     state, frame = _start(interp, item)
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
-    interp.fuel.lazy = interp.fuel.shallow = True
-    made = [
-        (after, receiver)
-        for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
-        for after in settled(interp, frame, constructed, receiver)
-    ] or _unmade(interp, state, cls)
+    with interp.fuel.scope(lazy=True, shallow=True):
+        made = [
+            (after, receiver)
+            for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
+            for after in constructed_paths(interp, frame, constructed, receiver)
+        ]
+    made = made or _unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
-    for method in schedule.pending_methods(interp.context, item):
+    for method in schedule.pending_methods(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member, None))
     return found
 
 
-def _open(interp: Interpreter, state: State, cls: ClassValue, choice: Choice | None) -> Choice | None:
-    """Give what the program leaves of a choice to be made: where it constructs the class itself, the unknown."""
+def _open(interp: Interpreter, state: State, cls: ClassValue, choice: ForcedArguments | None) -> ForcedArguments | None:
+    """Return the forced arguments that the program leaves open: those unknown where it constructs the class."""
     known = interp.context.constructed.get(id(cls), ())
     if choice is None or not known:
         return choice
     init = interp.lookup(state, cls, "__init__")
     if known[0] is None or not isinstance(init, Closure):
-        return Choice(choice.name, (), ())
+        return ForcedArguments(choice.name, (), ())
     left = branch_forcing.left_open(init.function, symbolic_args.thawed(state.fork(), known[0]), dict(choice.made))
-    return Choice(choice.name, tuple(left.items()), ())
+    return ForcedArguments(choice.name, tuple(left.items()), ())
 
 
 def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
-    """Call a container of modules that has no method of its own for it, such as a subclass of a sequence of them."""
+    """Call instances of a module container that defines no method for it, such as a subclass of a sequence."""
     interp.fuel.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
     for constructed, receiver in made:
@@ -253,7 +262,7 @@ def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State
 
 
 def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
-    """Name the method that a call of an instance runs; empty when the class is not a module."""
+    """Return the name of the method that a call of an instance runs; empty when the class is no module."""
     framework = interp.context.is_module(cls)
     if framework is None:
         return ""
@@ -267,13 +276,12 @@ def _run_method(
     made: Sequence[tuple[State, Value]],
     cls: ClassValue,
     name: str,
-    choice: Choice | None,
+    choice: ForcedArguments | None,
 ) -> list[Found]:
-    """Run a method on what the constructor made, each path of it in a state of its own."""
-    interp.fuel.start_root(paths=PATHS_IN_METHOD)
+    """Run a method on each constructed instance, on a fork of its state."""
+    interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
     results: list[tuple[State, Value]] = []
-    interp.fuel.share(len(made))
-    unrecorded = not name.startswith("__") and schedule.runs_unrecorded(interp.context, name)
+    unrecorded = not name.startswith("__") and _runs_unrecorded(interp, name)
     for constructed, receiver in made:
         state = constructed.fork()
         if unrecorded:
@@ -297,14 +305,13 @@ def _run_method(
 
 
 def _constructed(
-    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int, choice: Choice | None
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int, choice: ForcedArguments | None
 ) -> list[tuple[State, Value]]:
     """
-    Construct a class on its defaults, what has none being unknown; an unknown instance if that fails.
+    Construct a class on its defaults and on unknown values; return an unknown instance if that fails.
 
-    With a choice: on that, and nothing if it fails, since such arguments are refused.
-
-    A class that only leads to others that write gets one path: these are constructed on their own as well.
+    With forced arguments: return nothing if it fails, since they are refused. A class that only leads to others that
+    write gets one path, since these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
@@ -318,11 +325,10 @@ def _constructed(
     candidates = candidates or [symbolic_args.nothing()]
     if choice is not None and isinstance(init, Closure):
         candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
-    width, interp.fuel.width = interp.fuel.width, paths
     made: list[tuple[State, Value]] = []
-    for arguments in candidates:
-        made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
-    interp.fuel.width = width
+    with interp.fuel.scope(paths=paths):
+        for arguments in candidates:
+            made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     if choice is not None:
@@ -331,13 +337,13 @@ def _constructed(
 
 
 def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
-    """Give an unknown instance of a class whose constructor came to no end."""
+    """Return an unknown instance of a class whose constructor completes on no path."""
     interp.fuel.counters["constructors_without_a_path"] += 1
     return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
 
 
 def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
-    """Leave out instances that differ from another one in numbers only; those that need no assumptions come first."""
+    """Return the instances that differ in more than numbers; those that need no assumptions come first."""
     kept: dict[Hashable, tuple[State, Value]] = {}
     for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
         kept.setdefault(module_containers.form(state, receiver), (state, receiver))
@@ -345,7 +351,7 @@ def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
 
 
 def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list[Found]:
-    """Run the backward that a training program would, from all that was returned."""
+    """Run backward from all that was returned, as a training program would."""
     for state, value in results:
         if state.modes.grad is not False:
             roots = list(_tensors_below(state, value, set(), 0))
@@ -355,7 +361,7 @@ def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list
 
 
 def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
-    """List the tensors that a result holds, in tuples, lists, dicts and attributes; parameters are no results."""
+    """Return the tensors in a result, in its tuples, lists, dicts and attributes, except parameters."""
     tensor = state.tensor(value)
     if tensor is not None:
         if not tensor.param and tensor.nodes:
@@ -370,7 +376,7 @@ def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> It
 
 
 def _held(state: State, value: Value) -> Sequence[Value]:
-    """List what a result holds, as far as it is known."""
+    """Return the known values in a result."""
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, Sym):
@@ -384,8 +390,5 @@ def _held(state: State, value: Value) -> Sequence[Value]:
 
 
 def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
-    counted: dict[Event, int] = {}
-    for state, _ in results:
-        for event in state.events:
-            counted[event] = counted.get(event, 0) + 1
+    counted = Counter(event for state, _ in results for event in state.events)
     return [Found(event, count, len(results)) for event, count in counted.items()]

@@ -1,21 +1,22 @@
-"""Where execution stands: the frame of one call, and the arguments on their way into another."""
+"""
+Frames: what the evaluation of a call needs besides the state, and the arguments of a call.
+
+    def outer(x):
+        inner(x, 1)     # runs in a frame whose caller is this site, and whose `x` is known as `x` of `outer` too
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Site
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, RefId, Value
+from inplace_lint.interp.outcome import Raised
 from inplace_lint.ir import nodes as ir
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Variable = tuple[RefId, str]
 
@@ -23,12 +24,13 @@ Variable = tuple[RefId, str]
 @dataclass(frozen=True, slots=True)
 class Frame:
     """
-    One call: its variables, the slice whose code it runs, and who called.
+    One call: its variables, the slice whose code it runs, and the site that called it.
 
     `passed` says under which variables of callers the object of each parameter is known, for aliases. `stack` are the
-    functions that are active, outermost first. `built`: what runs is a module that a container holds, seen from where
-    that module was constructed. `dropped` is the call whose result a statement drops. `inside` runs what stands inside
-    the `with` for which a generator is a context manager: once, at its `yield`.
+    active functions, outermost first. `built` is set while a module of a container runs: its site is where that module
+    was constructed. `dropped` is the call whose result a statement drops. `inside` runs the body of a `with` statement
+    for which a generator is a context manager: once, at its `yield`. `handles` is the exception that the running
+    handler caught.
     """
 
     env: Ref
@@ -42,9 +44,10 @@ class Frame:
     built: bool = False
     dropped: int = -1
     inside: Callable[[State, Value], list[State]] | None = None
+    handles: Raised | None = None
 
     def dropping(self, at: int) -> Frame:
-        """Give this frame while a statement that drops the result of a call runs."""
+        """Return this frame for a statement that drops the result of the call at `at`."""
         return Frame(
             self.env,
             self.module,
@@ -57,14 +60,15 @@ class Frame:
             self.built,
             at,
             self.inside,
+            self.handles,
         )
 
     def site(self, at: int) -> Site:
-        """Give the site of a node that this frame executes."""
+        """Return the site of a node that this frame executes."""
         return Site(Place(self.slice, at), self.caller)
 
     def variables(self, expr: ir.Expr | None) -> frozenset[Variable]:
-        """List the variables, here and in callers, through which this expression reached its object."""
+        """Return the variables, here and in callers, through which this expression reached its object."""
         if isinstance(expr, ir.Name):
             return frozenset({(self.env.id, expr.id)}) | self.passed.get(expr.id, frozenset())
         return frozenset()
@@ -73,9 +77,9 @@ class Frame:
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """
-    The evaluated arguments of a call; `exprs` are their expressions by position or keyword, where each has its own.
+    The evaluated arguments of a call; `exprs` are their expressions by position or keyword, where they have one.
 
-    `unknown` when a starred argument of unknown length is among them.
+    `unknown` is set when a starred argument of unknown length is among them.
     """
 
     positional: tuple[Value, ...] = ()
@@ -84,7 +88,7 @@ class Arguments:
     unknown: bool = False
 
     def first(self, value: Value, expr: ir.Expr | None = None) -> Arguments:
-        """Give the arguments with a receiver put before them."""
+        """Return the arguments with a receiver put before them."""
         shifted: dict[int | str, ir.Expr] = {
             (key + 1 if isinstance(key, int) else key): found for key, found in self.exprs.items()
         }
@@ -93,12 +97,12 @@ class Arguments:
         return Arguments((value, *self.positional), self.keywords, shifted, self.unknown)
 
     def named(self, name: str) -> Value | None:
-        """Give a keyword argument."""
+        """Return a keyword argument, if it is passed."""
         return next((value for key, value in self.keywords if key == name), None)
 
 
 def text_of(expr: ir.Expr | None) -> str:
-    """Spell an expression shortly, as the user would recognise it: `self.w`, `x[...]`."""
+    """Return a short form of an expression that a user recognises: `self.w`, `x[...]`."""
     match expr:
         case ir.Name(_, name):
             return name

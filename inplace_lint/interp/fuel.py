@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from inplace_lint.interp.outcome import Flow, Outcomes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Path = TypeVar("Path")
 
@@ -17,11 +23,10 @@ RECURSION = 2
 EXACT_TURNS = 4
 EXACT_TURNS_IN_CONSTRUCTOR = 64
 UNKNOWN_TURNS = 2
-CALLERS = 1
-CALLS_TO_WRITE = 2
 CONSTRUCTIONS = 3
 CONFIGURATIONS = 3
 CHOICES = 3
+PATHS_THAT_RAISE = 2
 STEPS_IN_ROOT = 5_000
 STEPS_IN_CALLER = 2_000
 STEPS_AT_IMPORT = 1_000
@@ -30,17 +35,33 @@ _FEW = 2_000
 _FEWER = 1_000
 
 
+class Limits(TypedDict, total=False):
+    """The fields of `Fuel` that hold for a part of the exploration only."""
+
+    paths: int
+    prefers: bool
+    steps: int
+    lazy: bool
+    shallow: bool
+    listens: bool
+    raises: int
+
+
 @dataclass(slots=True)
 class Fuel:
     """
-    What is left of the limits for the root that runs, and what was counted over all roots.
+    What is left of the limits for the entry point that runs, and what was counted over all of them.
 
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
-    work of a root grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
-    condition that is followed when only one can be. `lazy`: modules are constructed when something asks for a part of
-    them; a root that only passes them on then costs next to nothing. `shallow`: what lists the parts of a module asks
-    for none of them. `at_imports` are steps for the statements of all modules that it asks, each of which has some of
-    its own.
+    work grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
+    condition that is followed when only one can be. `lazy`: modules are constructed when something needs a part of
+    them; where they are only passed on, that costs next to nothing. `shallow`: what lists the parts of a module needs
+    none of them constructed. `at_imports` are steps for the statements of all modules that are run for a name in them;
+    each statement also has some of its own.
+
+    `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
+    conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
+    which a call has raised, until the statement that runs takes them as its outcomes.
     """
 
     steps: int = STEPS_IN_ROOT
@@ -50,6 +71,9 @@ class Fuel:
     prefers: bool = True
     lazy: bool = False
     shallow: bool = False
+    listens: bool = False
+    raises: int = 0
+    raised: Outcomes = field(default_factory=list)
     cut: set[str] = field(default_factory=set)
     counters: Counter[str] = field(default_factory=Counter)
     returned: set[str] = field(default_factory=set)
@@ -58,25 +82,22 @@ class Fuel:
 
     @property
     def width(self) -> int:
-        """Give how many paths what runs now may have: fewer when little is left, so that one gets to the end."""
+        """Return how many paths what runs now may have: fewer when few steps are left, so that one gets to the end."""
         return self.paths if self.paths < self.most else self.most  # noqa: FURB136 - `min` takes twice as long here
 
-    @width.setter
-    def width(self, paths: int) -> None:
-        self.paths = paths
-
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
-        """Give a new root the full limits; `again` when it has begun and only what came before it was run."""
+        """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
-        self.width = self.most = paths
+        self.paths = self.most = paths
         self.prefers = True
-        self.lazy = self.shallow = False
+        self.lazy = self.shallow = self.listens = False
+        self.raised.clear()
         self.cut.clear()
         self.before = frozenset(self.returned)
         self.counters["roots"] += not again
 
     def end_root(self, *, finished: bool) -> None:
-        """Forget which functions a root ran if it did not come to its end: they are then run on their own."""
+        """Forget which functions an entry point ran if it did not come to its end: they are then run on their own."""
         if not finished or "steps" in self.cut:
             self.returned = set(self.before)
 
@@ -90,19 +111,46 @@ class Fuel:
                 return False
         return True
 
-    def share(self, paths: int) -> int:
-        """Divide the width among so many paths; gives the width from before, to be set back."""
-        before = self.paths
-        if paths > 1:
-            self.paths = max(1, self.width // paths)
-        return before
+    def scope(self, **limits: Unpack[Limits]) -> _Scope:
+        """Return a context in which some of the limits are others; after it, the limits of before hold again."""
+        return _Scope(self, limits)
 
-    def limited(self, paths: list[Path]) -> list[Path]:
+    def preferring(self, side: bool) -> AbstractContextManager[None]:
+        """Return a context in which a side of unknown conditions is preferred."""
+        return _UNCHANGED if self.prefers is side else _Scope(self, {"prefers": side})
+
+    def shared(self, paths: int) -> AbstractContextManager[None]:
+        """Return a context in which the width is divided among so many paths."""
+        return _Scope(self, {"paths": max(1, self.width // paths)}) if paths > 1 else _UNCHANGED
+
+    def listening(self, listens: bool = True) -> AbstractContextManager[None]:  # noqa: FBT002 - a handler or none
+        """Return a context in which exceptions may be handled."""
+        return _Scope(self, {"listens": True, "raises": PATHS_THAT_RAISE}) if listens else _UNCHANGED
+
+    def follows_raise(self) -> bool:
+        """Say whether a side of a condition that only raises is followed, and count it."""
+        if not self.listens or self.raises <= 0:
+            return False
+        self.raises -= 1
+        return True
+
+    def limited(self, outcomes: Outcomes) -> Outcomes:
+        """Keep as many paths as there may be, and few of those that raise; these come last and take no width."""
+        if len(outcomes) <= 1:
+            return outcomes
+        going = [outcome for outcome in outcomes if outcome.flow is not Flow.RAISE]
+        raised = [outcome for outcome in outcomes if outcome.flow is Flow.RAISE]
+        if len(going) > self.width:
+            self.drop("paths")
+            going = going[: self.width]
+        return [*going, *raised[:PATHS_THAT_RAISE]]
+
+    def first(self, paths: list[Path]) -> list[Path]:
         """Keep as many paths as there may be, and count that others were dropped."""
-        if len(paths) <= self.width:
+        if len(paths) <= self.paths:
             return paths
         self.drop("paths")
-        return paths[: self.width]
+        return paths[: self.paths]
 
     def drop(self, reason: str) -> None:
         """Count something that was not explored."""
@@ -110,3 +158,25 @@ class Fuel:
         if reason not in self.cut:
             self.cut.add(reason)
             self.counters["roots_cut_by_" + reason] += 1
+
+
+class _Scope(AbstractContextManager[None]):
+    """Sets limits on entry, and sets them back however it is left. A generator would be slower."""
+
+    __slots__ = ("_before", "_fuel", "_limits")
+
+    def __init__(self, fuel: Fuel, limits: Limits) -> None:
+        self._fuel = fuel
+        self._limits = limits
+
+    def __enter__(self) -> None:
+        self._before = {name: getattr(self._fuel, name) for name in self._limits}
+        for name, value in self._limits.items():
+            setattr(self._fuel, name, value)
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._before.items():
+            setattr(self._fuel, name, value)
+
+
+_UNCHANGED = nullcontext()

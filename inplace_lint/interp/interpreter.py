@@ -2,13 +2,14 @@
 The seam between the parts of the interpreter.
 
 The evaluators of expressions, statements, calls and framework operations need one another: a call runs statements, a
-statement evaluates expressions, an expression calls. None of them imports another for that: each is given an
-`Interpreter` and asks it.
+statement evaluates expressions, and an expression may be a call. They do not import each other for that: each function
+gets an `Interpreter` and calls its methods.
 
     def _return(interp: Interpreter, frame: Frame, state: State, node: ir.Return) -> Outcomes:
         return [Outcome(after, Flow.RETURN, value) for after, value in interp.evaluate(frame, state, node.value)]
 
-`assembly.py` puts the parts together. A state that is passed to one of these methods is used up; results own theirs.
+`assembly.py` puts the parts together. A state that is passed to one of these methods must not be used afterwards; the
+caller owns the states of the results.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Protocol
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Ref, Value
+from inplace_lint.interp.announcements import Listeners
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import Fuel
@@ -31,10 +33,12 @@ class Interpreter(Protocol):
     Executes IR over the symbolic domain.
 
     `context` is the program under analysis with its facts, `fuel` what is left of the limits of the exploration.
+    `listeners` are called at what they may find fault with.
     """
 
     context: Context
     fuel: Fuel
+    listeners: Listeners
 
     def evaluate(self, frame: Frame, state: State, expr: ir.Expr, /) -> Results:
         """Return every value that the expression can have on a feasible path, with the state after it."""
@@ -48,7 +52,7 @@ class Interpreter(Protocol):
         """Run statements in order; at most as many paths go on as the width allows."""
 
     def run_in_place(self, frame: Frame, state: State, body: Sequence[ir.Stmt], /) -> None:
-        """Run statements in a state that others hold already: of several outcomes the state becomes the first."""
+        """Run statements in a state that is referenced elsewhere: it becomes the state of the first outcome."""
 
     def call(
         self,
@@ -63,10 +67,10 @@ class Interpreter(Protocol):
         """Call a value; `receiver` is the expression before the dot, if there is one."""
 
     def construct(self, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int, /) -> Results:
-        """Return an instance of a class of the program, its constructor run unless that can wait."""
+        """Construct an instance of a class of the program; the constructor may be left pending."""
 
-    def settle(self, frame: Frame, state: State, ref: Ref, at: int, /) -> list[State]:
-        """Run the constructor of an instance that waited for it; what was set on the instance since stays set."""
+    def construct_pending(self, frame: Frame, state: State, ref: Ref, at: int, /) -> list[State]:
+        """Run the pending constructor of an instance; attributes that were set on it since then stay set."""
 
     def apply_op(
         self,
@@ -78,7 +82,7 @@ class Interpreter(Protocol):
         spelled: str = "call",
         instance: Ref | None = None,
     ) -> Results:
-        """Apply the facts of a framework call: saves, writes, the node on the tape, the result."""
+        """Apply the facts of a framework call: record its saves, writes and node on the tape, and return its result."""
 
     def get_attribute(self, frame: Frame, state: State, value: Value, name: str, at: int, /) -> Results:
         """Evaluate `value.name`; a property is run."""
@@ -89,7 +93,7 @@ class Interpreter(Protocol):
         """Run `receiver.name = value`."""
 
     def lookup(self, state: State, cls: Value, name: str, after: ClassValue | None = None, /) -> Value | None:
-        """Find a class attribute by the method resolution order, behind `after` if given; None if unknown."""
+        """Find a class attribute in method resolution order, after the class `after` if given; None if unknown."""
 
     def special_method(
         self, frame: Frame, state: State, value: Value, name: str, arguments: tuple[Value, ...], at: int, /
@@ -103,20 +107,20 @@ class Interpreter(Protocol):
         """Return the items of an iterable, as far as they are known."""
 
     def turns(self, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int, /) -> Items:
-        """Return the items that a loop runs with: all of a short iterable, else enough to see what carries over."""
+        """Return the items that a loop runs with: all of a short iterable, else enough to show what carries over."""
 
     def assign(
         self, frame: Frame, state: State, target: ir.Expr, value: Value, source: ir.Expr | None = None, /
     ) -> list[State]:
-        """Bind a target to a value; several states when evaluating the target has several outcomes."""
+        """Assign a value to an assignment target; several states result when its parts evaluate on several paths."""
 
     def make_function(
         self, frame: Frame, state: State, node: ir.FunctionDef, owner: ClassValue | None = None, /
     ) -> Results:
-        """Return the function that a definition makes, its defaults evaluated and its decorators applied."""
+        """Return the closure of a definition, after evaluating its defaults and applying its decorators."""
 
     def make_class(self, frame: Frame, state: State, node: ir.ClassDef, methods: Mapping[str, Slice], /) -> ClassValue:
-        """Return the class of a definition; its body runs later, on each path that asks for a class attribute."""
+        """Return the class of a definition; its body runs later, on each path that reads a class attribute."""
 
     def class_body(self, state: State, cls: ClassValue, /) -> Ref:
-        """Return the name space of a class on this path, after running its body if this path has not yet."""
+        """Return the class scope on this path, after running the body if this path has not yet."""

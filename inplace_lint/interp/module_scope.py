@@ -1,4 +1,4 @@
-"""The variables of a module on one path."""
+"""The scope of a module: its variables on one path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inplace_lint.domain.values import Ref
 
 
 def module_env(state: State, path: str) -> Ref:
-    """Give the name space of a module on this path."""
+    """Return the scope of a module on this path, empty at first."""
     known = state.trait(traits.MODULE_SCOPE, path)
     if known is not None:
         return known

@@ -1,36 +1,53 @@
 """
-What evaluation gives back: one entry for each feasible path.
+What evaluating an expression and executing a statement return: one entry for each feasible path.
 
     x = f() if flag else g()     # flag unknown: two results, each a state with the value that the expression has in it
+    raise ValueError(x)          # one outcome: the path ends in a raise of this class
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import Enum
 
+from inplace_lint.core.event import Site
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Value
-
-if TYPE_CHECKING:
-    pass
-else:
-    pass
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Results = list[tuple[State, Value]]
 
 
+class Flow(Enum):
+    """How control leaves a statement; compared by identity."""
+
+    NEXT = "next"
+    RETURN = "return"
+    BREAK = "break"
+    CONTINUE = "continue"
+    RAISE = "raise"
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """
+    An exception on its way outward.
+
+    `cls` is its class, None where that is not known; `value` is the object that a handler has bound to a name.
+    """
+
+    cls: Value | None
+    site: Site
+    value: Value | None = None
+
+
 @dataclass(slots=True)
 class Outcome:
-    """Where a path stands after a statement: `flow` is next, return, break or continue."""
+    """A path after a statement: how control goes on, with what is returned, or the exception that is raised."""
 
     state: State
-    flow: str = "next"
+    flow: Flow = Flow.NEXT
     value: Value = NONE
+    error: Raised | None = None
 
 
 Outcomes = list[Outcome]
@@ -38,12 +55,17 @@ Outcomes = list[Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What an iteration gives; `exact` when these are certainly all, in order."""
+    """What an iteration yields; `exact` when these are certainly all, in order."""
 
     items: tuple[Value, ...]
     exact: bool
 
 
 def returned(outcome: Outcome) -> Value:
-    """Give what a function returns on a path that ended or ran off its end."""
-    return outcome.value if outcome.flow == "return" else NONE
+    """Return what a function returns on a path that ended or ran off its end."""
+    return outcome.value if outcome.flow is Flow.RETURN else NONE
+
+
+def goes_on(outcomes: Outcomes) -> bool:
+    """Say whether nothing is raised on some path; paths that raise come last."""
+    return bool(outcomes) and outcomes[0].flow is not Flow.RAISE

@@ -1,4 +1,11 @@
-"""The arguments that a root is run on, when nobody in the file says what they are."""
+"""
+Symbolic arguments: the arguments on which an entry point runs.
+
+    def forward(self, x, scale: float, mode="fast"): ...
+
+Here `x` is an unknown input, `scale` an unknown number, and `mode` its default. Arguments on which the file itself
+constructs a class take precedence over such ones; `frozen` and `thawed` carry them from one path to another.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +67,7 @@ _DEEPEST = 12
 
 
 class _Box(NamedTuple):
-    """A list or dict apart from any state."""
+    """The portable form of a list or dict."""
 
     kind: str
     keys: tuple[Hashable, ...]
@@ -69,7 +76,7 @@ class _Box(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """An instance apart from any state."""
+    """The portable form of an instance."""
 
     cls: ClassValue | Dotted
     opaque: bool
@@ -80,17 +87,17 @@ class _Made(NamedTuple):
 
 
 class _Leaf(NamedTuple):
-    """A parameter or buffer apart from any state."""
+    """The portable form of a parameter or buffer."""
 
     tensor: Tensor
 
 
-class _NotPortable(Exception):  # noqa: N818 - no error: the arguments are then not remembered
-    """A value lives on one path only."""
+class _NotPortable(Exception):  # noqa: N818 - not an error: the arguments are then not recorded
+    """Raised for a value that exists on one path only."""
 
 
 def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
-    """Give arguments in a form that another path can use; None when they hold objects of this one."""
+    """Return arguments in a form that another path can use; None when they contain objects of this path."""
     try:
         positional = tuple(_frozen(state, value) for value in arguments.positional)
         return positional, tuple((name, _frozen(state, value)) for name, value in arguments.keywords)
@@ -136,7 +143,7 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
 
 
 def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
-    """Give the arguments on another path; lists and dicts are made anew."""
+    """Return frozen arguments as values of another path, with new objects."""
     positional, keywords = entry
     assert isinstance(positional, tuple)
     assert isinstance(keywords, tuple)
@@ -146,7 +153,7 @@ def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
     )
 
 
-def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` made
+def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form
     if isinstance(form, _Box):
         items = tuple(_thawed(state, item) for item in form.items)
         if form.kind == "dict":
@@ -171,14 +178,14 @@ def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - what `_frozen` 
 
 
 def nothing() -> Arguments:
-    """Give no arguments."""
+    """Return no arguments."""
     return Arguments()
 
 
 def of_function(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value], skip: int
 ) -> Arguments:
-    """Give the arguments of a function or `forward`: unknown ones, and defaults where they are plain constants."""
+    """Return symbolic arguments for a function or `forward`: constant defaults, else unknown values."""
     return _arguments(interp, state, function, defaults, skip, none_is_open=True)
 
 
@@ -198,7 +205,7 @@ def of_method(interp: Interpreter, state: State, method: Closure, cls: ClassValu
 def of_constructor(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value]
 ) -> Arguments:
-    """Give the arguments of a constructor: its defaults, and unknown ones where it has none."""
+    """Return symbolic arguments for a constructor: its defaults, else unknown values."""
     return _arguments(interp, state, function, defaults, 1, none_is_open=False)
 
 
@@ -267,7 +274,7 @@ def _is_dataset(interp: Interpreter, cls: ClassValue) -> bool:
 
 
 def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:
-    """Give the arguments of a constructor, with objects of the project for unknown ones that are annotated so."""
+    """Replace unknown arguments of a constructor by instances of the classes that their annotations name."""
     params = {param.name: param for param in function.params[1:]}
     positional = [
         _completed(interp, state, function, param, value)
@@ -286,7 +293,7 @@ def _completed(interp: Interpreter, state: State, function: ir.Function, param: 
 
 
 def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
-    """Take the tensors among the arguments for plain ones, that require no grad."""
+    """Replace the tensors among the arguments by leaves that require no grad."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
         ref = (
             materialise.materialise(interp, state, value) if isinstance(value, Sym) and value.kind == "tensor" else None
@@ -297,7 +304,7 @@ def without_history(interp: Interpreter, state: State, arguments: Arguments) -> 
 
 
 def _of_project(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Value | None:
-    """Give an instance of the class that an annotation names, if it can be constructed without arguments."""
+    """Return an instance of the class that an annotation names, if it can be constructed without arguments."""
     if not isinstance(param.annotation, ir.Name):
         return None
     path = function.slice.path
@@ -327,7 +334,7 @@ def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
 
 
 def kind_of(annotation: ir.Expr | None) -> str:
-    """Give the kind of value that an annotation promises."""
+    """Return the kind of value that an annotation names; empty if it is none of those known."""
     match annotation:
         case ir.Name(_, name) | ir.Attr(_, _, name):
             return _KINDS.get(name, "")

@@ -15,9 +15,10 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from marshal import dumps
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from inplace_lint.core.errors import FactError
+from inplace_lint.core.records import dataclass
 from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, mistyped, text, unknown, word
 from inplace_lint.knowledge.versions import version_range
@@ -34,11 +35,6 @@ from inplace_lint.knowledge.words import (
     ValueKind,
     ViewKind,
 )
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from inplace_lint.core.event import Accepted, Event, Recomputed, Refused, Site, 
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.select import Chosen, chosen, findings_of, say
-from inplace_lint.fix.context import partner
-from inplace_lint.frontend.from_ast.expressions import OPERATORS
+from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
@@ -80,9 +79,8 @@ class Reader:
         return "" if name == "<module>" else name.replace(".<locals>", "")
 
     def help(self, draft: Draft, span: Span) -> str:
-        """Return the cure in one line."""
-        known = facts.load(self.framework.name, None)
-        return cure(draft, self.source(span.path), span, bool(partner(known, draft.write.op)))
+        """Give the cure in one line."""
+        return cure(draft, self.source(span.path), span, facts.load(self.framework.name, None))
 
     def fix(self, _entry: Chosen, _span: Span) -> Fix | None:
         """Return no fix: a run does not show who else holds a tensor."""

@@ -1,1 +1,1 @@
-"""What a user chose not to see: suppressions, baselines, changed lines."""
+"""Which findings are not reported because the user said so: suppressions, baselines, changed lines."""

@@ -1,8 +1,8 @@
 """
-Writes the comments that silence findings: `--add-noqa`, for a team that wants to begin with a clean slate.
+Writes `# noqa` comments for findings: `--add-noqa`, for a team that begins to use the tool on existing code.
 
-A comment goes to the end of the line of the finding, or to the next line of its statement where that one can hold none
-(it ends inside a string, or in a backslash). A `# noqa: CODES` that stands there gets the code added.
+A comment goes to the end of the line of the finding, or to the next line of its statement where that line can have none
+(it ends inside a string, or in a backslash). The code is added to a `# noqa: CODES` that is already there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LIST = re.compile(r"#\s*noqa\s*:\s*[A-Za-z][\w-]*(?:[\s,]+[A-Za-z]+[0-9]+)*", r
 
 @dataclass(slots=True)
 class _Lines:
-    """Where comments stand and cannot stand: `closed` lines can hold none, `listed` has the end of a list of codes."""
+    """Lines that can have no comment (`closed`), and for lines with a list of codes the end of that list (`listed`)."""
 
     closed: set[int] = field(default_factory=set)
     listed: dict[int, int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ def silenced(
     source: str, findings: Iterable[Finding], statements: Mapping[Span, tuple[int, int]]
 ) -> tuple[str, tuple[Finding, ...]]:
     """
-    Give a text with a comment for each finding, and the findings for which no line of their statement can hold one.
+    Return a text with a comment for each finding, and the findings whose statement has no line that can have one.
 
     Every other character, line ends included, stays as it is.
     """
@@ -78,5 +78,5 @@ def _look(source: str, lines: Sequence[str]) -> _Lines:
             elif name.endswith("STRING_END") and starts:
                 known.closed |= {*range(starts.pop(), token.end[0])}
     except (tokenize.TokenError, SyntaxError):
-        pass  # what this Python cannot tokenize to the end still has the lines before it
+        pass  # the lines before the place that this Python cannot tokenize still count
     return known

@@ -1,7 +1,7 @@
 """
-What a team needs to begin: comments or a baseline for what is found today, and only what a branch changed.
+Applies what the options say about known findings: `noqa` comments, a baseline, only the lines that a branch changed.
 
-A baseline is looked for where the command runs if an option names it, and beside the configuration if that does.
+A baseline that an option names is relative to the current folder, one of a configuration to its file.
 """
 
 from __future__ import annotations
@@ -16,17 +16,14 @@ from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.finding import Finding
-from inplace_lint.driver.crashes import SYNTAX_CODE
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook as notebook_cells
 from inplace_lint.policy import add_noqa, baseline, changed_lines
-from inplace_lint.policy.suppress import UNUSED_CODE
 from inplace_lint.report.i18n import language, sayer
 from inplace_lint.report.plural import counted
 from inplace_lint.report.summary import Say
+from inplace_lint.rules import RULE_OF, TEXT_RULES
 from inplace_lint.workspace import files, notebook
-
-_NOT_SILENCED = frozenset({SYNTAX_CODE, UNUSED_CODE})
 
 
 def adopt(
@@ -37,9 +34,9 @@ def adopt(
     changed: changed_lines.Changed | None,
 ) -> str:
     """
-    Take out of an outcome what is not to be told, or write what was asked for and give the word about that.
+    Remove from an outcome what is not to be reported, or write comments or a baseline and return a line about that.
 
-    `changed` are the lines to which findings are bound, None where all are told.
+    `changed` are the lines to which findings are restricted, None where all are reported.
     Raises: `InplaceLintError` for a baseline that cannot be read or written.
     """
     say = sayer(language(settings.lang, stream=sys.stdout))
@@ -90,8 +87,8 @@ def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None, say
 
 
 def add_comments(outcome: Outcome) -> tuple[int, list[str]]:
-    """Write a comment for each finding of a run; give how many, and one line for each file where that failed."""
-    findings = [finding for finding in outcome.findings if finding.code not in _NOT_SILENCED]
+    """Write a comment for each finding; return how many, and a line for each file or finding where that failed."""
+    findings = [finding for finding in outcome.findings if RULE_OF[finding.code] not in TEXT_RULES]
     added = 0
     troubles: list[str] = []
     for name, group in groupby(findings, key=lambda finding: notebook.file_of(finding.span)):

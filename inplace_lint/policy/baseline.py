@@ -1,8 +1,8 @@
 """
-The findings that a team has agreed to live with for now, kept in a file beside the code.
+Baselines: a file of findings that a team has accepted for now.
 
-An entry is known by its rule, its file, the function around it and the text of what is written, not by its line: edits
-elsewhere in the file leave it in force. As many findings are let stand as the entry counts.
+An entry matches by rule, file, enclosing function and the text of the write, not by line, so that it stays valid when
+lines move. It accepts as many findings as its count says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FIELDS = ("rule", "path", "function", "content")
 
 
 class Key(NamedTuple):
-    """What an entry is known by; `path` is relative to the folder of the baseline, with forward slashes."""
+    """What an entry matches by; `path` is relative to the folder of the baseline, with forward slashes."""
 
     rule: str
     path: str
@@ -33,7 +33,7 @@ class Key(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """The findings that no entry lets stand, how many are let stand, and the entries that match nothing any more."""
+    """The findings that no entry accepts, how many are accepted, and the entries that match nothing any more."""
 
     left: tuple[Finding, ...]
     known: int
@@ -42,7 +42,7 @@ class Applied(NamedTuple):
 
 def read(path: Path) -> Counter[Key]:
     """
-    Give how many findings each entry of a baseline lets stand.
+    Return how many findings each entry of a baseline accepts.
 
     Raises: `ConfigError` naming the file, and the entry at fault.
     """
@@ -66,7 +66,7 @@ def read(path: Path) -> Counter[Key]:
 
 def write(path: Path, entries: Mapping[Key, int]) -> None:
     """
-    Put the entries into a file at once, in order.
+    Write the entries to a file as a whole, in order.
 
     Raises: `InplaceLintError` naming the file when it cannot be written.
     """
@@ -80,13 +80,13 @@ def write(path: Path, entries: Mapping[Key, int]) -> None:
 
 
 def entries_of(findings: Iterable[Finding], folder: Path, texts: Mapping[str, bytes]) -> Counter[Key]:
-    """Give the entries that let all these findings stand."""
+    """Return the entries that accept all these findings."""
     lines = files.Sources(texts)
     return Counter(_key_of(finding, folder, lines) for finding in findings)
 
 
 def apply(outcome: Outcome, known: Mapping[Key, int], folder: Path, texts: Mapping[str, bytes]) -> Applied:
-    """Take the findings out that the entries let stand; of files that were not checked no entry is stale."""
+    """Separate the findings that entries accept; the entries of files that were not checked are not stale."""
     lines = files.Sources(texts)
     open_ = Counter(known)
     left: list[Finding] = []
@@ -101,13 +101,13 @@ def apply(outcome: Outcome, known: Mapping[Key, int], folder: Path, texts: Mappi
 
 
 def merged(known: Mapping[Key, int], found: Mapping[Key, int], folder: Path, outcome: Outcome) -> Counter[Key]:
-    """Give the entries of a new baseline: what was found, and for files that were not checked what was known."""
+    """Return the entries of a new baseline: the findings, and the old entries of files that were not checked."""
     kept = {key: count for key, count in known.items() if not _was_checked(key, folder, outcome)}
     return Counter({**kept, **found})
 
 
 def pruned(known: Mapping[Key, int], found: Mapping[Key, int], folder: Path, outcome: Outcome) -> Counter[Key]:
-    """Give the entries without what matches nothing any more."""
+    """Return the entries without those that match nothing any more."""
     return Counter(
         {
             key: min(count, found.get(key, 0)) if _was_checked(key, folder, outcome) else count
@@ -117,7 +117,7 @@ def pruned(known: Mapping[Key, int], found: Mapping[Key, int], folder: Path, out
 
 
 def told(stale: Sequence[Key], name: str) -> list[str]:
-    """Give a line for each entry that matches nothing any more."""
+    """Return a line for each entry that matches nothing any more."""
     return [f"{name}: nothing matches {key.rule} in {key.path}{_inside(key)} any more" for key in stale]
 
 

@@ -1,4 +1,4 @@
-"""Which lines changed since a commit: of a branch, what a reviewer looks at."""
+"""Which lines changed since a commit: `--since` reports only findings in them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class SinceError(InplaceLintError):
 
 def changed_lines(ref: str) -> Changed:
     """
-    Give the lines that differ between the working tree and where this branch left `ref`, by the file's path from here.
+    Return, for each file, the lines that differ between the working tree and the merge base with `ref`.
 
-    Files that git does not follow, and is not told to pass over, count as a whole. Lines from 1, both ends included.
+    Paths are relative to the current folder. Of untracked files that git does not ignore all lines count.
+    Units: lines from 1, both ends included.
     Raises: `SinceError` where there is no git, no repository, no such commit or no history in common.
     """
     top = Path(_git("rev-parse", "--show-toplevel").strip())
@@ -49,7 +50,7 @@ def changed_lines(ref: str) -> Changed:
 
 
 def moved(changed: Changed, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Changed:
-    """Give the lines that differ from the commit once texts have taken the place of those that git compared."""
+    """Return the changed lines after the texts that git compared were replaced by new ones."""
     return {
         **changed,
         **{path: tuple(_shifted(changed.get(path, ()), old[path], new[path])) for path in new if path in old},
@@ -57,7 +58,7 @@ def moved(changed: Changed, old: Mapping[str, bytes], new: Mapping[str, bytes]) 
 
 
 def _shifted(ranges: Ranges, old: bytes, new: bytes) -> Iterator[tuple[int, int]]:
-    """Give where changed lines of a text are in one that came of it, and the lines in which the two differ."""
+    """Yield the changed lines of an old text by their numbers in a new one, and the lines in which the two differ."""
     matched = difflib.SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
     for kind, since, until, start, stop in matched.get_opcodes():
         if kind != "equal":
@@ -70,7 +71,7 @@ def _shifted(ranges: Ranges, old: bytes, new: bytes) -> Iterator[tuple[int, int]
 
 
 def in_changed_lines(finding: Finding, changed: Changed) -> bool:
-    """Say whether the write or a save of a finding stands in changed lines; of a notebook all counts as one."""
+    """Check whether the write or a save of a finding is in changed lines; a notebook counts as a whole."""
     spans = [finding.span, *(one.span for one in finding.related if one.role in {Role.SAVE, Role.WRITE})]
     return any(_is_changed(span, changed) for span in spans)
 

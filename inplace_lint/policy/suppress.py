@@ -1,8 +1,8 @@
 """
-Findings that the user has seen and let stand: `# noqa` and `# noqa: IPL101, IPL102`.
+Comments that suppress findings: `# noqa`, `# noqa: IPL101, IPL102` and `# inplace-lint: ignore[leaf-write]`.
 
-A comment counts on any physical line of the statement, or of the header of a compound statement, that holds the primary
-place of a finding. Comments are found by tokenizing, so that the same text inside a string means nothing.
+A comment applies on any physical line of the statement, or of the header of a compound statement, that has the primary
+place of a finding. Comments are found by tokenizing, so that the same text inside a string has no effect.
 """
 
 from __future__ import annotations
@@ -15,28 +15,25 @@ from dataclasses import dataclass, field, replace
 
 from inplace_lint.core.finding import Certainty, Finding, Severity
 from inplace_lint.core.span import Span
+from inplace_lint.rules.text import UNUSED_SUPPRESSION
 
 _NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<list>[A-Za-z][\w-]*(?:[\s,]+[A-Za-z][\w-]*)*))?", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*inplace-lint:\s*ignore(?![\w-])(?:\s*\[(?:(?P<list>[^\]]*)\]|(?P<open>.*)))?", re.IGNORECASE)
-_CODE = re.compile(r"[A-Z]+[0-9]+$|IPL[0-9]")  # whatever begins as one of ours was meant as one
-
-
-UNUSED_CODE = "IPL901"
-UNUSED_NAME = "unused-suppression"
+_CODE = re.compile(r"[A-Z]+[0-9]+$|IPL[0-9]")  # a word that starts like one of our codes was meant as one
 _OURS = re.compile(rb"noqa[^\n]*(?:IPL|-)|inplace-lint:", re.IGNORECASE)
 
 
 def may_name_us(data: bytes) -> bool:
-    """Say whether a file may have a comment that silences a rule of ours: most need no closer look."""
+    """Check quickly whether a file may have a comment that suppresses a rule of ours; most do not."""
     return (b"noqa" in data or b"NOQA" in data or b"inplace-lint" in data) and _OURS.search(data) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """
-    A comment that silences; no selectors silence every rule.
+    A comment that suppresses findings of its selectors, or of every rule if it has none.
 
-    `ours`: it names us, and no other tool reads it. `broken`: its list has no end, and it silences nothing.
+    `ours`: it is addressed to this tool alone. `broken`: its list has no end, and it suppresses nothing.
     """
 
     line: int
@@ -48,7 +45,7 @@ class Suppression:
 
 
 def suppressions(source: str) -> tuple[Suppression, ...]:
-    """Give the silencing comments of a file in order; what can no longer be tokenized is passed over."""
+    """Return the suppressing comments of a file in order, up to where it can be tokenized."""
     lowered = source.lower()
     if "noqa" not in lowered and "inplace-lint" not in lowered:
         return ()
@@ -58,14 +55,14 @@ def suppressions(source: str) -> tuple[Suppression, ...]:
             if token.type == tokenize.COMMENT:
                 found.extend(_of_comment(token.string, *token.start))
     except (tokenize.TokenError, SyntaxError):
-        pass  # the comments before the place that this Python's tokenizer refuses still count
+        pass  # the comments before the place that this Python cannot tokenize still count
     return tuple(found)
 
 
 def unsuppressed(
     findings: Sequence[Finding], source: str, statements: Mapping[Span, tuple[int, int]]
 ) -> tuple[Finding, ...]:
-    """Give the findings that no comment silences; `statements` has the first and last line to look at for a span."""
+    """Return the findings that no comment suppresses; `statements` has the first and last line for the span of each."""
     comments = suppressions(source)
     if not comments:
         return tuple(findings)
@@ -83,10 +80,10 @@ def unused(
     every: bool,
 ) -> list[Finding]:
     """
-    Give a finding for each comment that names rules that apply, but silences nothing; `codes` are theirs by name.
+    Return a finding for each comment that names enabled rules and suppresses nothing; `codes` are theirs by name.
 
-    A comment of ours that names none is told only where `every` rule applies; one with a word that is no rule always:
-    `known` are the codes and names of all there are.
+    A comment of ours that names no rule is reported only where `every` rule is enabled. A word that is no rule is
+    always reported: `known` are the codes and names of all rules.
     """
     found = []
     for comment in suppressions(source):
@@ -116,8 +113,8 @@ def unused(
 
 def _told(comment: Suppression, message: str, cure: str, path: str) -> Finding:
     return Finding(
-        code=UNUSED_CODE,
-        name=UNUSED_NAME,
+        code=UNUSED_SUPPRESSION.code,
+        name=UNUSED_SUPPRESSION.name,
         severity=Severity.WARNING,
         certainty=Certainty.ALWAYS,
         message=message,
@@ -131,7 +128,7 @@ def _of_comment(comment: str, line: int, column: int) -> list[Suppression]:
     found = []
     if (match := _NOQA.search(comment)) is not None:
         codes = _codes(re.split(r"[\s,]+", match["list"] or ""))
-        if codes or not match["list"]:  # a list of anything else silences nothing
+        if codes or not match["list"]:  # a list without any code or name suppresses nothing
             found.append(Suppression(line, codes, False, False, column + match.start(), column + match.end()))
     if (match := _IGNORE.search(comment)) is not None:
         words = re.split(r"[\s,]+", (match["list"] or "").strip())
@@ -142,7 +139,7 @@ def _of_comment(comment: str, line: int, column: int) -> list[Suppression]:
 
 
 def _codes(words: Sequence[str]) -> tuple[str, ...]:
-    """Keep the words that are codes or names of rules: of "IPL101 because" the first."""
+    """Return the words that look like codes or names of rules: of "IPL101 because" the first."""
     return tuple(word for word in words if _CODE.match(word.upper()) or "-" in word)
 
 

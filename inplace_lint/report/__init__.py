@@ -1,1 +1,1 @@
-"""Turns findings into text: one module a format, `reporters.REPORTERS` names them."""
+"""Turns findings into text: `formats` has one module for each output format, `reporters.REPORTERS` lists them."""

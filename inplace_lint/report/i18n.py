@@ -1,10 +1,10 @@
 """
-Puts findings and the words around them into another language, just before they are shown.
+Translates findings and the text around them, just before they are shown.
 
-Rules speak English. A catalogue, `rules/lang/<language>.json`, maps English templates to templates of the language with
-the same holes: "saved here: {0}". A text is matched against all of them; what stood in the holes goes into the other
-template. What stood in backticks stays as it was, other holes may hold words of ours and are put into the language in
-turn. A text that no template matches stays English: the words of a framework, or of Python, are not ours.
+All messages are English. A catalogue, `rules/lang/<language>.json`, maps English templates to templates of the language
+with the same holes: "saved here: {0}". A text is matched against all of them, and the text of the holes goes into the
+other template: unchanged if the hole is in backticks, otherwise translated in turn. A text that no template matches
+stays English: messages of a framework, or of Python, are not translated.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _NUMBER, _OP = "count", "op"
 @dataclass(frozen=True, slots=True)
 class Template:
     """
-    One entry of a catalogue: what it matches, and what it says instead.
+    One entry of a catalogue: the pattern that it matches, and its translation.
 
-    `kept` are the holes in backticks: what they hold is code. A hole named `op…` is none: some ops have names of ours.
+    `kept` are the holes in backticks: they hold code. A hole named `op…` is none of them: some ops are named by words.
     """
 
     english: str
@@ -42,20 +42,20 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The templates of a language, those with the most words of their own first."""
+    """The templates of a language, the most specific first."""
 
     templates: tuple[Template, ...]
     _said: dict[str, str] = field(default_factory=dict)
 
     def say(self, text: str) -> str:
-        """Give a text in the language; as it is where no template matches it."""
+        """Return a text in the language; unchanged where no template matches it."""
         if text not in self._said:
             found = self.match(text)
             self._said[text] = text if found is None else self._filled(*found)
         return self._said[text]
 
     def match(self, text: str) -> tuple[Template, dict[str, str]] | None:
-        """Give the template that a text is an instance of, and what stands in its holes."""
+        """Return the template that a text matches, and the text of its holes."""
         for template in self.templates:
             match = template.pattern.fullmatch(text)
             if match is not None:
@@ -66,7 +66,7 @@ class Catalogue:
         values = {name: value if name in template.kept else self.say(value) for name, value in holes.items()}
 
         def fill(hole: re.Match[str]) -> str:
-            # A space divides Chinese from what is not, and stands in the template for a hole that holds such.
+            # A space separates Chinese from other text; the template has it around a hole that holds such text.
             value = values[hole[2]]
             return f"{hole[1] if value[0].isascii() else ''}{value}{hole[3] if value[-1].isascii() else ''}"
 
@@ -75,7 +75,7 @@ class Catalogue:
 
 @cache
 def catalogue(lang: str) -> Catalogue:
-    """Read the catalogue of a language, once a process."""
+    """Return the catalogue of a language; it is read once in a process."""
     path = rules_dir() / "lang" / f"{lang}.json"
     pairs: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["templates"]
     entries = sorted(pairs.items(), key=lambda pair: -len(_HOLE.sub("", pair[0])))
@@ -88,15 +88,15 @@ def _template(english: str, other: str) -> Template:
 
 
 def _pieces(english: str, kept: set[str]) -> Iterator[str]:
-    """Give the parts of the pattern, and put the names of the holes that stand in backticks into `kept`."""
+    """Yield the parts of the pattern, and add the names of the holes in backticks to `kept`."""
     at = 0
     for hole in _HOLE.finditer(english):
         yield re.escape(english[at : hole.start()])
         at = hole.end()
-        # The name of an op may be a word of ours: `indexing`. Whatever else stands in backticks is code.
+        # The name of an op may be a word: `indexing`. Everything else in backticks is code.
         if english[: hole.start()].count("`") % 2 and not hole[1].startswith(_OP):
             kept.add(hole[1])
-        # A count is digits, so that "{count} files" is not taken for the end of somebody else's sentence.
+        # A count is digits, so that "{count} files" does not match the end of another sentence.
         yield f"(?P<_{hole[1]}>{r'[0-9]+' if hole[1].startswith(_NUMBER) else '.+?'})"
     yield re.escape(english[at:])
 
@@ -109,10 +109,10 @@ def language(
     environment: Mapping[str, str] = os.environ,
 ) -> str:
     """
-    Give the language to speak: the one chosen, else for people that of the environment, else English.
+    Return the language of messages: the chosen one, or for people that of the environment, or English.
 
-    `INPLACE_LINT_LANG` counts before the locale, and of that LC_ALL before LC_MESSAGES before LANG. Where nobody chose,
-    Chinese is spoken only if `stream` can hold it; without one, a file of ours is written, which can.
+    `INPLACE_LINT_LANG` counts before the locale, and of that LC_ALL before LC_MESSAGES before LANG. If no language was
+    chosen, Chinese is used only if `stream` can encode it; None is a file that we write, which can.
     """
     if chosen or not for_people:
         return chosen or "en"
@@ -130,12 +130,12 @@ def _can_show(text: str, stream: TextIO | None) -> bool:
 
 
 def sayer(lang: str) -> Callable[[str], str]:
-    """Give what puts a text of ours into a language; English is what it is in, and needs no catalogue."""
+    """Return the function that translates a message; for English it returns the message."""
     return str if lang == "en" else catalogue(lang).say
 
 
 def in_language(report: Report, lang: str) -> Report:
-    """Give a report whose findings and words are in a language; code, name, places and a framework's words stay."""
+    """Return a report in a language; codes, names, places and the messages of frameworks stay as they are."""
     say = sayer(lang)
     if lang == report.lang:
         return report

@@ -1,4 +1,4 @@
-"""What every reporter is given: findings, the text of their files, and how the output looks."""
+"""The input of every reporter: findings, the text of their files, and how the output is to look."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Report:
     """
     The input of a reporter.
 
-    `lines_of` gives the lines of a file by the path that a span carries, without their ends; none when it cannot be
-    read. `statements` has the first and last line where a comment silences the finding at a span. `pages` gives the
+    `lines_of` returns the lines of a file by the path of a span, without their ends; none when it cannot be read.
+    `statements` has the first and last line where a comment suppresses the finding at a span. `pages` returns the
     address of the page of a rule by its name and a language, for terminals that show links; empty where it has none.
-    `unsafe`: unsafe fixes count as well. `say` puts a text of ours into the language `lang`, in which the findings are
+    `unsafe`: unsafe fixes count as well. `say` translates a text into the language `lang`, in which the findings are
     already.
     Units: `width` in terminal cells.
     """
@@ -33,9 +33,9 @@ class Report:
     say: Callable[[str], str] = str
 
     def mark(self, finding: Finding) -> str:
-        """Give `[*] ` for a finding that `--fix` would mend, as the options stand."""
+        """Return `[*] ` for a finding that `--fix` would fix with these options."""
         return "[*] " if finding.fix is not None and finding.fix.applies(unsafe=self.unsafe) else ""
 
     def page_of(self, finding: Finding) -> str:
-        """Give the address of the page that explains a finding; empty where no link is to be shown."""
+        """Return the address of the page that explains a finding; empty where no link is to be shown."""
         return self.pages(finding.name, self.lang) if self.pages is not None else ""

@@ -17,10 +17,10 @@ GITHUB, GITLAB = "GITHUB_WORKSPACE", "CI_PROJECT_DIR"
 
 def relative(path: str, checkout: str = "") -> str:
     """
-    Give a path below the working folder with slashes, else as it is.
+    Return a path relative to the current folder with slashes; one outside of it unchanged.
 
-    `checkout` names the variable in which a system of builds says where the repository is: it looks from there, also
-    where the tool was run in a folder of it.
+    `checkout` is the environment variable in which a build system has the root of the repository: paths are relative to
+    that, also where the tool runs in a folder below it.
     """
     top = Path(os.environ.get(checkout) or ".").resolve()
     place = Path(path).resolve()
@@ -31,20 +31,20 @@ def relative(path: str, checkout: str = "") -> str:
 
 
 def uri(path: str) -> str:
-    """Give a path as a relative reference, its odd characters escaped."""
+    """Return a path as a relative reference, its odd characters escaped."""
     return quote(relative(path, GITHUB).encode("utf-8", "surrogateescape"))
 
 
 def visible(path: str) -> str:
-    """Give a path for a line of text: what would end the line, or steer the terminal, as an escape."""
+    """Return a path with line breaks and control characters escaped."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in path)
 
 
 def fingerprints(report: Report) -> Iterator[tuple[Finding, str]]:
     """
-    Give each finding with a fingerprint of its rule, file, function and text, and not of its line.
+    Yield each finding with a fingerprint of its rule, file, function and text, and not of its line.
 
-    The second of two alike findings gets another one, so that none hides the other.
+    Equal findings are numbered, so that none hides another.
     """
     seen: Counter[str] = Counter()
     for finding in report.findings:

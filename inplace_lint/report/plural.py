@@ -1,8 +1,8 @@
-"""How things are counted in words."""
+"""Numbers of things in words."""
 
 from __future__ import annotations
 
 
 def counted(count: int, word: str) -> str:
-    """Give a number of things: `1 error`, `2 errors`."""
+    """Return a number of things: `1 error`, `2 errors`."""
     return f"{count} {word}{'' if count == 1 else 's'}"

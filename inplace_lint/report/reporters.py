@@ -1,4 +1,4 @@
-"""The formats by the name a user gives: a new one is a module and a line here."""
+"""The output formats by name: a new one is a module in `formats` and a line here."""
 
 from __future__ import annotations
 

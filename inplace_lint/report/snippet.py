@@ -1,5 +1,5 @@
 """
-A snippet of source with its marks: `^^^` under what is primary, `---` under what is related, sentences beside them.
+A snippet of source with marks: `^^^` under the primary place, `---` under related places, sentences beside them.
 
     12 |         x = F.relu(self.conv1(x))
        |             --------------------- saved here: relu keeps its output for backward
@@ -46,7 +46,7 @@ class _Placed(NamedTuple):
 
 def snippet(lines: Sequence[str], marks: Sequence[Mark], gutter: int, width: int, *, color: bool) -> list[str]:
     """
-    Give the lines of a snippet, from the empty gutter line above to the last mark.
+    Return the lines of a snippet, from the empty gutter line above to the last mark.
 
     Units: `gutter` is the width of the line numbers, `width` that of the terminal, in cells.
     """
@@ -80,7 +80,7 @@ def _place(text: str, marks: Sequence[Mark], room: int) -> tuple[str, list[_Plac
 
 
 def _under(placed: Sequence[_Placed], room: int, *, color: bool) -> list[str]:
-    """Give the rows below a source line: the marks with the sentence of the last, then the others hanging from them."""
+    """Return the rows below a source line: the marks with the sentence of the last, then those of the others."""
     row = _marks(placed)
     texts = sorted((spot for spot in placed if spot.mark.text), key=lambda spot: (spot.start, spot.mark.primary))
     out = _joined(row, color=color)
@@ -96,7 +96,7 @@ def _under(placed: Sequence[_Placed], room: int, *, color: bool) -> list[str]:
 
 def _marks(placed: Sequence[_Placed]) -> list[tuple[str, Ink]]:
     row = [(" ", Ink.PLAIN)] * max(spot.end for spot in placed)
-    # The shorter goes over the longer, so that a mark within another one stays in sight.
+    # Shorter marks are drawn over longer ones, so that a mark within another one stays visible.
     for spot in sorted(placed, key=lambda spot: (spot.start - spot.end, spot.mark.primary)):
         sign = "^" if spot.mark.primary else "-"
         row[spot.start : spot.end] = [(sign, spot.mark.ink)] * (spot.end - spot.start)
@@ -109,7 +109,7 @@ def _hanging(texts: Sequence[_Placed], room: int, *, color: bool) -> list[str]:
     out = [_joined(_threads(texts, room), color=color)]
     for at in range(len(texts) - 1, -1, -1):
         spot = texts[at]
-        # A sentence that would run out of the terminal moves to the left; its thread still shows where it belongs.
+        # A sentence that would be wider than the terminal moves to the left; the bar above it shows its mark.
         needed = min(width_of(spot.mark.text), room)
         start = max(min(spot.start, room - needed), 0)
         if spot.start <= room // 2:

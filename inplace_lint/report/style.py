@@ -8,7 +8,7 @@ from inplace_lint.core.finding import Finding, Severity
 
 
 class Ink(Enum):
-    """What a piece of text is, by which it gets its colour."""
+    """What a piece of text is; that decides its colour."""
 
     PLAIN = ""
     BOLD = "1"
@@ -23,12 +23,12 @@ SEVERITY = {Severity.ERROR: Ink.ERROR, Severity.WARNING: Ink.WARNING, Severity.I
 
 
 def paint(text: str, ink: Ink, *, color: bool) -> str:
-    """Give the text in its colour; as it is when colours are off."""
+    """Return the text in its colour; unchanged when colours are off."""
     return f"\x1b[{ink.value}m{text}\x1b[0m" if color and ink.value and text else text
 
 
 def level(finding: Finding, *, color: bool, address: str = "") -> str:
-    """Give `error[CODE]` in its colour; where the page of the rule has an address, the code is a link to it."""
+    """Return `error[CODE]` in its colour; where the page of the rule has an address, the code is a link to it."""
     ink = SEVERITY[finding.severity]
     if not address:
         return paint(f"{finding.severity.value}[{finding.code}]", ink, color=color)

@@ -19,7 +19,7 @@ Say = Callable[[str], str]
 
 
 class Counts(NamedTuple):
-    """What a run counted besides its findings: files not checked, findings let stand, and those that were fixed."""
+    """What a run counted besides its findings: files not checked, and findings in the baseline or fixed."""
 
     troubles: int = 0
     known: int = 0
@@ -27,7 +27,7 @@ class Counts(NamedTuple):
 
 
 def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, color: bool) -> str:
-    """Give a line: what was found in how many files, how much was fixed, how much not checked, how much is known."""
+    """Return a line: the findings in how many files, how many were fixed, not checked, or are in the baseline."""
     known = say(f" ({counts.known} more in the baseline)") if counts.known else ""
     return _found(findings, counts, say, color=color) + known + _proved(findings, say)
 
@@ -59,14 +59,14 @@ def _listed(findings: Sequence[Finding], say: Say) -> str:
 
 
 def _proved(findings: Sequence[Finding], say: Say) -> str:
-    """Give how many findings have each verdict of `--confirm`, as a sentence of its own."""
+    """Return how many findings have each verdict of `--confirm`, as a sentence of its own."""
     counts = Counter(finding.verdict.proof for finding in findings if finding.verdict is not None)
     words = [f"{counts[proof]} {say(proof.value)}" for proof in Proof if counts[proof]]
     return say(f" Of these {say(', ').join(words)}.") if words else ""
 
 
 def fixable(findings: Sequence[Finding], say: Say = str, *, unsafe: bool) -> str:
-    """Give a line that says how many of the findings `--fix` would mend, and how many more if it may."""
+    """Return a line that says how many findings `--fix` would fix, and how many more with `--unsafe-fixes`."""
     fixes = [finding.fix for finding in findings if finding.fix is not None]
     count = sum(fix.applies(unsafe=unsafe) for fix in fixes)
     hidden = sum(fix.applies(unsafe=True) for fix in fixes) - count
@@ -81,7 +81,7 @@ def fixable(findings: Sequence[Finding], say: Say = str, *, unsafe: bool) -> str
 def statistics(
     findings: Sequence[Finding], counters: Mapping[str, int], seconds: Mapping[str, float], say: Say = str
 ) -> str:
-    """Give counts by rule, how much of the code and of the framework's calls was understood, and the time by stage."""
+    """Return counts by rule, how much code and how many calls were understood, and the time by stage."""
     blocks = (
         list(_rules(findings)),
         list(_coverage(counters, say)),

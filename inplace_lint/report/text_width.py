@@ -1,5 +1,5 @@
 """
-How wide text is on a terminal.
+The width of text on a terminal.
 
 An East Asian wide character takes two cells, a combining one none, a tab goes to the next stop.
 """
@@ -27,12 +27,12 @@ class Laid(NamedTuple):
 
 
 def width_of(text: str) -> int:
-    """Give the number of cells that a text without tabs takes."""
+    """Return the number of cells that a text without tabs takes."""
     return len(text) if text.isascii() else sum(_width(char) for char in text)
 
 
 def laid(line: str) -> Laid:
-    """Give a source line with tabs expanded and control characters made visible."""
+    """Return a source line with tabs expanded and control characters made visible."""
     pieces: list[str] = []
     starts = [0]
     for char in line:
@@ -44,7 +44,7 @@ def laid(line: str) -> Laid:
 
 def wrapped(text: str, first: int, rest: int) -> list[str]:
     """
-    Break a text into lines of at most `first`, then `rest` cells; what cannot be broken and is longer has its own line.
+    Break a text into lines of at most `first`, then `rest` cells; a longer piece has a line of its own.
 
     A text is broken at spaces, and beside wide characters, which are written without any.
     """
@@ -62,7 +62,7 @@ def wrapped(text: str, first: int, rest: int) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Give the parts of a text between which a line may end, each with what stands before it on the same line."""
+    """Yield the parts of a text between which a line may end, each with what stands before it on the same line."""
     for word in text.split():
         start, gap = 0, " "
         for at in range(1, len(word)):
@@ -73,7 +73,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _may_end(before: str, after: str) -> bool:
-    """Say whether a line may end between two characters: not before a closing mark, nor after an opening one."""
+    """Check whether a line may end between two characters: not before a closing mark, nor after an opening one."""
     if before.isascii() and after.isascii():
         return False
     is_wide = _width(before) > 1 or _width(after) > 1
@@ -82,9 +82,9 @@ def _may_end(before: str, after: str) -> bool:
 
 def cut(line: Laid, marks: Sequence[tuple[int, int]], room: int) -> tuple[str, int]:
     """
-    Give at most `room` cells of a line, chosen so that the marked cells are in sight, and the shift of its first cell.
+    Return at most `room` cells of a line with the marked cells in them, and the shift of its first cell.
 
-    A cell `c` of the line is printed at `c - shift`. What is left out on a side shows as `...` there.
+    A cell `c` of the line is printed at `c - shift`. `...` replaces what is left out on a side.
     """
     total = line.starts[-1]
     if total <= room:
@@ -93,7 +93,7 @@ def cut(line: Laid, marks: Sequence[tuple[int, int]], room: int) -> tuple[str, i
     high = max((end for _, end in marks), default=0)
     if high <= room - len(_DOTS):
         return _window(line, 0, room - len(_DOTS)) + _DOTS, 0
-    # The marks stand in the middle of the window; where they are wider than it, their start is what counts.
+    # The marks are in the middle of the window; if they are wider than it, it begins at their start.
     slack = max(room - 2 * len(_DOTS) - (high - low), 0)
     begin = _boundary(line, min(low - min(slack // 2, low), max(total - room + len(_DOTS), 0)))
     shift = begin - len(_DOTS)
@@ -111,7 +111,7 @@ def _window(line: Laid, low: int, high: int) -> str:
 
 
 def _boundary(line: Laid, cell: int) -> int:
-    """Give the start of the character that covers a cell, so that no wide one is cut in two."""
+    """Return the start of the character that covers a cell, so that no wide one is cut in two."""
     return max(start for start in line.starts if start <= cell)
 
 

@@ -1,6 +1,12 @@
-"""From events to findings: one short pure function a rule."""
+"""
+The rules: each judges events of the analysis or of a run, and makes a draft of a finding from those it is about.
+
+A rule is one module in the folder of its group, which defines its `RULE`, and a line in `RULES`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from inplace_lint.rules.at_write import (
     custom_function_write,
@@ -21,8 +27,8 @@ from inplace_lint.rules.backward import (
     modified_after_save,
     parameter_write_before_backward,
 )
-from inplace_lint.rules.draft import Rule
 from inplace_lint.rules.modes import checkpoint_write, compiled_write, script_write
+from inplace_lint.rules.rule import Rule
 from inplace_lint.rules.silent import (
     caller_tensor_write,
     clobbered_alias,
@@ -33,32 +39,35 @@ from inplace_lint.rules.silent import (
     untracked_write,
 )
 from inplace_lint.rules.style import inplace_in_forward
+from inplace_lint.rules.text import INVALID_SYNTAX, UNUSED_SUPPRESSION
 
 RULES: tuple[Rule, ...] = (
-    Rule("IPL101", "modified-after-save", modified_after_save.judge),
-    Rule("IPL102", "inplace-activation-after-save", inplace_activation_after_save.judge),
-    Rule("IPL103", "parameter-write-before-backward", parameter_write_before_backward.judge),
-    Rule("IPL201", "leaf-write", leaf_write.judge),
-    Rule("IPL202", "leaf-view-write", leaf_view_write.judge),
-    Rule("IPL203", "multi-view-write", multi_view_write.judge),
-    Rule("IPL204", "no-grad-view-write", no_grad_view_write.judge),
-    Rule("IPL205", "inference-tensor-write", inference_tensor_write.judge),
-    Rule("IPL206", "overlapping-write", overlapping_write.judge),
-    Rule("IPL207", "shape-or-dtype-write", shape_or_dtype_write.judge),
-    Rule("IPL208", "out-with-grad", out_with_grad.judge),
-    Rule("IPL209", "hooked-inplace", hooked_inplace.judge),
-    Rule("IPL210", "custom-function-write", custom_function_write.judge),
-    Rule("IPL211", "vmap-write", vmap_write.judge),
-    Rule("IPL212", "unsupported-inplace", unsupported_inplace.judge),
-    Rule("IPL301", "clobbered-alias", clobbered_alias.judge),
-    Rule("IPL302", "untracked-write", untracked_write.judge),
-    Rule("IPL303", "caller-tensor-write", caller_tensor_write.judge, opinion=True),
-    Rule("IPL304", "snapshot-alias", snapshot_alias.judge),
-    Rule("IPL305", "lost-gradient", lost_gradient.judge),
-    Rule("IPL306", "lost-update", lost_update.judge),
-    Rule("IPL307", "grad-alias", grad_alias.judge),
-    Rule("IPL401", "script-write", script_write.judge),
-    Rule("IPL402", "checkpoint-write", checkpoint_write.judge),
-    Rule("IPL403", "compiled-write", compiled_write.judge),
-    Rule("IPL501", "inplace-in-forward", inplace_in_forward.judge, default=False, opinion=True),
+    modified_after_save.RULE,
+    inplace_activation_after_save.RULE,
+    parameter_write_before_backward.RULE,
+    leaf_write.RULE,
+    leaf_view_write.RULE,
+    multi_view_write.RULE,
+    no_grad_view_write.RULE,
+    inference_tensor_write.RULE,
+    overlapping_write.RULE,
+    shape_or_dtype_write.RULE,
+    out_with_grad.RULE,
+    hooked_inplace.RULE,
+    custom_function_write.RULE,
+    vmap_write.RULE,
+    unsupported_inplace.RULE,
+    clobbered_alias.RULE,
+    untracked_write.RULE,
+    caller_tensor_write.RULE,
+    snapshot_alias.RULE,
+    lost_gradient.RULE,
+    lost_update.RULE,
+    grad_alias.RULE,
+    script_write.RULE,
+    checkpoint_write.RULE,
+    compiled_write.RULE,
+    inplace_in_forward.RULE,
 )
+TEXT_RULES: tuple[Rule, ...] = (UNUSED_SUPPRESSION, INVALID_SYNTAX)
+RULE_OF: Mapping[str, Rule] = {rule.code: rule for rule in (*RULES, *TEXT_RULES)}

@@ -1,13 +1,34 @@
-"""A finding before its positions are computed: places instead of spans."""
+"""
+A draft: what a rule says of an event, with places in the code where a finding has positions in a file.
+
+Positions are computed for the drafts that are kept only. The functions here spell what sentences are made of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 
-from inplace_lint.core.event import Event, Touch
+from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.finding import Role, Severity
 from inplace_lint.core.span import Place
+
+
+class Repair(Enum):
+    """Which fix is tried; `fix.fixers` has one function for each."""
+
+    NEW_TENSOR = auto()  # compute a new tensor instead of writing
+    NEW_TENSOR_OR_COPY = auto()  # the same, or let backward keep a copy where others must see the write
+    FLAG = auto()  # turn off the flag that makes a call write
+    PARAMETER = auto()  # let backward keep a copy of what a layer writes, or name the lines to move
+    ORDER = auto()  # name the lines to move
+    COPY_AT_SAVE = auto()  # let backward keep a copy
+    COPY_WHERE_KEPT = auto()  # keep a copy instead of the tensor itself
+    WITHOUT_GRAD = auto()  # write while no gradients are recorded
+    VIEW_ALONE = auto()  # take each view by a call of its own
+    COPY_OPERAND = auto()  # write from a copy of the operand
+    REBIND = auto()  # bind the name to the other tensor
+    ASSIGN = auto()  # assign by the method of the parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,33 +42,37 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a rule says of an event; `worst` bounds the severity, `says` names the framework's own words."""
+    """
+    What a rule says of an event.
 
-    place: Place
+    `help` is the cure in one line; where it is empty, the text of the write decides. `says` is the key of what the
+    framework prints, `producer` the op that it names. `worst` bounds the severity; if it is None, the harm of the rule
+    does. `repair` is the fix to try.
+    """
+
     message: str
-    label: str
-    related: tuple[Mark, ...]
     write: Touch
-    help: str
+    label: str = "written here"
+    related: tuple[Mark, ...] = ()
+    help: str = ""
     says: str = ""
     producer: str = ""
-    worst: Severity = Severity.ERROR
+    worst: Severity | None = None
     assumptions: frozenset[str] = frozenset()
+    repair: Repair | None = None
+
+    @property
+    def place(self) -> Place:
+        """The place of the finding: the flag of a module that writes because of it, otherwise the write itself."""
+        write = self.write
+        if write.flag is not None and write.module:
+            return write.flag
+        return _site(write).place
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """
-    A rule: its code and name, fixed for ever, and what it says of an event, if it speaks of it at all.
-
-    `default` is false for one that applies only if it is selected. `opinion`: it may say what is no fault.
-    """
-
-    code: str
-    name: str
-    judge: Callable[[Event], Draft | None]
-    default: bool = True
-    opinion: bool = False
+def _site(write: Touch) -> Site:
+    """Return the site of a write; a module that a container ran is written about where the container was called."""
+    return write.site.caller if write.built and write.site.caller is not None else write.site
 
 
 def short(op: str) -> str:
@@ -82,12 +107,12 @@ _OPERATORS = {
 
 
 def named(symbol: str) -> str:
-    """Spell a tensor in a message: in backticks, or as what it is."""
+    """Spell a tensor in a message: its name in backticks, or "a tensor"."""
     return f"`{symbol}`" if symbol else "a tensor"
 
 
 def kept(touch: Touch) -> str:
-    """Say what a save keeps: "`relu` keeps its output for backward"."""
+    """Spell what a save keeps: "`relu` keeps its output for backward"."""
     op = short(touch.op)
     if touch.part.startswith("out"):
         return f"{op} keeps its output for backward"
@@ -97,16 +122,31 @@ def kept(touch: Touch) -> str:
     return f"{op} keeps {what} for backward"
 
 
-def primary(write: Touch) -> Place:
-    """Give the place of the finding: the flag of a module that writes because of it, else the write itself."""
-    if write.flag is not None and write.module:
-        return write.flag
-    return write.site.caller.place if write.built and write.site.caller is not None else write.site.place
+def producer_of(save: Touch) -> str:
+    """Return the op that the framework's error names for a stale save: the one whose result was saved."""
+    return save.op if save.part.startswith("out") else save.producer
+
+
+def flag_label(write: Touch) -> str:
+    """Return the label of a write: another one under the flag of a module than under the write itself."""
+    return "this makes it write in place" if write.flag is not None and write.module else "written here"
+
+
+def flag_cure(write: Touch, otherwise: str = "") -> str:
+    """Return the cure of a write: to clear its flag, where it has one."""
+    return "set `inplace=False`" if write.flag is not None else otherwise
 
 
 def ran(write: Touch) -> tuple[Mark, ...]:
-    """Give the call that ran a module whose flag is the primary place."""
-    site = write.site.caller if write.built and write.site.caller is not None else write.site
+    """Return a mark at the call that ran a module, where the finding is at the flag of the module."""
+    site = _site(write)
     if write.flag is None or not write.module or write.flag == site.place:
         return ()
     return (Mark(Role.WRITE, site.place, "written here"),)
+
+
+def made(origin: Site | None, write: Touch) -> tuple[Mark, ...]:
+    """Return a mark where the written tensor was made, as far as it is known, and that of the call that ran."""
+    if origin is None or not write.producer:
+        return ran(write)
+    return (Mark(Role.ALIAS, origin.place, f"made here by {short(write.producer)}"), *ran(write))

@@ -1,4 +1,4 @@
-"""The cure of a finding in one line, from the source text of the write."""
+"""The cure of a finding in one line, where no fix says more: by its rule, or from the text of the write."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 
 from inplace_lint.core.span import Span
 from inplace_lint.frontend.slices import split_lines
+from inplace_lint.knowledge.facts import Facts
+from inplace_lint.knowledge.op import Op
 from inplace_lint.rules.draft import Draft
 
 _AUGMENTED = re.compile(r"^(?P<target>[^=]+?)\s*(?P<op>\*\*|//|>>|<<|[-+*/%@&|^])=\s*(?P<value>.+)$", re.DOTALL)
@@ -14,12 +16,8 @@ _PLAIN = re.compile(r"^[\w.]+(\([^()]*\))?(\[[^\[\]]*\])?$")
 _LONGEST = 70
 
 
-def cure(draft: Draft, source: str, span: Span, has_partner: bool) -> str:
-    """
-    Say how to write it instead; empty when nothing simple is right.
-
-    `has_partner`: there is an op that does the same and writes nothing.
-    """
+def cure(draft: Draft, source: str, span: Span, facts: Facts) -> str:
+    """Return the cure of a draft in one line."""
     if draft.help:
         return draft.help
     text = text_at(source, span)
@@ -35,7 +33,7 @@ def cure(draft: Draft, source: str, span: Span, has_partner: bool) -> str:
         right = value if _PLAIN.match(value) else f"({value})"
         return f"use `{target} = {target} {op} {right}`"
     method = _METHOD.match(text)
-    if method is not None and has_partner:
+    if method is not None and partner(facts, draft.write.op):
         target, name, args = method.group("target", "name", "args")
         return f"use `{target} = {target}.{name}({args})`"
     if draft.write.spelled == "item" and draft.write.symbol:
@@ -44,5 +42,24 @@ def cure(draft: Draft, source: str, span: Span, has_partner: bool) -> str:
 
 
 def text_at(source: str, span: Span) -> str:
-    """Give the source text of a span."""
+    """Return the source text of a span."""
     return "\n".join(line.rstrip("\r\n") for line in span.cut(split_lines(source)))
+
+
+def partner(facts: Facts, op: str) -> str:
+    """Return the op that does the same and writes nothing: without the underscore, if there are facts of it."""
+    owner, dot, name = op.rpartition(".")
+    if not name.endswith("_") or name.endswith("__"):
+        return ""
+    other = f"{owner}{dot}{name[:-1]}"
+    forms = facts.forms(other)
+    # What can be left out here, but has a meaning of its own there, is another op without it.
+    optional = {argument.name for form in facts.forms(op) for argument in form.args if argument.optional}
+    required = {argument.name for form in forms for argument in form.args if not argument.optional}
+    return other if any(writes_nothing(form) for form in forms) and not optional & required else ""
+
+
+def writes_nothing(form: Op) -> bool:
+    """Check whether a call writes nothing, unless it is passed an optional argument to write to."""
+    optional = {argument.name for argument in form.args if argument.optional}
+    return all(write.to in optional for write in form.writes)

@@ -1,26 +1,50 @@
-"""What the rules about refused writes have in common."""
+"""Rules about writes that the framework refuses: a table of its checks and of what is said where they fail."""
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Refused
-from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import Draft, Mark, named, primary, ran, short
+from dataclasses import dataclass
+
+from inplace_lint.core.event import Event, Refused
+from inplace_lint.rules.draft import Draft, Repair, flag_cure, made, named
+from inplace_lint.rules.rule import Harm, Rule
 
 
-def refused(event: Refused, fact: str, cure: str) -> Draft:
-    """Say that a write is refused, and where the tensor came from."""
-    write = event.write
-    marks = ran(write)
-    if event.origin is not None and write.producer:
-        marks = (Mark(Role.ALIAS, event.origin.place, f"made here by {short(write.producer)}"), *marks)
-    return Draft(
-        place=primary(write),
-        message=f"{named(write.symbol)} {fact}",
-        label="written here",
-        related=marks,
-        write=write,
-        help=cure,
-        says=event.check,
-        producer=write.producer,
-        assumptions=event.assumptions,
-    )
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """
+    What is said where a check fails: `fact` follows the name of the tensor, `cure` may name it as `{tensor}`.
+
+    `by_flag`: where a flag makes the call write, the cure is to clear it. `says` is the key of what the framework
+    prints; if it is empty, the check is the key.
+    """
+
+    check: str
+    fact: str
+    cure: str = ""
+    repair: Repair | None = None
+    label: str = "written here"
+    says: str = ""
+    by_flag: bool = False
+
+
+def refused(code: str, name: str, *refusals: Refusal, provable: bool = True) -> Rule:
+    """Make a rule about the checks that fail."""
+    by_check = {refusal.check: refusal for refusal in refusals}
+
+    def judge(event: Event) -> Draft | None:
+        if not isinstance(event, Refused) or (refusal := by_check.get(event.check)) is None:
+            return None
+        tensor = named(event.write.symbol)
+        return Draft(
+            message=f"{tensor} {refusal.fact}",
+            write=event.write,
+            label=refusal.label,
+            related=made(event.origin, event.write),
+            help=flag_cure(event.write) if refusal.by_flag else refusal.cure.replace("{tensor}", tensor),
+            says=refusal.says or event.check,
+            producer=event.write.producer,
+            assumptions=event.assumptions,
+            repair=refusal.repair,
+        )
+
+    return Rule(code, name, Harm.AT_WRITE, judge, provable=provable)

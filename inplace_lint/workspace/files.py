@@ -41,7 +41,7 @@ SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files to check, in order, and one line for each thing that could not be looked at; `notes` change nothing."""
+    """The files to check, in order, and one line for each path that cannot be searched; `notes` are for the user."""
 
     files: tuple[Path, ...]
     troubles: tuple[str, ...]
@@ -56,7 +56,7 @@ class _Layer:
 
 @dataclass(slots=True)
 class _Search:
-    """One discovery: patterns are read once a folder, files are taken once however often they are named."""
+    """One search. The patterns of a folder are read once, and a file is taken once however often it is named."""
 
     exclude: dict[Path, GitIgnoreSpec]
     most: int | None
@@ -68,13 +68,13 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The lines of files by the path that a span carries; `texts` are bytes that stand in no file."""
+    """The lines of files by the paths that spans carry; `texts` are contents that are in no file on disk."""
 
     texts: Mapping[str, bytes] = field(default_factory=dict)
     _lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def lines(self, path: str) -> tuple[str, ...]:
-        """Give the lines of a file without their ends; none when it cannot be read any more."""
+        """Return the lines of a file without their ends; none when it can no longer be read."""
         if path not in self._lines:
             try:
                 data = self.texts[path] if path in self.texts else read(Path(path))
@@ -93,14 +93,12 @@ def find(
     nested: Nested | None = None,
 ) -> Found:
     """
-    Give every file that the paths mean, each once, in sorted order.
+    Return every file that the paths mean, each once, in sorted order.
 
-    Of a folder, the search ends after at least `most` files or in as many folders, the nearest first. `force`: what is
-    excluded is left out also where a path names it.
-
-    `exclude` maps a folder to the patterns, in the manner of `.gitignore`, that count below it; `nested` gives those
-    of a folder with a configuration of its own, that the search comes to. A path that does not
-    exist or cannot be searched is a line in `troubles` and ends nothing.
+    The search of a folder ends after at least `most` files, or as many folders, the nearest first. With `force`, what
+    is excluded is left out even where a path names it. `exclude` maps a folder to the patterns that hold below it, in
+    the syntax of `.gitignore`; `nested` returns those of a folder with a configuration of its own. A path that does not
+    exist or cannot be searched is a line in `troubles`, and ends nothing.
     """
     search = _Search({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, most, nested)
     for path in paths:
@@ -122,12 +120,12 @@ def find(
 
 
 def is_excluded(path: Path, exclude: Mapping[Path, Sequence[str]]) -> bool:
-    """Say whether a file that was named would be passed over by a search of its folder, `.gitignore` left aside."""
+    """Return whether a search of its folder would leave out a file that was named, apart from `.gitignore`."""
     return _is_excluded({folder.absolute(): spec_of(lines) for folder, lines in exclude.items() if lines}, path)
 
 
 def shown(path: Path) -> str:
-    """Give a path as a user would write it here: relative to the working folder where it lies below it."""
+    """Return a path as a user would write it: relative to the working folder where it is below that."""
     cwd = Path.cwd()
     absolute = Path(os.path.normpath(path if path.is_absolute() else cwd / path))
     return absolute.relative_to(cwd).as_posix() if absolute.is_relative_to(cwd) else absolute.as_posix()
@@ -135,7 +133,7 @@ def shown(path: Path) -> str:
 
 def read(path: Path) -> bytes:
     """
-    Give the bytes of a regular file.
+    Return the bytes of a regular file.
 
     Raises: `UnreadableError` with the reason of the system.
     """
@@ -151,10 +149,12 @@ def read(path: Path) -> bytes:
 
 def decode(data: bytes) -> str:
     """
-    Give the text of a Python file: in the encoding of its cookie or byte order mark, UTF-8 without one.
+    Return the text of a Python file: in the encoding of its cookie or byte order mark, UTF-8 without one.
 
-    Line ends stay as they are; the byte order mark is gone.
-    Raises: `UnreadableError` for a wrong cookie, bytes that the encoding does not know, with the line, or too many.
+    Line ends stay as they are; the byte order mark is left out.
+
+    Raises: `UnreadableError` for a wrong cookie, for bytes that are not of the encoding (with the line), or for too
+    many bytes.
     """
     if len(data) > MOST_BYTES:
         msg = f"larger than {MOST_BYTES // 1_000_000} MB: too large to be analyzed"
@@ -175,7 +175,7 @@ def decode(data: bytes) -> str:
 
 
 def _encoding(data: bytes) -> str:
-    """Give the encoding that the first two lines name; a carriage return alone ends a line too, as Python has it."""
+    """Return the encoding that the first two lines name; as for Python, a carriage return alone ends a line too."""
     head = b"\n".join(re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2])
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(head).readline)
@@ -189,9 +189,9 @@ def _encoding(data: bytes) -> str:
 
 def encode(text: str, like: bytes) -> bytes:
     """
-    Give the bytes of a text in the encoding of a file, with its byte order mark if it has one.
+    Return the bytes of a text in the encoding of a file, with its byte order mark if it has one.
 
-    Raises: `UnreadableError` where the encoding does not give back what was read.
+    Raises: `UnreadableError` where these bytes would not decode to the same text.
     """
     encoding = _encoding(like)
     mark = codecs.BOM_UTF8 if like.startswith(codecs.BOM_UTF8) else b""
@@ -199,14 +199,14 @@ def encode(text: str, like: bytes) -> bytes:
         if mark + decode(like).encode(encoding) == like:
             return mark + text.encode(encoding)
     except UnicodeEncodeError:
-        pass  # told below
+        pass  # reported below
     msg = f"cannot be written back in its encoding {encoding}"
     raise UnreadableError(msg)
 
 
 def swap(path: Path, old: bytes, new: bytes) -> None:
     """
-    Put new content into a file that holds `old`, at once, or leave it alone; a link stays a link.
+    Replace the content of a file that holds `old` in one step; a link stays a link.
 
     Raises: `UnreadableError` when the file holds something else by now, or cannot be written.
     """
@@ -224,7 +224,7 @@ def swap(path: Path, old: bytes, new: bytes) -> None:
 
 def put(path: Path, data: bytes) -> None:
     """
-    Make a file hold these bytes, at once or not at all; of one that is there owner and rights stay, and a link is one.
+    Write the content of a file in one step; an existing file keeps its owner and rights, and a link stays a link.
 
     Raises: `UnreadableError` with the reason of the system.
     """
@@ -251,7 +251,7 @@ def put(path: Path, data: bytes) -> None:
 
 def put_text(path: Path, text: str, *, end: bool = False) -> None:
     """
-    Make a file hold a text, at once or not at all, or add it at the end; a pipe or a device is written as it is.
+    Write a text to a file in one step, or append it; a pipe or a device is written directly.
 
     Raises: `InplaceLintError` naming the file when it cannot be written.
     """
@@ -271,7 +271,7 @@ def put_text(path: Path, text: str, *, end: bool = False) -> None:
 
 
 def _take_over(path: Path, like: os.stat_result | None) -> None:
-    """Give a new file the owner and rights of the one that it replaces, or those of any new file."""
+    """Set the owner and rights of a new file to those of the file that it replaces, or to those of any new file."""
     if like is None:
         mask = os.umask(0)
         os.umask(mask)
@@ -283,7 +283,7 @@ def _take_over(path: Path, like: os.stat_result | None) -> None:
 
 
 def mentions(data: bytes, names: Sequence[str]) -> bool:
-    """Say whether any of the names occurs in the bytes at all: the check that spares most files a parse."""
+    """Return whether any of the names occurs in the bytes: a check that saves parsing most files."""
     return any(name.encode() in data for name in names)
 
 
@@ -367,9 +367,9 @@ def _layer(search: _Search, folder: Path, name: str = ".gitignore") -> Iterator[
 
 def _layers_above(search: _Search, folder: Path) -> tuple[_Layer, ...]:
     """
-    Read the `.gitignore` files between the root of the repository and a folder, the folder itself left out.
+    Return the patterns of `.gitignore` files from the root of the repository down to a folder, itself left out.
 
-    Before these comes what git is told for this clone alone.
+    Before these come the patterns that git has for this clone alone.
     """
     chain: list[Path] = []
     for place in (folder, *folder.parents):

@@ -1,9 +1,9 @@
 """
-The files around those that are checked: what a process reads of them, and which of them import which.
+The imports between the files of a project, and what one process has read of them.
 
-Findings of a file also come from the roots of other files that lead into it. Therefore a run over some files of a
-project runs the roots of the files that import something from these as well: what is said of a file must not depend
-on which other files were asked for.
+Findings of a file also come from entry points of other files that call into it. A run over some files of a project
+therefore runs the entry points of files that import something from them as well, so that the findings in a file do not
+depend on which other files are checked.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.config.settings import is_there, marked_root
 from inplace_lint.core.errors import UnreadableError
+from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
 from inplace_lint.workspace.import_resolver import Lookup
 
@@ -45,9 +46,9 @@ _PROJECTS: dict[tuple[str, str], Project] = {}
 
 def project(root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) -> Project:
     """
-    Give what this process has read below a root so far; `texts` stand for the files of their paths.
+    Return what this process has read below a root so far; `texts` replace the files at their paths.
 
-    What is too much to be kept is read again when it is asked for, and is the same then.
+    What takes too much memory is dropped; it is read again when it is needed, with the same result.
     """
     from inplace_lint.workspace.module_store import Project  # noqa: PLC0415 - libcst only where files are analyzed
 
@@ -61,12 +62,12 @@ def project(root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) ->
 
 
 def forget() -> None:
-    """Read files again from here on: what was read before may have changed."""
+    """Drop everything that was read: files may have changed since."""
     _PROJECTS.clear()
 
 
 class Graph:
-    """Which files of a project import which; `texts` are files that were read already."""
+    """Which files of a project import which; `texts` are the contents of files that were read already."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class Graph:
         self._digests: dict[str, bytes] = {}
 
     def text(self, path: str) -> bytes:
-        """Give the bytes of a file; none when it cannot be read."""
+        """Return the bytes of a file; none when it cannot be read."""
         if path not in self._texts:
             try:
                 self._texts[path] = files.read(Path(path))
@@ -97,7 +98,7 @@ class Graph:
         return self._texts[path]
 
     def below(self, path: str) -> set[str]:
-        """Give the files that a file imports, directly or through others."""
+        """Return the files that a file imports, directly or through others."""
         found: set[str] = set()
         waiting = [path]
         while waiting:
@@ -108,11 +109,11 @@ class Graph:
 
     def callers(self, path: str) -> tuple[str, ...]:
         """
-        Give the files whose roots may find something in a file: those that import something that stands in it.
+        Return the files whose entry points may find something in a file: those that import something defined in it.
 
-        Re-exports are followed to where a name stands. At most `_MOST_CALLERS` are given: of more, those that import
-        something that leads to a write there; direct ones before those that import these, and of each the nearest
-        folders first.
+        Re-exports are followed to the file that defines a name. At most `_MOST_CALLERS` are returned. If there are
+        more, only those count that import something that leads to a write; direct importers come before those that
+        import these, and of each the nearest folders first.
         """
         known = self._callers.get(path)
         if known is None:
@@ -135,16 +136,16 @@ class Graph:
         return tuple(found)[:_MOST_CALLERS]
 
     def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
-        """Choose of those that import something from a file those that import what leads to a write: of each some."""
+        """Return those of the importers of a file that import what leads to a write, in turns for each such name."""
         leading = _leading_names(self.text(path).decode("utf-8", "replace"))
         of_each = [[user for user in users if name in names[user]] for name in sorted({*leading, "", "*"})]
         return [user for turn in itertools.zip_longest(*of_each) for user in turn if user is not None]
 
     def _users_of(self, package: str) -> dict[str, dict[str, set[str]]]:
         """
-        List for each file of an outermost package, or in none if that is empty, which files import what of it.
+        Return for each file of an outermost package (of no package, if that is empty) which files import what of it.
 
-        A file outside a package can only do so if the package's name stands in it.
+        A file outside a package can only do so if the name of the package occurs in it.
         """
         known = self._users.get(package)
         if known is None:
@@ -157,7 +158,7 @@ class Graph:
         return known
 
     def _package(self, path: str) -> str:
-        """Give the folder of the outermost package that a file is in; empty if it is in none."""
+        """Return the folder of the outermost package that a file is in; empty if it is in none."""
         folder = posixpath.dirname(path)
         known = self._packages.get(folder)
         if known is None:
@@ -168,7 +169,7 @@ class Graph:
         return known
 
     def _files(self, package: str) -> list[str]:
-        """List the files that may import something of an outermost package, or of a file in none."""
+        """Return the files that may import something of an outermost package, or of a file in none."""
         # A folder that nothing marks as a project may be a home folder, or the temporary one.
         marked = marked_root(Path(self.root), own=True) is not None
         if self._listed is None:
@@ -180,7 +181,7 @@ class Graph:
         return (files.shown(path) for path in listed if path.suffix == ".py")
 
     def state(self, path: str) -> bytes:
-        """Give a digest of all files that a file imports, directly or through others: other imports give another."""
+        """Return a digest of all files that a file imports, directly or through others."""
         total = hashlib.sha256()
         for name in sorted(self.below(path)):
             if name not in self._digests:
@@ -189,7 +190,7 @@ class Graph:
         return total.digest()
 
     def _imports(self, path: str) -> frozenset[str]:
-        """List the files that the imports of a file may run."""
+        """Return the files that the imports of a file may run."""
         known = self._targets.get(path)
         if known is None:
             found = set[str]()
@@ -201,7 +202,7 @@ class Graph:
         return known
 
     def _statements(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
-        """List the files that imports mean, each with the words after `import`; text that looks so does no harm."""
+        """Return the files that imports mean, each with the names after `import`, strings that look so included."""
         known = self._parsed.get(path)
         if known is None:
             known = self._parsed[path] = tuple(self._imported(path))
@@ -220,7 +221,7 @@ class Graph:
                 yield module, frozenset(re.findall(r"\w+|\*", match["names"]))
 
     def _modules(self, path: str, dotted: str) -> Iterator[str]:
-        """List the files of a dotted module and of the packages that it is in."""
+        """Return the files of a dotted module and of the packages that it is in."""
         words = dotted.split(".")
         for end in range(1, len(words) + 1):
             target = self._look_up.resolve(path, ".".join(words[:end]), 0)
@@ -228,7 +229,7 @@ class Graph:
                 yield target
 
     def _meant(self, path: str, package: str) -> set[tuple[str, str]]:
-        """List what a file imports of an outermost package, or of all if that is empty, with the file it stands in."""
+        """Return what a file imports of an outermost package (of all, if empty), with the file that defines it."""
         found = set[tuple[str, str]]()
         for target, names in self._statements(path):
             if not package or target.startswith(f"{package}/"):
@@ -236,7 +237,7 @@ class Graph:
         return found
 
     def _home(self, path: str, name: str, depth: int) -> str:
-        """Give the file in which a name of a module stands, as far as re-exports tell."""
+        """Return the file that defines a name of a module, as far as re-exports tell."""
         key = (path, name)
         if key not in self._homes:
             self._homes[key] = path
@@ -245,7 +246,7 @@ class Graph:
         return self._homes[key]
 
     def _defined(self, path: str) -> frozenset[str]:
-        """List the functions and classes that a file defines at its top."""
+        """Return the functions and classes that a file defines at its top level."""
         if path not in self._definitions:
             text = self.text(path).decode("utf-8", "replace")
             self._definitions[path] = frozenset(match[1] for match in _DEFINITION.finditer(text))
@@ -267,25 +268,21 @@ class Graph:
 
 def _leading_names(text: str) -> set[str]:
     """
-    Give the names of a file that may write, or use a name of it that does, by what their text looks like.
+    Return the names of a file that may lead to a write, by hints in its text.
 
-    It only chooses among many callers, so that no file has to be parsed for it.
+    They only choose among many callers. This is no use of the summaries of `effects`, since no file is parsed in a warm
+    run.
     """
-    found: set[str] = set()
-    words: dict[str, set[str]] = {}
     starts = [*_DEFINITION.finditer(text)]
+    users: dict[str, set[str]] = {match[1]: set() for match in starts}
+    writing: set[str] = set()
     for match, following in itertools.zip_longest(starts, starts[1:]):
-        end = len(text) if following is None else following.start()
-        block = text[match.end() : end]
-        words.setdefault(match[1], set()).update(_WORD.findall(block))
+        block = text[match.end() : len(text) if following is None else following.start()]
+        for word in users.keys() & _WORD.findall(block):
+            users[word].add(match[1])
         if _HINT.search(block):
-            found.add(match[1])
-    grew = True
-    while grew:
-        more = {name for name in words if name not in found and words[name] & found}
-        found |= more
-        grew = bool(more)
-    return found
+            writing.add(match[1])
+    return reachable(writing, users)
 
 
 def _folder(path: str) -> str:
@@ -293,7 +290,7 @@ def _folder(path: str) -> str:
 
 
 def _shared(folder: str, path: str) -> int:
-    """Count the folders that a path has in common with another folder."""
+    """Return how many folders a path has in common with another folder."""
     count = 0
     for mine, theirs in zip(folder.split("/"), path.split("/")[:-1], strict=False):
         if mine != theirs:
@@ -304,10 +301,10 @@ def _shared(folder: str, path: str) -> int:
 
 def root_of(path: Path) -> str:
     """
-    Give the folder that the imports of a file are looked up in, at most.
+    Return the topmost folder in which the imports of a file are looked up.
 
-    It is the nearest folder above it that looks like the root of a project, else the working folder if the file lies
-    below it, else the folder that holds its outermost package.
+    It is the nearest folder above it that looks like the root of a project, or the working folder if the file is below
+    that, or the folder that holds its outermost package.
     """
     folder = Path(os.path.abspath(path)).parent  # noqa: PTH100 - `resolve` would follow links
     marked = marked_root(folder, own=True)

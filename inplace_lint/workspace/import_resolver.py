@@ -4,7 +4,7 @@ Which file an import means.
     from .layers import Block     # in pkg/models/net.py: pkg/models/layers.py or pkg/models/layers/__init__.py
     import pkg.layers             # below the folder that holds pkg, the project's root or its src folder
 
-What no file of the project answers is none of its modules, and never an error.
+An import that means no file of the project is never an error.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ class Lookup:
     """
     Finds files for imports, and remembers the answers.
 
-    `has` says whether there is a file. Paths are written as spans carry them: below `here` relative to it, with
-    slashes. Nothing is looked for above `root`. `frameworks` are packages that are never taken from the project.
-    `asked` are the paths that answers so far depend on, and whether a file was there.
+    `has` returns whether a file exists. Paths are written as spans carry them: below `here` relative to it, with
+    slashes. Nothing is looked up above `root`. `frameworks` are packages that are never taken from the project.
+    `checked` are the paths that the answers so far depend on, and whether a file was there.
     """
 
     has: Callable[[str], bool]
     here: str = "/"
     root: str = "/"
     frameworks: frozenset[str] = frozenset()
-    asked: dict[str, bool] = field(default_factory=dict)
+    checked: dict[str, bool] = field(default_factory=dict)
     _search: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _answers: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
 
     def resolve(self, importer: str, module: str, level: int) -> str | None:
-        """Give the path of the file that an import in `importer` means; None when it is not in the project."""
+        """Return the path of the file that an import in `importer` means; None when it is not in the project."""
         top = module.partition(".")[0]
         if not level and (top in self.frameworks or top in sys.stdlib_module_names):
             return None
@@ -47,7 +47,7 @@ class Lookup:
         return self._answers[key]
 
     def submodule(self, package: str, name: str) -> str | None:
-        """Give the path of a module inside a package, given as the path of its `__init__` file."""
+        """Return the path of a module inside a package, given as the path of its `__init__` file."""
         if posixpath.basename(package) != INIT:
             return None
         return self._below(posixpath.dirname(posixpath.join(self.here, package)), name)
@@ -73,13 +73,13 @@ class Lookup:
 
     def _exists(self, path: str) -> bool:
         shown = self._shown(path)
-        known = self.asked.get(shown)
+        known = self.checked.get(shown)
         if known is None:
-            known = self.asked[shown] = self.has(shown)
+            known = self.checked[shown] = self.has(shown)
         return known
 
     def _folders(self, folder: str) -> tuple[str, ...]:
-        """List the folders in which an absolute import from this folder is looked up, the nearest first."""
+        """Return the folders in which an absolute import from this folder is looked up, the nearest first."""
         known = self._search.get(folder)
         if known is None:
             here = folder

@@ -1,4 +1,4 @@
-"""The files that programs are made of, and what has been read of each; a file is read when it is asked for."""
+"""The files of a project that were read so far, with the outline and the lowered code of each."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.span import Slice
-from inplace_lint.effects.may_write import Leading
+from inplace_lint.effects.may_write import Summaries, Target
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.frontend.lower import lower
 from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef, ImportFrom, ImportName
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.star_exports import Bound, bound
 
+Followed = tuple[tuple[Target, ...], tuple[str, ...]]  # the definitions and the modules that a name means
 _A_LINE = 350  # bytes of a lowered line, seen in transformers
 
 
@@ -27,7 +28,7 @@ class Stopwatch:
 
 @dataclass(slots=True)
 class Tally:
-    """An estimate of the bytes that is taken by what was read so far."""
+    """An estimate of the bytes that everything that was read so far takes."""
 
     size: int = 0
 
@@ -35,9 +36,10 @@ class Tally:
 @dataclass(slots=True)
 class Module:
     """
-    One source file: its outline and the code lowered from it so far.
+    One source file: its outline, and the code lowered from it so far.
 
-    `lowering` is the time that this took, `kept` what all files that share it take.
+    `lowering` is the time that this took, `kept` the memory; both are shared by all files of a project. `owners` has
+    the only class of the file with a method of a name; empty if there are several.
     """
 
     path: str
@@ -50,6 +52,7 @@ class Module:
     imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     kept: Tally = field(default_factory=Tally)
+    owners: dict[str, str] = field(default_factory=dict)
     _fills: dict[str, list[Definition]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -57,6 +60,9 @@ class Module:
             for name in item.binds:
                 self.by_name.setdefault(name, []).append(item)
             self.methods[item.slice] = tuple(method.slice for method in item.methods)
+            for method in item.methods:
+                owner = self.owners.setdefault(method.name, item.name)
+                self.owners[method.name] = owner if owner == item.name else ""
         for node in self.outline.imports:
             for name, original in _bound(node):
                 self.imported.setdefault(name, []).append((node, original))
@@ -71,7 +77,7 @@ class Module:
         return sys.getsizeof(self.source) + 4 * len(self.source) + sum(map(_weight, self.codes))
 
     def code(self, slice_: Slice) -> Code:
-        """Give the lowered form of a slice; each is parsed once."""
+        """Return the lowered form of a slice; each is parsed once."""
         known = self.codes.get(slice_)
         if known is None:
             start = time.perf_counter()
@@ -81,20 +87,20 @@ class Module:
         return known
 
     def holes(self, slice_: Slice) -> tuple[Slice, ...]:
-        """Give the methods of a class that are slices of their own."""
+        """Return the methods of a class that are slices of their own."""
         return self.methods.get(slice_, ()) if slice_.kind == "class" else ()
 
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
-        """Give the definition node of a class slice."""
+        """Return the definition node of a class slice."""
         return next((node for node in self.code(slice_).body if isinstance(node, ClassDef) and node.name == name), None)
 
     def function_node(self, slice_: Slice, name: str) -> FunctionDef | None:
-        """Give the definition node of a function slice."""
+        """Return the definition node of a function slice."""
         body = self.code(slice_).body
         return next((node for node in body if isinstance(node, FunctionDef) and node.name == name), None)
 
     def fills(self, name: str) -> list[Definition]:
-        """List the top-level items that put something into the object that a name is bound to, as registries do."""
+        """Return the top-level items that put something into the object that a name is bound to, as registries do."""
         known = self._fills.get(name)
         if known is None:
             known = self._fills[name] = [
@@ -110,13 +116,13 @@ class Module:
         return known
 
     def _fills_by(self, callee: str, name: str) -> bool:
-        """Say whether a call may put something into what a name is bound to: a method of it, or a function over it."""
+        """Return whether a call may fill what a name is bound to: a method of it, or a function that reads the name."""
         if callee.startswith(f"{name}."):
             return True
         return any(item.kind == "function" and name in item.reads for item in self.by_name.get(callee, ()))
 
     def items(self, name: str) -> Sequence[Definition]:
-        """List the top-level items that bind a name, in source order."""
+        """Return the top-level items that bind a name, in source order."""
         return self.by_name.get(name, ())
 
 
@@ -125,34 +131,35 @@ def _weight(slice_: Slice) -> int:
 
 
 def _only_sets(item: Definition) -> bool:
-    """Say whether a statement binds and calls nothing, as `REGISTRY["name"] = Class` does not."""
+    """Return whether a statement binds and calls nothing, as `REGISTRY["name"] = Class` does not."""
     return not item.binds and not item.calls
 
 
 @dataclass(slots=True)
 class Project:
     """
-    The files in reach of the programs that one process analyzes.
+    The files in reach of the file under analysis, kept for all files that one process analyzes.
 
-    `read` gives the text of a path, or None where there is no such file or it is no text.
+    `read` returns the text of a path, or None where there is no such file or it is no text. `summaries` and `followed`
+    are the results of `workspace.call_graph` so far.
     """
 
     lookup: Lookup
     read: Callable[[str], str | None]
     modules: dict[str, Module | None] = field(default_factory=dict)
-    followed: set[tuple[str, str]] = field(default_factory=set)
-    leading: Leading[tuple[str, str]] = field(default_factory=Leading)
+    summaries: Summaries = field(default_factory=dict)
+    followed: dict[Target, Followed] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     kept: Tally = field(default_factory=Tally)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _bound: dict[str, Bound | None] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
-        """Take a file that was read already."""
+        """Add a file that was read already."""
         self._keep(module.path, module)
 
     def module(self, path: str) -> Module | None:
-        """Give a file of the project; None for one that cannot be read or parsed."""
+        """Return a file of the project; None for one that cannot be read or parsed."""
         if path not in self.modules:
             self._keep(path, self._load(path))
         return self.modules[path]
@@ -170,17 +177,18 @@ class Project:
         return self.kept.size
 
     def lighten(self) -> None:
-        """Drop what was read; between two programs only, since a program keeps to what it has read."""
+        """Drop what was read. Only between two files under analysis, since an analysis relies on what it has read."""
         self.modules.clear()
+        self.summaries.clear()
         self.followed.clear()
-        self.leading = Leading()
         self.kept = Tally()
 
     def may_bind(self, path: str, name: str) -> bool:
         """
-        Say whether a module may have a variable: by a statement of its own, or through `import *`.
+        Return whether a module may have a variable: by a statement of its own, or through `import *`.
 
-        Texts tell, so that packages that import all of hundreds of modules do not have each of them read for a name.
+        The text decides, so that for packages that import all of hundreds of modules not each of these is parsed for a
+        name.
         """
         if path not in self._shared:
             self._shared[path] = self._bound_through_stars(path)
@@ -188,7 +196,7 @@ class Project:
         return names is None or name in names
 
     def _bound_through_stars(self, path: str) -> frozenset[str] | None:
-        """List what a module and all that it imports all of may bind; None where these are not known."""
+        """Return what a module and all modules behind its `import *` may bind; None where these are not known."""
         names, seen = set[str](), {path}
         waiting = [path]
         while waiting:
@@ -222,7 +230,7 @@ class Project:
 
 
 def _bound(node: ImportName | ImportFrom) -> Iterator[tuple[str, str]]:
-    """List the names that an import binds, each with what it stands for there."""
+    """Return the names that an import binds, each with what it means there."""
     if isinstance(node, ImportFrom):
         yield from ((alias or name, name) for name, alias in node.names if name != "*")
     else:
@@ -231,5 +239,5 @@ def _bound(node: ImportName | ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def alone() -> Project:
-    """Give a project of no files but those that are added."""
+    """Return a project of no files but those that are added."""
     return Project(Lookup(lambda _: False), lambda _: None)

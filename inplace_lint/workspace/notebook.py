@@ -1,5 +1,5 @@
 """
-Notebooks: all code cells form one module; what only IPython reads is blanked; places are told by cell.
+Notebooks: all code cells form one module. What only IPython reads is blanked, and places name the cell.
 
     In [1]: %matplotlib inline        # blanked
             !pip install timm         # blanked
@@ -38,7 +38,7 @@ class Notebook:
     starts: tuple[int, ...]
 
     def place(self, span: Span) -> Span:
-        """Give a span of the module as one of its cell; the spans of other files stay as they are."""
+        """Return the span within a cell for a span of the module; spans of other files stay as they are."""
         if span.path != self.path:
             return span
         index = max(bisect_right(self.starts, span.line) - 1, 0)
@@ -48,7 +48,7 @@ class Notebook:
         )
 
     def texts(self) -> dict[str, bytes]:
-        """Give the text of each code cell by the path that its spans carry."""
+        """Return the text of each code cell by the path that its spans carry."""
         if not self.cells:
             return {}
         lines = self.source.split("\n")
@@ -60,25 +60,25 @@ class Notebook:
 
 
 def named(path: str, cell: int) -> str:
-    """Spell a cell of a notebook as the path of a span."""
+    """Return the path that spans in a cell of a notebook carry."""
     return f"{path}:cell {cell}"
 
 
 def file_of(span: Span) -> str:
-    """Give the file that a span stands in: of a cell its notebook."""
+    """Return the file that a span is in: for a cell, its notebook."""
     return span.path if span.cell is None else span.path.removesuffix(f":cell {span.cell}")
 
 
 def within(span: Span) -> str:
-    """Give `cell 2: ` for a span of a notebook, to begin a text with whose format has no place for cells."""
+    """Return `cell 2: ` for a span of a notebook: the start of a message in formats that have no field for cells."""
     return "" if span.cell is None else f"cell {span.cell}: "
 
 
 def parse(path: str, data: bytes) -> Notebook:
     """
-    Read a notebook of format 4.
+    Return the code of a notebook of format 4; one in another language has none.
 
-    Raises: `UnreadableError` for what is no notebook, or one of before 2015. One in another language has no code.
+    Raises: `UnreadableError` for what is no notebook, or one of before 2015.
     """
     try:
         whole = json.loads(data.decode("utf-8-sig"))
@@ -106,7 +106,7 @@ def parse(path: str, data: bytes) -> Notebook:
 
 
 def _language(whole: dict[str, object]) -> str:
-    """Give the language that the metadata of a notebook names; Python where these are missing or of another form."""
+    """Return the language that the metadata of a notebook names; Python where these are missing or of another form."""
     for outer, inner in (("language_info", "name"), ("kernelspec", "language")):
         info = whole.get("metadata")
         part = info.get(outer) if isinstance(info, dict) else None
@@ -129,7 +129,7 @@ def _text(source: object) -> str:
 
 
 def blanked(source: str) -> str:
-    """Give the text of a cell as Python: the same lines, those that only IPython reads as `pass`."""
+    """Return the text of a cell as Python: the same lines, those that only IPython reads as `pass`."""
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     first = re.match(r"\s*%%(\w+)", source)
     if first is not None and first[1] not in _KEEPS_BODY:
@@ -152,7 +152,7 @@ def blanked(source: str) -> str:
 
 
 class _Inside(NamedTuple):
-    """What the end of a line leaves open: brackets, a long string, a backslash. Nothing: a statement begins."""
+    """What the end of a line leaves open: brackets, a long string, or a backslash; if nothing, a statement begins."""
 
     depth: int = 0
     quote: str = ""
@@ -163,7 +163,7 @@ _START = _Inside()
 
 
 def _after(line: str, inside: _Inside) -> _Inside:
-    """Give what is open after a line. No parser: a notebook is read anew each run, and its findings may be known."""
+    """Return what is open after a line; without a parser, since a notebook is read even in a warm run."""
     depth, quote, goes_on, at = inside.depth, inside.quote, False, 0
     while True:
         if quote:
@@ -195,7 +195,7 @@ def _blanked_line(line: str) -> str:
 
 
 def placed(finding: Finding, notebooks: dict[str, Notebook]) -> Finding:
-    """Give a finding with every span that stands in a notebook told by its cell."""
+    """Return a finding with each span that is in a notebook replaced by one in its cell."""
 
     def place(span: Span) -> Span:
         return notebooks[span.path].place(span) if span.path in notebooks else span

@@ -1,8 +1,8 @@
 """
 What `import *` may take from a module, by its text alone: some names too many, never one too few.
 
-It reads what stands outside of top-level functions and classes, in a fiftieth of the time that an outline takes.
-Packages that import all of hundreds of modules are asked for names that few of them have.
+Only text outside of top-level functions and classes is read, in a fiftieth of the time that an outline takes. A package
+that imports all of hundreds of modules is searched for names that few of them have.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _ITEM = re.compile(r"#[^\n]*|[\"'](\w+)")
 
 class Bound(NamedTuple):
     """
-    Names of which a module may give each, and the modules that it may import all of, with their levels.
+    The names that a module may have, and the modules whose names it may import with `*`, with their levels.
 
-    `stars` is None where the text leaves open which these are, and empty where a list says all names.
+    `stars` is None where the text leaves open which modules these are, and empty where `__all__` lists all names.
     """
 
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class Bound(NamedTuple):
 
 
 def bound(source: str) -> Bound:
-    """Give what a module of this text may give to `import *`."""
+    """Return what `import *` may take from a module of this text."""
     text = source.replace("\r", "\n")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # as Python reads identifiers
@@ -51,7 +51,7 @@ def bound(source: str) -> Bound:
 
 
 def _listed(text: str) -> tuple[str, ...] | None:
-    """Give the names of an `__all__` that is written down once; None where it is not, or may be changed."""
+    """Return the names of an `__all__` that is a plain list; None where there is none, or where it may be changed."""
     match = _LIST.search(text) if text.count("__all__") == 1 else None
     if match is None or _is_in_string(text[: match.start()]) or not _ITEMS.fullmatch(match[1]):
         return None
@@ -63,11 +63,11 @@ def _interned(names: list[str]) -> tuple[str, ...]:
 
 
 def _is_in_string(before: str) -> bool:
-    """Say whether a string of several lines may be open where a text ends."""
+    """Return whether a string of several lines may be open where a text ends."""
     return bool(before.count('"""') % 2 or before.count("'''") % 2)
 
 
 def _kept(match: re.Match[str]) -> str:
-    """Leave the name of a definition; all of what may end in the middle of a string, or begin in one."""
+    """Return the name of a matched definition alone; the whole text where a string may begin or end inside of it."""
     text = match[0]
     return text if _is_in_string(text) else f"{match[1]}\n"

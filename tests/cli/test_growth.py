@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
+from inplace_lint.driver.check_task import check_one
 from inplace_lint.workspace import import_graph
 from inplace_lint.workspace.module_store import Module
 
@@ -27,6 +28,6 @@ def test_the_next_file_does_not_weigh_all_that_were_read(tmp_path, monkeypatch):
     for number in range(40):
         path = tmp_path / f"m{number}.py"
         path.write_text("import torch\nx = 1\n")
-        session.check_one(session.task_of(path.as_posix(), path.read_bytes(), path, import_graph.root_of(path), plan))
+        check_one(session.task_of(path.as_posix(), path.read_bytes(), path, import_graph.root_of(path), plan))
     import_graph.forget()
     assert 0 < len(weighed) <= 3 * 40

@@ -10,6 +10,7 @@ import pytest
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
+from inplace_lint.driver.check_task import Checked, check_one
 from inplace_lint.workspace import import_graph
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -23,12 +24,12 @@ def nothing_read() -> Iterator[None]:
     import_graph.forget()
 
 
-def checked(paths: list[Path]) -> list[session.Checked]:
+def checked(paths: list[Path]) -> list[Checked]:
     """Check files one after the other in this process."""
     settings = Settings(root=FIXTURES, cache=False)
     plan = session.Plan(settings, lambda _path: settings, lambda _path: frozenset())
     return [
-        session.check_one(session.task_of(path.as_posix(), path.read_bytes(), path, import_graph.root_of(path), plan))
+        check_one(session.task_of(path.as_posix(), path.read_bytes(), path, import_graph.root_of(path), plan))
         for path in paths
     ]
 

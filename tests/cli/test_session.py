@@ -5,6 +5,7 @@ import pytest
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.finding import Severity
 from inplace_lint.driver import session
+from inplace_lint.driver.check_task import Task, framework_names
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def plan(tmp_path):
 @pytest.mark.parametrize("padding", [0, 50_000], ids=["in this process", "in others"])
 def test_a_crash_on_one_file_is_reported_and_the_others_go_on(plan, buggy, padding):
     # Text where bytes belong makes the check itself fail, as a bug would.
-    tasks = [session.Task("a.py", "#" * padding), session.Task("b.py", buggy.encode())]
+    tasks = [Task("a.py", "#" * padding), Task("b.py", buggy.encode())]
     outcome = session.check_all(tasks, plan, session.Outcome())
     assert [line.partition(" (")[0] for line in outcome.failures] == [
         "a.py: internal error: TypeError: 'in <string>' requires string as left operand, not bytes"
@@ -28,8 +29,8 @@ def test_a_crash_on_one_file_is_reported_and_the_others_go_on(plan, buggy, paddi
 
 
 def test_counters_and_seconds_add_up_over_files(plan, buggy):
-    one = session.check_all([session.Task("a.py", buggy.encode())], plan, session.Outcome())
-    two = [session.Task(name, buggy.encode()) for name in ("a.py", "b.py")]
+    one = session.check_all([Task("a.py", buggy.encode())], plan, session.Outcome())
+    two = [Task(name, buggy.encode()) for name in ("a.py", "b.py")]
     both = session.check_all(two, plan, session.Outcome())
     assert one.counters["framework_calls"] > 0
     assert both.counters["framework_calls"] == 2 * one.counters["framework_calls"]
@@ -38,7 +39,7 @@ def test_counters_and_seconds_add_up_over_files(plan, buggy):
 
 def test_findings_are_in_the_order_of_paths_and_places(plan, buggy):
     twice = buggy + "z = x.exp()\nz.add_(1)\nz.sum().backward()\n"
-    tasks = [session.Task("b.py", twice.encode()), session.Task("a.py", buggy.encode())]
+    tasks = [Task("b.py", twice.encode()), Task("a.py", buggy.encode())]
     outcome = session.check_all(tasks, plan, session.Outcome())
     assert [(finding.span.path, finding.span.line) for finding in outcome.findings] == [
         ("a.py", 5),
@@ -49,16 +50,16 @@ def test_findings_are_in_the_order_of_paths_and_places(plan, buggy):
 
 def test_a_rule_that_does_not_apply_to_a_path_says_nothing_there(plan, buggy):
     chosen = plan._replace(codes_of=lambda path: frozenset({"IPL101"} if path.name == "a.py" else ()))
-    tasks = [session.Task(name, buggy.encode()) for name in ("a.py", "b.py")]
+    tasks = [Task(name, buggy.encode()) for name in ("a.py", "b.py")]
     assert [finding.span.path for finding in session.check_all(tasks, chosen, session.Outcome()).findings] == ["a.py"]
 
 
 def test_a_syntax_error_is_an_error_at_its_place(plan):
-    outcome = session.check_all([session.Task("a.py", b"import torch\ndef f(:\n")], plan, session.Outcome())
+    outcome = session.check_all([Task("a.py", b"import torch\ndef f(:\n")], plan, session.Outcome())
     (finding,) = outcome.findings
     assert (finding.code, finding.severity, finding.span.line) == ("IPL902", Severity.ERROR, 2)
     assert outcome.failures == []
 
 
 def test_the_packages_that_make_a_file_worth_a_parse_come_from_the_tables():
-    assert "torch" in session.framework_names()
+    assert "torch" in framework_names()

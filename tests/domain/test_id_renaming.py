@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inplace_lint.domain import heap_templates
 from inplace_lint.domain.heap import Instance, ListObject, Tensor, Write
-from inplace_lint.domain.id_renaming import Renumbering, links_of
+from inplace_lint.domain.id_renaming import IdRenaming, links_of
 from inplace_lint.domain.values import Const, Ref
 from tests.domain.scripts import CLASS, NOTHING, Step, known, parts_of, run, started, steps, touch
 
@@ -28,13 +28,13 @@ def ids_in(thing: object) -> list[int]:
 @given(steps(), st.integers(0, 20))
 def test_to_move_by_nothing_changes_nothing(script, start):
     for thing in objects(script):
-        assert Renumbering(start, 0).thing(thing) == thing
+        assert IdRenaming(start, 0).thing(thing) == thing
 
 
 @given(steps(), st.integers(0, 20), SHIFT)
 def test_ids_of_before_mean_what_they_meant(script, start, shift):
     for thing in objects(script):
-        renamed = Renumbering(start, shift).thing(thing)
+        renamed = IdRenaming(start, shift).thing(thing)
         assert [i for i in ids_in(renamed) if i <= start] == [i for i in ids_in(thing) if i <= start]
         if all(i <= start for i in ids_in(thing)) and not isinstance(thing, Tensor):
             assert links_of(renamed) == links_of(thing)
@@ -43,23 +43,23 @@ def test_ids_of_before_mean_what_they_meant(script, start, shift):
 @given(steps(), st.integers(0, 20), SHIFT, SHIFT)
 def test_one_move_after_another_is_the_sum_of_both(script, start, first, second):
     for thing in objects(script):
-        in_two = Renumbering(start + first, second).thing(Renumbering(start, first).thing(thing))
-        assert in_two == Renumbering(start, first + second).thing(thing)
+        in_two = IdRenaming(start + first, second).thing(IdRenaming(start, first).thing(thing))
+        assert in_two == IdRenaming(start, first + second).thing(thing)
 
 
 @given(steps(), st.integers(0, 20), SHIFT)
 def test_a_renamed_object_leads_to_the_renamed_ends_of_its_links(script, start, shift):
-    renumbering = Renumbering(start, shift)
+    renaming = IdRenaming(start, shift)
     for thing in objects(script):
-        moved = [Ref(renumbering.number(one.id)) if isinstance(one, Ref) else one for one in links_of(thing)]
-        assert links_of(renumbering.thing(thing)) == moved
+        moved = [Ref(renaming.number(one.id)) if isinstance(one, Ref) else one for one in links_of(thing)]
+        assert links_of(renaming.thing(thing)) == moved
 
 
 @given(st.integers(0, 20), SHIFT, st.sets(st.integers(0, 60)))
 def test_no_two_ids_become_one_when_all_of_the_moved_are_new(start, shift, ids):
     """A copy goes behind all ids that there are: `shift` is at least what was made since `start`."""
-    renumbering = Renumbering(start, max([shift, *(number - start for number in ids)]))
-    moved = {number: renumbering.number(number) for number in ids if number > start}
+    renaming = IdRenaming(start, max([shift, *(number - start for number in ids)]))
+    moved = {number: renaming.number(number) for number in ids if number > start}
     assert len(set(moved.values())) == len(moved)
     assert not set(moved.values()) & ids
 
@@ -76,14 +76,14 @@ def test_what_is_made_once_more_is_its_renamed_twin_and_shares_nothing_that_was_
         last = made[-1]
         thing = ListObject((last, made[0], Const(step.size))) if step.other % 2 else Instance(CLASS, {"a": last})
         made.append(state.new(thing))
-    twin = heap_templates.made_since(state, moment, made[-1])
-    assert twin is not None
+    template = heap_templates.made_since(state, moment, made[-1])
+    assert template is not None
     original = {number: state.heap[number] for number in (ref.id for ref in made)}
-    copy = heap_templates.make(state, twin)
-    renumbering = Renumbering(twin.start, copy.id - made[-1].id)
+    copy = heap_templates.make(state, template)
+    renaming = IdRenaming(template.start, copy.id - made[-1].id)
     for ref in made:
-        if ref.id in dict(twin.objects):
-            assert state.heap[renumbering.number(ref.id)] == renumbering.thing(original[ref.id])
+        if ref.id in dict(template.objects):
+            assert state.heap[renaming.number(ref.id)] == renaming.thing(original[ref.id])
     assert {number: state.heap[number] for number in original} == original
 
 
@@ -91,9 +91,9 @@ def test_a_write_to_a_copy_is_none_to_what_it_was_copied_from():
     state = started()
     moment = heap_templates.mark(state)
     first = state.new(Tensor(state.new_storage(), rg=True, leaf=True))
-    twin = heap_templates.made_since(state, moment, first)
-    assert twin is not None
-    second = heap_templates.make(state, twin)
+    template = heap_templates.made_since(state, moment, first)
+    assert template is not None
+    second = heap_templates.make(state, template)
     state.write(state.tensor(second).storage, Write(touch(Step("write", 0, 0, 1)), 0, True, 0, NOTHING))
     versions = [state.storages[state.tensor(ref).storage].version for ref in (first, second)]
     assert versions == [0, 1]

@@ -10,15 +10,26 @@ import pytest
 from inplace_lint.effects import may_write
 from inplace_lint.effects.locality import is_own
 from inplace_lint.effects.summary import Definition, outline
+from inplace_lint.workspace.call_graph import file_effects
+from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.module_store import Module, Project, alone
 
 
 def _items(source: str) -> dict[str, Definition]:
     return {item.name: item for item in outline("p", textwrap.dedent(source), ["torch"]).items if item.name}
 
 
-def _leading(source: str) -> may_write.Leading[str]:
-    links = {name: may_write.links(item) for name, item in _items(source).items()}
-    return may_write.leading(links, may_write.Leading())
+def _effects(source: str) -> may_write.FileEffects:
+    text = "import torch\n" + textwrap.dedent(source)
+    project, module = alone(), Module("p", text, outline("p", text, ["torch"]))
+    project.add(module)
+    return file_effects(project, module)
+
+
+def _leading(file: may_write.FileEffects) -> dict[str, int]:
+    """Return the functions and classes that lead to a write, with the calls between them and it."""
+    found = {name: file.summary(name).calls for name in file.named}
+    return {name: calls for name, calls in found.items() if calls is not None}
 
 
 NETWORK = """
@@ -50,16 +61,16 @@ def make():
 
 def test_a_network_that_fills_parameters_when_it_is_made_does_not_write_when_it_is_run() -> None:
     source = NETWORK.format(block="return x.relu()")
-    assert may_write.setting_up(_items(source)["Net"]) == {"__init__", "_fill"}
-    leading = _leading(source)
-    assert set(leading.run) == {"fill"}
-    assert may_write.sets_up(_items(source)["Net"], may_write.links(_items(source)["Net"]), leading)
+    assert may_write.set_up_methods(_items(source)["Net"]) == {"__init__", "_fill"}
+    file = _effects(source)
+    assert set(_leading(file)) == {"fill"}
+    assert file.only_sets_up("Net")
 
 
 def test_a_network_whose_blocks_write_does_and_so_does_who_makes_it() -> None:
-    leading = _leading(NETWORK.format(block="return x.relu_()"))
-    assert {"Block", "Net", "make"} <= set(leading.run)
-    assert {"Block", "Net", "make"} <= leading.make
+    file = _effects(NETWORK.format(block="return x.relu_()"))
+    assert {"Block", "Net", "make"} <= set(_leading(file))
+    assert {"Block", "Net", "make"} <= {name for name in file.named if file.summary(name).makes}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +85,7 @@ def test_a_network_whose_blocks_write_does_and_so_does_who_makes_it() -> None:
     ],
 )
 def test_what_a_constructor_keeps_writes_whenever_it_is_run(statement: str) -> None:
-    leading = _leading(
+    file = _effects(
         f"""
         def bump(x):
             x += 1
@@ -91,11 +102,11 @@ def test_what_a_constructor_keeps_writes_whenever_it_is_run(statement: str) -> N
                 return self.act(x)
         """
     )
-    assert "Net" in leading.run
+    assert "Net" in _leading(file)
 
 
 def test_a_method_that_a_call_does_not_run_counts_for_those_that_name_it() -> None:
-    leading = _leading(
+    file = _effects(
         """
         class Net(nn.Module):
             def load(self, w):
@@ -111,15 +122,33 @@ def test_a_method_that_a_call_does_not_run_counts_for_those_that_name_it() -> No
             Net().load(w)
         """
     )
-    assert "Net" not in leading.run
-    assert leading.members == {"Net": {"load"}}
-    assert "start" in leading.run
-    assert "train" not in leading.run
+    assert {name: file.summary(name).methods for name in file.named} == {
+        "Net": {"load"},
+        "train": set(),
+        "start": set(),
+    }
+    assert set(_leading(file)) == {"start"}
 
 
 def test_calls_are_counted_to_the_write() -> None:
-    leading = _leading("def a(x): b(x)\ndef b(x): c(x)\ndef c(x): x.add_(1)\ndef d(x): return x")
-    assert leading.run == {"a": 2, "b": 1, "c": 0}
+    file = _effects("def a(x): b(x)\ndef b(x): c(x)\ndef c(x): x.add_(1)\ndef d(x): return x")
+    assert _leading(file) == {"a": 2, "b": 1, "c": 0}
+
+
+def test_another_name_of_a_function_leads_where_the_function_does() -> None:
+    file = _effects(
+        "def bump(x): x.add_(1)\ndef keep(x): return x\nother = bump\ndef f(x): other(x)\ndef g(x): keep(x)"
+    )
+    assert set(_leading(file)) == {"bump", "f"}
+
+
+def test_only_what_a_function_takes_from_a_module_counts() -> None:
+    texts = {"ops.py": "import torch\ndef bump(x): x.add_(1)\ndef keep(x): return x\n"}
+    project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), texts.get)
+    source = "import torch, ops\ndef f(x): ops.bump(x)\ndef g(x): ops.keep(x)\n"
+    main = Module("main.py", source, outline("main.py", source, ["torch"]))
+    project.add(main)
+    assert set(_leading(file_effects(project, main))) == {"f"}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +170,7 @@ def test_a_fresh_tensor_is_written_before_it_is_read(body: str, own: bool) -> No
     assert is_own(ast.parse(source).body[0], "m") is own
     item = _items(source)["f"]
     assert item.writes
-    assert item.outward is not own
+    assert item.writes_shared is not own
 
 
 def test_a_parameter_is_never_fresh() -> None:
@@ -192,3 +221,23 @@ def test_many_functions_inside_of_each_other_are_walked_once() -> None:
     source = "\n".join([*lines, f"{'    ' * depth}x.add_(1)"])
     item = outline("p", source, ["torch"]).items[0]
     assert item.makes
+
+
+def test_the_order_in_which_files_are_looked_at_makes_no_difference() -> None:
+    texts = {
+        "a.py": "import torch\nfrom b import middle\ndef first(x): middle(x)\ndef last(x): x.add_(1)\n",
+        "b.py": "import torch\nimport a\nfrom c import *\ndef middle(x): a.last(x)\ndef other(x): fill(x)\n",
+        "c.py": "import torch\nfrom b import *\nfill = middle\n",
+    }
+    found = []
+    for order in (["a.py", "b.py", "c.py"], ["c.py", "b.py", "a.py"]):
+        project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), texts.get)
+        for path in order:
+            module = project.module(path)
+            assert module is not None
+            file_effects(project, module)
+        found.append({target: summary.calls for target, summary in project.summaries.items()})
+    assert found[0] == found[1]
+    assert found[0]["a.py", "last"] == 0
+    assert found[0]["a.py", "first"] == 2
+    assert found[0]["b.py", "other"] == 3

@@ -75,5 +75,5 @@ def test_the_readme_lists_the_keys_of_each_object() -> None:
 
 def test_the_acts_are_those_of_the_interpreter_and_of_the_readme() -> None:
     listed = README.partition("`inplace_lint/interp/intrinsics`:\n\n")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`(\w+)`", listed)) == INTRINSICS == set(table._ACTS)  # noqa: SLF001 - the words it knows
+    assert set(re.findall(r"`(\w+)`", listed)) == INTRINSICS == set(table._INTRINSICS)  # noqa: SLF001 - the words it knows
     assert {f"`{mode}`" for mode in MODES} <= set(re.findall(r"`\w+`", README.partition("## Acts")[2]))

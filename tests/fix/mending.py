@@ -9,7 +9,7 @@ from inplace_lint.core.finding import Finding
 from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply.rounds import Rounds
-from inplace_lint.fix.fixers import mend
+from inplace_lint.fix.fixers import make_fixes
 from inplace_lint.workspace import files
 
 PATH = "program.py"
@@ -30,8 +30,8 @@ def fixed(source: str, *, unsafe: bool = True) -> Fixed:
 
     def check(texts: Mapping[str, bytes]) -> Outcome:
         now = texts.get(PATH, data)
-        result = check_file(PATH, files.decode(now), Options(), None, mend)
-        return Outcome(findings=result.findings, asked={PATH: now})
+        result = check_file(PATH, files.decode(now), Options(), None, make_fixes)
+        return Outcome(findings=result.findings, requested={PATH: now})
 
     first = check({})
     rounds = Rounds(check, unsafe, first)

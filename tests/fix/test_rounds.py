@@ -36,7 +36,7 @@ def run(text: str, find, *, unsafe: bool = False) -> Rounds:
 
     def check(texts: Mapping[str, bytes]) -> Outcome:
         now = texts.get(PATH, text.encode())
-        return Outcome(findings=tuple(find(now.decode())), asked={PATH: now})
+        return Outcome(findings=tuple(find(now.decode())), requested={PATH: now})
 
     rounds = Rounds(check, unsafe, check({}))
     rounds.run()

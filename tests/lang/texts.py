@@ -22,6 +22,7 @@ PACKAGE = ROOT / "inplace_lint"
 _HOLE = re.compile(r"\{\w+\}")
 _SHOWN = {"message", "label", "help"}
 _FIXES = {"Plan", "Fix"}
+_DECLARES = {"origins.py", "traits.py"}  # names that only those who work on the tool see
 _NAMED = {"what", "verb", "subject", "cure"}
 
 
@@ -34,6 +35,8 @@ def of_rules() -> Iterator[tuple[str, ...]]:
 def of_assumptions() -> Iterator[tuple[str, ...]]:
     """Give each sentence that the interpreter assumes."""
     for path in sorted(path for folder in ("domain", "interp") for path in (PACKAGE / folder).rglob("*.py")):
+        if path.name in _DECLARES:
+            continue
         yield from (forms(node) for node in _strings(path) if _reads_like_words(node))
 
 

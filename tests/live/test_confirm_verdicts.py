@@ -9,7 +9,7 @@ import pytest
 from inplace_lint.core.finding import Certainty, Finding, Proof, Related, Role, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.live.confirm import confirm
-from inplace_lint.live.confirm.confirm import Asked, confirmed
+from inplace_lint.live.confirm.confirm import Setup, confirmed
 from inplace_lint.live.warm import Warm
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
@@ -63,7 +63,7 @@ def verdict(tmp_path, torch_process, monkeypatch):
             related=related,
             framework="torch",
         )
-        found = confirmed([finding], Asked(sys.executable, root=str(tmp_path)))[0].verdict
+        found = confirmed([finding], Setup(sys.executable, root=str(tmp_path)))[0].verdict
         assert found is not None
         return found.proof
 
@@ -150,4 +150,4 @@ def test_opinion_gets_no_verdict(tmp_path):
     finding = Finding(
         "IPL501", "name", Severity.INFO, Certainty.ALWAYS, "m", Span(str(path), 9, 4, 9, 10), "here", framework="torch"
     )
-    assert confirmed([finding], Asked(sys.executable))[0].verdict is None
+    assert confirmed([finding], Setup(sys.executable))[0].verdict is None

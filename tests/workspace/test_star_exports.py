@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.effects import cross_module
 from inplace_lint.effects.summary import outline
+from inplace_lint.workspace.call_graph import file_effects
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module_store import Module, Project
 from inplace_lint.workspace.star_exports import bound
@@ -137,5 +137,6 @@ def test_a_name_is_looked_for_only_in_the_files_of_a_package_that_may_have_it() 
     source = "import p\ndef use(x, model): p.bump(x)\n"
     main = Module("main.py", source, outline("main.py", source, ["torch"]))
     project.add(main)
-    assert set(cross_module.imports_that_write(project, main).run) == {"p"}
+    assert file_effects(project, main).known["p/m7.py", "bump"].calls == 0
+    assert file_effects(project, main).summary("use").calls == 1
     assert {path for path, read in project.modules.items() if read} == {"main.py", "p/__init__.py", "p/m7.py"}

@@ -1,1 +1,1 @@
-"""Applies fixes: in rounds, each looked at again by the analyzer, and writes the files that changed."""
+"""Applies fixes in rounds, each checked by another analysis, and writes the files that changed."""

@@ -1,7 +1,7 @@
 """
 What `--fix`, `--fix-only`, `--diff` and `--show-fixes` do: the part of `check` that changes files.
 
-Everything is worked out in memory first; files are written at the end, each at once or not at all.
+All fixes are applied in memory first; files are written at the end, each as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _LINE = re.compile(rb"[^\n]*\n|[^\n]+")  # as `patch` reads: carriage returns ar
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class FixRun:
     """
-    What was done, for the report: `outcome` is what remains, with its `texts`; `fixed` was mended.
+    What was fixed, for the report: `outcome` is what remains, with its `texts`; `fixed` are the findings that are gone.
 
-    `words` are lines for stderr. The report goes to `out`; it is left out where the run is `silent`, and lists the
-    fixes where it `shows` them.
+    `words` are lines for stderr. The report goes to `out`. A `silent` run has no report; one that `shows` fixes lists
+    them.
     """
 
     outcome: Outcome
@@ -48,17 +48,17 @@ class Mended:
     out: IO[str]
 
     def shown(self, say: Say) -> str:
-        """List the fixes in a language, for the start of the report."""
+        """Return the list of fixes for the start of the report; empty if it is not to be shown."""
         return _shown(self.fixed, say) if self.shows else ""
 
 
-def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
-    """Find what there is to fix, fix it in memory, and write it, print it or show how it differs."""
+def apply_fixes(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> FixRun:
+    """Apply fixes in memory, then write the files, print the text of standard input, or print a diff."""
     rounds = Rounds(lambda texts: run(texts)[0], settings.unsafe_fixes, run({})[0])
     rounds.run()
     changed = {path: (rounds.read[path], new) for path, new in rounds.texts.items() if new != rounds.read[path]}
     lost = {} if diff or is_stdin else _store(changed)
-    # What could not be written stands as it was, and what was found there remains.
+    # A file that could not be written is unchanged, and its findings remain.
     checked, texts = run({path: new for path, new in rounds.texts.items() if path not in lost})
     outcome = checked if lost else rounds.before
     outcome.findings = tuple(
@@ -75,7 +75,7 @@ def mend(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> Mended:
     silent = diff or settings.fix_only
     words = tuple(_words(rounds, fixed, settings, diff=diff))
     out = sys.stderr if is_stdin else sys.stdout
-    return Mended(outcome, texts, fixed, silent, settings.show_fixes, words, out)
+    return FixRun(outcome, texts, fixed, silent, settings.show_fixes, words, out)
 
 
 def _edited(finding: Finding) -> set[str]:
@@ -83,7 +83,7 @@ def _edited(finding: Finding) -> set[str]:
 
 
 def _words(rounds: Rounds, fixed: Sequence[Finding], settings: Settings, *, diff: bool) -> Iterator[str]:
-    """Give what stderr is told: fixes that were taken back; those that were applied, where no report for people is."""
+    """Yield lines for stderr: the fixes that were rejected, and those applied where the report does not list them."""
     is_for_people = settings.output_format in FOR_PEOPLE
     say = sayer(language(settings.lang, for_people=is_for_people, stream=sys.stderr))
     silent = diff or settings.fix_only
@@ -102,14 +102,14 @@ def _said(count: int, say: Say, *, diff: bool) -> str:
 
 
 def _store(changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
-    """Write what changed, all of it before an interrupt counts; give the reason for each file that was not written."""
+    """Write the changed files, holding back interrupts; return the reason for each file that was not written."""
     with streams.interrupts_held():
         reasons = {path: write(Path(path), *pair) for path, pair in sorted(changed.items())}
     return {path: reason for path, reason in reasons.items() if reason}
 
 
 def _difference(path: str, old: bytes, new: bytes) -> Iterator[bytes]:
-    """Give a unified diff in the bytes of the file, which `patch` and `git apply` read."""
+    """Yield the lines of a unified diff, in the bytes of the file, for `patch` and `git apply`."""
     name = path.encode("utf-8", "surrogateescape")
     before, after = (_LINE.findall(part) for part in (old, new))
     for line in difflib.diff_bytes(difflib.unified_diff, before, after, name, name, lineterm=b"\n"):
@@ -117,7 +117,7 @@ def _difference(path: str, old: bytes, new: bytes) -> Iterator[bytes]:
 
 
 def _shown(fixed: Sequence[Finding], say: Say) -> str:
-    """List the fixes that were applied, by file and rule, as Ruff does; nothing where there were none."""
+    """Return a list of the applied fixes by file and rule, as Ruff prints it; empty where there were none."""
     if not fixed:
         return ""
     counts: dict[str, Counter[tuple[str, str]]] = {}
@@ -133,7 +133,7 @@ def _shown(fixed: Sequence[Finding], say: Say) -> str:
 
 
 def _refusals(rounds: Rounds, say: Say) -> Iterator[str]:
-    """Give a line for each fix that was taken back."""
+    """Yield a line for each fix that was rejected."""
     for refused in rounds.refused.values():
         span, code = refused.finding.span, refused.finding.code
         told = say(f"the fix of {code} was not applied: {refused.reason}")

@@ -1,8 +1,8 @@
 """
-Changes the code of a notebook's cells, and not a byte of anything else in the file.
+Changes the code of cells of a notebook, and no other byte of the file.
 
-The strings that hold the lines of a cell are found in the JSON text and replaced one by one: how a program lays out its
-JSON, orders its keys or spells its numbers is not ours to change.
+The strings with the lines of a cell are located in the JSON text and replaced one by one, so that the layout, the order
+of keys and the spelling of numbers stay as the writing program chose them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def sources(data: bytes) -> dict[int, str]:
-    """Give the code of each cell, cells counted from 1, as it stands in the file."""
+    """Return the code of each cell as it is in the file, by the number of the cell from 1."""
     text = data.decode("utf-8-sig")
     return {number: "".join(_value(text, *place) for place in places) for number, places in _cells(text)}
 
 
 def replaced(data: bytes, codes: Mapping[int, str]) -> bytes:
     """
-    Give a notebook with new code in some cells.
+    Return a notebook with new code in some cells.
 
     Raises: `UnreadableError` for a cell that is not there.
     """
@@ -49,7 +49,7 @@ def replaced(data: bytes, codes: Mapping[int, str]) -> bytes:
 
 
 def _pieces(text: str, places: list[tuple[int, int]], code: str) -> Iterator[tuple[tuple[int, int], str]]:
-    """Give the stretches of JSON to replace: the strings whose lines changed, told from both ends."""
+    """Yield the ranges of JSON to replace: the strings between the first and the last line that changed."""
     if len(places) == 1:
         start, end = places[0]
         # A list of one line grows by items; one string, as some programs write, stays one.
@@ -82,7 +82,7 @@ def _value(text: str, start: int, _end: int) -> str:
 
 
 def _cells(text: str) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Give the number of each cell with the stretches of the strings of its code."""
+    """Yield the number of each cell with the ranges of the strings of its code."""
     for name, at in _members(text, _skip(text, 0)):
         if name != "cells":
             continue
@@ -94,7 +94,7 @@ def _cells(text: str) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
-    """Give the keys of an object with the places of their values."""
+    """Yield the keys of an object with the offsets of their values."""
     at = _skip(text, at + 1)
     while text[at] != "}":
         key, at = _DECODER.raw_decode(text, at)
@@ -105,7 +105,7 @@ def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
 
 
 def _items(text: str, at: int) -> Iterator[int]:
-    """Give the places of the items of a list."""
+    """Yield the offsets of the items of a list."""
     at = _skip(text, at + 1)
     while text[at] != "]":
         yield at

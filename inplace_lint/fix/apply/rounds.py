@@ -1,9 +1,9 @@
 """
 Applies fixes in rounds, in memory.
 
-A round takes the fixes that do not meet on a line, puts them in, and has the whole project analyzed with the new text.
-A fix whose finding stays, or with which a new error or warning comes, is taken back. What could not be put in because
-of another fix is tried in the next round.
+A round applies fixes that share no line, and analyzes the whole project with the new text. A fix is rejected if its
+finding remains, or if a new error or warning appears with it. A fix that shared a line with another one is tried in the
+next round.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from inplace_lint.core.finding import Edit, Finding, Severity
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook
 from inplace_lint.fix.texts import Moved, applied, moved
-from inplace_lint.policy.suppress import UNUSED_CODE
+from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files
 from inplace_lint.workspace.notebook import SUFFIX, file_of
 
@@ -28,7 +28,7 @@ Name = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A fix that was taken back, and why."""
+    """A fix that was rejected, and why."""
 
     finding: Finding
     reason: str
@@ -37,11 +37,11 @@ class Refused:
 @dataclass(slots=True)
 class Rounds:
     """
-    The state of a run: `before` is what holds of the texts so far.
+    The state of all rounds: `before` is the outcome of the analysis of the texts so far.
 
-    `read` is what was read of the files at first, `texts` the new content of those that changed. `fixed` are the
-    findings whose fixes were applied, in order, at the places they had when they were. What was hidden at first, by a
-    baseline or because its lines did not change, stays so wherever it moves, and what was told stays told.
+    `read` is the original content of the files, `texts` the new content of those that changed. `fixed` are the findings
+    whose fixes were applied, in order, at the places they had at that time. A finding that was hidden at first, by a
+    baseline or because its lines did not change, stays hidden wherever it moves, and one that was reported stays so.
     """
 
     check: Check
@@ -53,14 +53,14 @@ class Rounds:
     refused: dict[Name, Refused] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Go on until nothing changes any more."""
+        """Apply fixes until a round changes nothing."""
         self.read = dict(self.before.requested)
-        since = 0  # how many fixes were applied when what was taken back had its last try
+        since = 0  # how many fixes were applied when the rejected ones were last tried
         for _ in range(_MOST_ROUNDS):
             batch = list(self._batch())
             if not batch and self.refused and since < len(self.fixed):
                 since = len(self.fixed)
-                self.refused.clear()  # what stood in the way may be gone
+                self.refused.clear()  # the reason to reject them may be gone
                 batch = list(self._batch())
             if not batch:
                 return
@@ -71,7 +71,7 @@ class Rounds:
                 self.before = _settled(self.before, self.check(self.texts), kept)
 
     def _batch(self) -> Iterator[Finding]:
-        """Choose fixes that touch no line of another one, the first first; only files that were asked for change."""
+        """Yield findings in order whose fixes share no line with one before; only files that the user named change."""
         taken: set[tuple[str, int]] = set()
         for finding in self.before.findings:
             fix = finding.fix
@@ -85,7 +85,7 @@ class Rounds:
                 yield finding
 
     def _sift(self, kept: list[Finding], batch: list[Finding]) -> list[Finding]:
-        """Give the fixes that hold together with those that are kept, and remember why the others do not."""
+        """Return the kept findings and those of a batch whose fixes work with theirs; record why others do not."""
         if not batch:
             return kept
         blamed = self._blamed([*kept, *batch])
@@ -103,7 +103,7 @@ class Rounds:
         return self._sift(self._sift(kept, good), bad)
 
     def _blamed(self, batch: Sequence[Finding]) -> dict[Finding, str]:
-        """Give the fixes of a batch that do not do what they are for, with the reason; none if all is well."""
+        """Return the findings of a batch whose fixes must be rejected, with the reasons."""
         try:
             texts = self._texts(batch)
         except UnreadableError as error:
@@ -111,7 +111,7 @@ class Rounds:
         return _judged(self.before, self.check({**self.texts, **texts}), batch)
 
     def _texts(self, batch: Sequence[Finding]) -> dict[str, bytes]:
-        """Give the new content of the files that fixes change."""
+        """Return the new content of the files that fixes change."""
         edits = _by_path(batch)
         changed: dict[str, bytes] = {}
         for path in dict.fromkeys(file_of(edit.span) for found in edits.values() for edit in found):
@@ -141,7 +141,7 @@ def _lines(edit: Edit) -> range:
 
 
 def name_of(finding: Finding) -> Name:
-    """Name a finding by what stays when lines move."""
+    """Return a key of a finding that stays the same when lines move."""
     return finding.code, file_of(finding.span), finding.function, finding.symbol, finding.message
 
 
@@ -161,7 +161,7 @@ def _judged(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> dict[F
 
 
 def _settled(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> Outcome:
-    """Give what holds after a round: what was there before it is told or hidden as it was."""
+    """Return the outcome after a round: a finding from before it is reported or hidden as it was."""
     hidden: dict[Finding, bool] = {}
     told: list[Finding] = []
     for finding, old in _origins(before, after, _moves(batch)):
@@ -180,7 +180,7 @@ def _moves(batch: Sequence[Finding]) -> dict[str, Moved]:
 
 
 def _origins(before: Outcome, after: Outcome, moves: Mapping[str, Moved]) -> Iterator[tuple[Finding, list[Finding]]]:
-    """Give each finding there is, told or hidden, with those that it was before."""
+    """Yield each finding after a round, reported or hidden, with the findings before it that it may be."""
     known: dict[tuple[str, str], list[Finding]] = {}
     for finding in (*before.findings, *before.hidden):
         known.setdefault((finding.code, finding.span.path), []).append(finding)
@@ -189,11 +189,11 @@ def _origins(before: Outcome, after: Outcome, moves: Mapping[str, Moved]) -> Ite
 
 
 def _counts(finding: Finding) -> bool:
-    return finding.severity is not Severity.INFO and finding.code != UNUSED_CODE
+    return finding.severity is not Severity.INFO and finding.code != UNUSED_SUPPRESSION.code
 
 
 def _old(finding: Finding, known: Sequence[Finding], moves: Moved | None) -> list[Finding]:
-    """Give the findings of the same rule that this one was before; none if it is new, or worse than it was."""
+    """Return the findings of the same rule that this one may have been; none if it is new or more severe."""
     place = (finding.span.line, finding.span.column)
     origin = place if moves is None else moves.origin(place)
     return [
@@ -212,9 +212,9 @@ def _is_at(finding: Finding, origin: tuple[int, int] | int, moves: Moved | None)
 
 def _was_behind(finding: Finding, batch: Sequence[Finding], moves: Moved | None) -> bool:
     """
-    Say whether a finding was there before, behind another one: of several faults of one tensor the first is told.
+    Check whether a finding existed before a round without being reported: of several faults of a tensor the first is.
 
-    What stands in text that a fix put in was not there.
+    A finding in text that a fix inserted did not exist.
     """
     place = (finding.span.line, finding.span.column)
     if moves is not None and isinstance(moves.origin(place), int):
@@ -226,7 +226,7 @@ def _was_behind(finding: Finding, batch: Sequence[Finding], moves: Moved | None)
 
 
 def _near(finding: Finding, batch: Sequence[Finding]) -> Sequence[Finding]:
-    """Give the fixes that a new finding is likely due to: those in its function, else in its file, else all."""
+    """Return the findings whose fixes may have caused a new one: those in its function, or its file, or all."""
     file = file_of(finding.span)
     mine = [one for one in batch if file_of(one.span) == file and one.function == finding.function]
     return mine or [one for one in batch if file_of(one.span) == file] or batch

@@ -1,4 +1,4 @@
-"""Writes files so that nothing is lost: all at once, over what was read and nothing else, with the same rights."""
+"""Writes a file as a whole, with the same permissions, and only if it still has the content that was read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inplace_lint.workspace import files
 
 
 def write(path: Path, old: bytes, new: bytes) -> str:
-    """Put new content into a file that holds `old`, and give nothing; else leave it alone and say why."""
+    """Replace the content `old` of a file by `new`; return the reason if it could not be done, otherwise nothing."""
     try:
         files.swap(path, old, new)
     except UnreadableError as error:

@@ -8,25 +8,11 @@ from typing import Any
 
 from inplace_lint.frontend.from_ast import functions
 from inplace_lint.frontend.from_ast.newer import TemplateStr
+from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.frontend.from_ast.scopes import names_in
 from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.ir import nodes as ir
 
-OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from inplace_lint.frontend.from_ast.expressions import expression, unknown
+from inplace_lint.frontend.from_ast import expressions
 from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.ir import nodes as ir
 
@@ -18,7 +18,7 @@ def pattern(numbering: Numbering, node: ast.pattern, subject: str) -> tuple[ir.E
     match node:
         case ast.MatchValue(value=value):
             at = numbering.at(node)
-            return ir.Compare(at, ir.Name(at, subject), ("==",), (expression(numbering, value),)), ()
+            return ir.Compare(at, ir.Name(at, subject), ("==",), (expressions.expression(numbering, value),)), ()
         case ast.MatchSingleton(value=constant):
             at = numbering.at(node)
             return ir.Compare(at, ir.Name(at, subject), ("is",), (ir.Const(constant),)), ()
@@ -35,8 +35,8 @@ def pattern(numbering: Numbering, node: ast.pattern, subject: str) -> tuple[ir.E
             return (ir.BoolOp(at, "or", tests) if len(tests) == len(found) else None), captured
         case ast.MatchClass(cls=cls, patterns=[], kwd_patterns=[]):
             at = numbering.at(node)
-            arguments = (ir.Name(at, subject), expression(numbering, cls))
+            arguments = (ir.Name(at, subject), expressions.expression(numbering, cls))
             return ir.Call(at, ir.Name(at, "isinstance"), arguments, ()), ()
         case _:
-            other = unknown(numbering, node)
+            other = expressions.unknown(numbering, node)
             return other, other.writes

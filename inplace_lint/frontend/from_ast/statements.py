@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inplace_lint.frontend.from_ast import functions, patterns
-from inplace_lint.frontend.from_ast.expressions import OPERATORS, each, expression, keyword, optional, unknown
+from inplace_lint.frontend.from_ast import expressions, functions, patterns
 from inplace_lint.frontend.from_ast.newer import TryStar, TypeAlias
+from inplace_lint.frontend.from_ast.operators import OPERATORS
 from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.ir import nodes as ir
 
@@ -21,42 +21,42 @@ def block(numbering: Numbering, nodes: Sequence[ast.stmt]) -> Stmts:
     for node in nodes:
         lowering = _STATEMENTS.get(type(node))
         if lowering is None:
-            found.append(unknown(numbering, node))
+            found.append(expressions.unknown(numbering, node))
         else:
             found.extend(lowering(numbering, node))
     return tuple(found)
 
 
 def _expr(numbering: Numbering, node: ast.Expr) -> Stmts:
-    return (ir.ExprStmt(numbering.at(node), expression(numbering, node.value)),)
+    return (ir.ExprStmt(numbering.at(node), expressions.expression(numbering, node.value)),)
 
 
 def _assign(numbering: Numbering, node: ast.Assign) -> Stmts:
     at = numbering.at(node)
-    targets = each(numbering, node.targets)
-    return (ir.Assign(at, targets, expression(numbering, node.value)),)
+    targets = expressions.each(numbering, node.targets)
+    return (ir.Assign(at, targets, expressions.expression(numbering, node.value)),)
 
 
 def _annotated(numbering: Numbering, node: ast.AnnAssign) -> Stmts:
     at = numbering.at(node)
-    target = expression(numbering, node.target)
-    annotation = expression(numbering, node.annotation)
-    return (ir.Declare(at, target, annotation, optional(numbering, node.value)),)
+    target = expressions.expression(numbering, node.target)
+    annotation = expressions.expression(numbering, node.annotation)
+    return (ir.Declare(at, target, annotation, expressions.optional(numbering, node.value)),)
 
 
 def _augmented(numbering: Numbering, node: ast.AugAssign) -> Stmts:
     at = numbering.at(node)
-    target = expression(numbering, node.target)
-    return (ir.AugAssign(at, OPERATORS[type(node.op)], target, expression(numbering, node.value)),)
+    target = expressions.expression(numbering, node.target)
+    return (ir.AugAssign(at, OPERATORS[type(node.op)], target, expressions.expression(numbering, node.value)),)
 
 
 def _delete(numbering: Numbering, node: ast.Delete) -> Stmts:
     at = numbering.at(node)
     match node.targets:
         case [ast.Tuple(elts=inner)]:
-            return (ir.Delete(at, each(numbering, inner)),)
+            return (ir.Delete(at, expressions.each(numbering, inner)),)
         case targets:
-            return (ir.Delete(at, each(numbering, targets)),)
+            return (ir.Delete(at, expressions.each(numbering, targets)),)
 
 
 def _if(numbering: Numbering, node: ast.If) -> Stmts:
@@ -65,7 +65,7 @@ def _if(numbering: Numbering, node: ast.If) -> Stmts:
     rest: Sequence[ast.stmt] = [node]
     while len(rest) == 1 and isinstance(link := rest[0], ast.If):
         at = numbering.at(link)
-        links.append((at, expression(numbering, link.test), block(numbering, link.body)))
+        links.append((at, expressions.expression(numbering, link.test), block(numbering, link.body)))
         rest = link.orelse
     orelse = block(numbering, rest)
     for at, test, body in reversed(links):
@@ -75,14 +75,14 @@ def _if(numbering: Numbering, node: ast.If) -> Stmts:
 
 def _for(numbering: Numbering, node: ast.For | ast.AsyncFor) -> Stmts:
     at = numbering.at(node)
-    target = expression(numbering, node.target)
-    iterable = expression(numbering, node.iter)
+    target = expressions.expression(numbering, node.target)
+    iterable = expressions.expression(numbering, node.iter)
     return (ir.For(at, target, iterable, block(numbering, node.body), block(numbering, node.orelse)),)
 
 
 def _while(numbering: Numbering, node: ast.While) -> Stmts:
     at = numbering.at(node)
-    test = expression(numbering, node.test)
+    test = expressions.expression(numbering, node.test)
     return (ir.While(at, test, block(numbering, node.body), block(numbering, node.orelse)),)
 
 
@@ -90,8 +90,8 @@ def _with(numbering: Numbering, node: ast.With | ast.AsyncWith) -> Stmts:
     at = numbering.at(node)
     items: list[ir.WithItem] = []
     for item in node.items:
-        context = expression(numbering, item.context_expr)
-        items.append(ir.WithItem(context, optional(numbering, item.optional_vars)))
+        context = expressions.expression(numbering, item.context_expr)
+        items.append(ir.WithItem(context, expressions.optional(numbering, item.optional_vars)))
     return (ir.With(at, tuple(items), block(numbering, node.body)),)
 
 
@@ -100,21 +100,21 @@ def _try(numbering: Numbering, node: Any) -> Stmts:  # noqa: ANN401 - `try`, and
     body = block(numbering, node.body)
     handlers: list[ir.Handler] = []
     for one in node.handlers:
-        caught = optional(numbering, one.type)
+        caught = expressions.optional(numbering, one.type)
         handlers.append(ir.Handler(caught, one.name, block(numbering, one.body)))
     return (ir.Try(at, body, tuple(handlers), block(numbering, node.orelse), block(numbering, node.finalbody)),)
 
 
 def _return(numbering: Numbering, node: ast.Return) -> Stmts:
-    return (ir.Return(numbering.at(node), optional(numbering, node.value)),)
+    return (ir.Return(numbering.at(node), expressions.optional(numbering, node.value)),)
 
 
 def _raise(numbering: Numbering, node: ast.Raise) -> Stmts:
-    return (ir.Raise(numbering.at(node), optional(numbering, node.exc)),)
+    return (ir.Raise(numbering.at(node), expressions.optional(numbering, node.exc)),)
 
 
 def _assert(numbering: Numbering, node: ast.Assert) -> Stmts:
-    return (ir.Assert(numbering.at(node), expression(numbering, node.test)),)
+    return (ir.Assert(numbering.at(node), expressions.expression(numbering, node.test)),)
 
 
 def _jump(_numbering: Numbering, node: ast.Pass | ast.Break | ast.Continue) -> Stmts:
@@ -141,9 +141,9 @@ def _function(numbering: Numbering, node: ast.FunctionDef | ast.AsyncFunctionDef
 
 def _class(numbering: Numbering, node: ast.ClassDef) -> Stmts:
     at = numbering.at(node)
-    decorators = each(numbering, node.decorator_list)
-    bases = each(numbering, [base.value if isinstance(base, ast.Starred) else base for base in node.bases])
-    keywords = tuple([keyword(numbering, one) for one in node.keywords])
+    decorators = expressions.each(numbering, node.decorator_list)
+    bases = expressions.each(numbering, [base.value if isinstance(base, ast.Starred) else base for base in node.bases])
+    keywords = tuple([expressions.keyword(numbering, one) for one in node.keywords])
     numbering.names.append(node.name)
     body = block(numbering, node.body)
     numbering.names.pop()
@@ -152,12 +152,12 @@ def _class(numbering: Numbering, node: ast.ClassDef) -> Stmts:
 
 def _match(numbering: Numbering, node: ast.Match) -> Stmts:
     at = numbering.at(node)
-    subject = expression(numbering, node.subject)
+    subject = expressions.expression(numbering, node.subject)
     name = f"match@{at}"
     cases: list[ir.Case] = []
     for case in node.cases:
         test, binds = patterns.pattern(numbering, case.pattern, name)
-        guard = optional(numbering, case.guard)
+        guard = expressions.optional(numbering, case.guard)
         cases.append(ir.Case(test, binds, guard, block(numbering, case.body)))
     return (ir.Match(at, subject, name, tuple(cases)),)
 

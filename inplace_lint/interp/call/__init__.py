@@ -1,1 +1,1 @@
-"""Calls of functions, classes and objects of the program."""
+"""Calls: of functions and classes of the user's program, of instances, and of what is not known."""

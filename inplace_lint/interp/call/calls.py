@@ -1,9 +1,9 @@
 """
-Calls: evaluates the arguments and runs whatever is called.
+Evaluation of calls: the arguments first, then whatever is called.
 
-    self.block(x)       # an instance: the method that a call of a module runs
-    helper(x, k=2)      # a function of the program: inlined, up to a depth
-    F.relu(x)           # a framework call: by its facts
+    self.block(x)       # an instance: runs the method that a call of a module runs
+    helper(x, k=2)      # a function of the program: its body is run in place, down to a maximal depth
+    F.relu(x)           # a framework call: evaluated by its facts
     whatever(x)         # unknown: saves, writes and aliases no tensor, but may change any container passed to it
 """
 
@@ -30,28 +30,25 @@ from inplace_lint.interp.call import closures, instances
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
-from inplace_lint.interp.control import exceptional_flow, modes
+from inplace_lint.interp.control import exceptional_flow, modes, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
-from inplace_lint.interp.outcome import Outcome, Results, returned
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
 
 
 def evaluate_call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
-    """Give what a call expression returns."""
+    """Evaluate a call expression."""
     results: Results = []
-    functions_ = interp.evaluate(frame, state, expr.func)
-    width = interp.fuel.share(len(functions_))
-    for before, function in functions_:
-        for after, arguments in evaluate_arguments(interp, frame, before, expr):
-            receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
-            results.extend(call(interp, frame, after, function, arguments, expr.at, receiver))
-    interp.fuel.width = width
-    if len(results) > width:
-        interp.fuel.drop("paths")
-    return results[:width]
+    functions = interp.evaluate(frame, state, expr.func)
+    receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
+    with interp.fuel.shared(len(functions)):
+        for before, function in functions:
+            for after, arguments in evaluate_arguments(interp, frame, before, expr):
+                results.extend(call(interp, frame, after, function, arguments, expr.at, receiver))
+    return interp.fuel.first(results)
 
 
 def evaluate_arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> list[tuple[State, Arguments]]:
@@ -101,8 +98,8 @@ def call(
     at: int,
     receiver: ir.Expr | None = None,
 ) -> Results:
-    """Give what a call of this value returns; `receiver` is the expression before the dot, if there is one."""
-    if type(function) is Bound:  # the commonest
+    """Call a value; `receiver` is the expression before the dot, if there is one."""
+    if type(function) is Bound:  # checked first, as it is the most frequent
         first = arguments.first(function.receiver, receiver)
         return call(interp, frame, state, function.function, first, at)
     match function:
@@ -119,7 +116,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.met(function, symbolic_args.frozen(state, arguments))
+            interp.context.record_construction(function, symbolic_args.frozen(state, arguments))
             return interp.construct(frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)
@@ -165,7 +162,7 @@ def _library_constructor(
 def call_closure(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
-    """Run a function of the program; beyond the depth it is unknown, and so is a method that derived classes define."""
+    """Run a function of the program; one beyond the maximal depth is unknown, and so is an abstract method."""
     abstract = closure.owner is not None and exceptional_flow.is_abstract(closure.function)
     bound = None if abstract else closures.bind_arguments(interp, frame, state, closure, arguments)
     if bound is None:
@@ -190,25 +187,31 @@ def _inline(
     for mode in closure.modes:
         state.modes = modes.entered(state, mode)
     results: Results = []
-    spare = state.fork() if exceptional_flow.may_raise(interp, function) else None
-    sides = interp.fuel.counters["dropped_sides"]
-    prefers, interp.fuel.prefers = interp.fuel.prefers, True
-    outcomes = interp.execute(inner, state, function.body)
-    interp.fuel.prefers = prefers
-    if not outcomes and spare is not None and interp.fuel.counters["dropped_sides"] > sides:
-        spare.modes = before
-        return _without_a_path(interp, frame, spare, closure, values, site)
+    raised: Outcomes = []
+    learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
+    with interp.fuel.preferring(True):
+        outcomes = interp.execute(inner, state, function.body)
     for outcome in outcomes:
         if closure.modes:
             outcome.state.modes = before
-        if outcome.flow == "return" or interp.fuel.steps >= 0:
+        if outcome.flow is Flow.RAISE:
+            raised.append(outcome)
+            continue
+        if outcome.flow is Flow.RETURN or interp.fuel.steps >= 0:
             interp.fuel.returned.add(closures.name_of(function))
         results.append((outcome.state, _result(outcome, function, inner.env)))
+    if not results and raised and interp.fuel.counters["dropped_sides"] > sides:
+        # Every side that was followed raises, but not every side was followed: the call may return as well.
+        other = raised[0].state.fork() if interp.fuel.listens else raised.pop(0).state
+        other.modes = before
+        path_condition.forget(other, learned)
+        results = unknown_call(interp, frame, other, closure, Arguments(tuple(values.values())), site.place.at)
+    interp.fuel.raised.extend(raised)
     return results if len(results) < 2 else _joined(results)  # noqa: PLR2004 - a pair
 
 
 def _joined(results: Results) -> Results:
-    """Make one of paths that differ in nothing but variables of the function that has returned, and conditions."""
+    """Merge the paths that differ only in variables of the function that has returned and in path conditions."""
     kept: Results = []
     for state, value in results:
         if isinstance(value, Closure) or not any(
@@ -216,14 +219,6 @@ def _joined(results: Results) -> Results:
         ):
             kept.append((state, value))
     return kept
-
-
-def _without_a_path(
-    interp: Interpreter, frame: Frame, state: State, closure: Closure, values: dict[str, Value], site: Site
-) -> Results:
-    """Give an unknown result: every side that was followed ends in an error, but not every side was followed."""
-    interp.fuel.counters["calls_without_a_path"] += 1
-    return unknown_call(interp, frame, state, closure, Arguments(tuple(values.values())), site.place.at)
 
 
 def _result(outcome: Outcome, function: ir.Function, env: Ref) -> Value:

@@ -1,4 +1,9 @@
-"""Functions of the program: how a definition becomes a value, and how arguments become variables."""
+"""
+Closures: functions of the program as values, and how arguments become the variables of a call.
+
+    def f(x, k=2): ...      # the definition evaluates to a closure, its defaults evaluated
+    f(h)                    # binds `x` to the value of `h`, and `k` to 2
+"""
 
 from __future__ import annotations
 
@@ -30,7 +35,7 @@ _PLAIN = frozenset({"number", "sequence", "str"})
 
 
 def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
-    """Give a method of a top-level class, lowering its slice when it is first asked for on this path."""
+    """Return a method of a top-level class, lowering its code on the first read on this path."""
     key = (cls.slice, name)
     known = state.trait(traits.METHOD, key)
     if known is not None:
@@ -52,9 +57,9 @@ def bind(
     state: State, closure: Closure, arguments: Arguments, caller: Frame
 ) -> tuple[dict[str, Value], dict[str, frozenset[Variable]]] | None:
     """
-    Give the variables that a call starts with, and through which variables of callers each is known.
+    Bind arguments to the parameters of a function; None when they do not fit.
 
-    None when the arguments do not fit.
+    The second part of the result says through which variables of callers each parameter's object is known.
     """
     params = closure.function.params
     values: dict[str, Value] = {}
@@ -82,7 +87,7 @@ def bind(
 
 
 def _believe(params: Sequence[ir.Param], values: dict[str, Value]) -> None:
-    """Take an unknown argument for the number, text or container that the annotation of its parameter says it is."""
+    """Narrow unknown arguments to the number, text or container that the annotations of their parameters name."""
     for param in params:
         value = values.get(param.name)
         if type(value) is Sym and param.annotation is not None and value.kind in _VAGUE:
@@ -99,7 +104,7 @@ def _complete(
     extra: tuple[Value, ...],
     rest: dict[object, Value],
 ) -> bool:
-    """Add the parameters that collect the rest and those that have defaults; False when one is left without a value."""
+    """Bind the parameters that collect the rest and those with defaults; False when one remains unbound."""
     defaults = dict(closure.defaults)
     for param in closure.function.params:
         if param.kind == "var-positional":
@@ -121,7 +126,7 @@ Passed = dict[str, frozenset[Variable]]
 def bind_arguments(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments
 ) -> tuple[dict[str, Value], Passed, str] | None:
-    """Give the variables that a call starts with and its key; None when it is too deep, or its arguments do not fit."""
+    """Return the variables and the stack key of a call; None when it is too deep or its arguments do not fit."""
     function = closure.function
     key = f"{function.slice.path}:{function.slice.first}:{function.qualname}:{function.sha}"
     if len(frame.stack) >= DEPTH or frame.stack.count(key) >= RECURSION:
@@ -137,7 +142,7 @@ def bind_arguments(
 def enter(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Frame | None:
-    """Give the frame in which the body of a function would run; None where a call of it is unknown."""
+    """Return the frame in which the body of a function would run; None where a call of it is unknown."""
     bound = bind_arguments(interp, frame, state, closure, arguments)
     return None if bound is None else frame_of(interp, frame, state, closure, bound[:2], frame.site(at), bound[2])
 
@@ -162,12 +167,12 @@ def frame_of(
 
 
 def name_of(function: ir.Function) -> str:
-    """Name a function among those of its file, for counting."""
+    """Return the name that identifies a function among those of its file in the counters."""
     return f"{function.slice.path}:{function.slice.first}:{function.qualname.rpartition('.')[2]}"
 
 
 def waiting(closure: Closure, arguments: Arguments) -> Partial:
-    """Give what a call of a generator that manages a context returns: nothing of it has run."""
+    """Return the result of calling a generator that is a context manager: no part of its body has run."""
     return Partial(closure, arguments.positional, arguments.keywords)
 
 
@@ -187,7 +192,7 @@ def evaluate_defaults(
 
 
 def written(value: Value, frame: Frame, at: int) -> Value:
-    """Remember where a flag was written, for a constant that is spelled in the call."""
+    """Attach the place where a constant flag is written in a call."""
     if type(value) is Const and value.value is True and value.origin is None:
         return Const(True, Place(frame.slice, at))
     return value

@@ -1,10 +1,10 @@
 """
-Constructions that repeat: the blocks of a deep network are run once and copied from then on.
+Construction summaries: the constructor of a repeated block is run once, and its result is copied from then on.
 
     [Block(dim, rate=rates[i]) for i in range(depth)]
 
-Two calls repeat each other when they construct the same class on the same arguments but for rates: floats that are both
-zero or both not, and unknown numbers.
+A summary applies to each later call that constructs the same class on the same arguments. Arguments that are rates need
+not be equal: two floats match if both are zero or neither is, and any two unknown numbers match.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 
-_SHORT = 10  # constructions of fewer steps are run again sooner than copied
+_SHORT = 10  # steps below which running a constructor again is faster than copying its result
 
 
-class _Unlike(Exception):  # noqa: N818 - no error: such an argument is never the same twice
-    """An argument by which two calls cannot be compared."""
+class _NotComparable(Exception):  # noqa: N818 - not an error: the construction then has no summary
+    """Raised for an argument that cannot be compared with that of another call."""
 
 
 def construct(
     interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments, run: Callable[[State], Results]
 ) -> Results:
-    """Give what `run` gives for the construction of a class, or a copy of what it gave for the same before."""
+    """Construct an instance by `run`, or copy the summary of an earlier construction on matching arguments."""
     try:
         key = _key(interp, state, cls, arguments)
-    except _Unlike:
+    except _NotComparable:
         return run(state)
-    known = state.twins.get(key)
-    if isinstance(known, heap_templates.Twin):
+    known = state.templates.get(key)
+    if isinstance(known, heap_templates.Template):
         interp.fuel.counters["constructions_repeated"] += 1
         return [(state, heap_templates.make(state, known))]
     moment = heap_templates.mark(state)
@@ -58,15 +58,15 @@ def construct(
         (after, heap_templates.made_since(after, moment, value)) for after, value in results if isinstance(value, Ref)
     ]
     if len(made) == len(results) == 1 and steps - interp.fuel.steps >= _SHORT and interp.fuel.steps >= 0:
-        after, twin = made[0]
-        if twin is not None:
-            after.twins[key] = twin
+        after, template = made[0]
+        if template is not None:
+            after.templates[key] = template
     return results
 
 
 def _key(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Hashable:
     if arguments.unknown:
-        raise _Unlike
+        raise _NotComparable
     positional = tuple([_form(state, value) for value in arguments.positional])
     keywords = tuple([(name, _form(state, value)) for name, value in arguments.keywords])
     return id(cls), interp.fuel.width, state.modes, positional, keywords
@@ -75,7 +75,7 @@ def _key(interp: Interpreter, state: State, cls: ClassValue, arguments: Argument
 def _form(state: State, value: Value) -> Hashable:
     match value:
         case Const(constant, origin):
-            # Rates that grow with the depth of a network decide nothing but whether they are zero.
+            # Of a rate that depends on the depth of a block, only whether it is zero decides which branches run.
             return type(constant).__name__, bool(constant) if isinstance(constant, float) else constant, origin
         case Sym(number, kind):
             return ("sym", number) if kind != "number" else kind
@@ -93,11 +93,11 @@ def _form(state: State, value: Value) -> Hashable:
             given = tuple([(name, _form(state, item)) for name, item in keywords])
             return _form(state, inner), tuple([_form(state, item) for item in args]), given
         case _:
-            raise _Unlike
+            raise _NotComparable
 
 
 def _form_of_object(state: State, number: RefId) -> Hashable:
-    """Tell lists and dicts of constants by what is in them, all else by its identity and content."""
+    """Return a key for an object: lists and dicts of constants by content, all else by identity and state."""
     thing = state.heap[number]
     if isinstance(thing, ListObject) and thing.exact and all(isinstance(item, Const) for item in thing.items):
         return thing.kind, tuple([_form(state, item) for item in thing.items])
@@ -107,7 +107,7 @@ def _form_of_object(state: State, number: RefId) -> Hashable:
 
 
 class _Same:
-    """An object compared by identity, and kept alive so that no other takes its place."""
+    """An object compared by identity, kept alive so that no other object takes its address."""
 
     __slots__ = ("thing",)
 

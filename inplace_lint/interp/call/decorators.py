@@ -1,4 +1,9 @@
-"""Decorators: some enter a mode, some change how a method is bound, those of the program are run."""
+"""
+Decorators of functions and classes.
+
+Those that enter a mode (`@torch.no_grad()`) or change how a method is bound (`@property`) become a part of the closure.
+Those that the program defines are called. Those of unknown libraries are taken to keep the function as it is.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "prop
 
 
 def spells(decorator: ir.Expr, name: str) -> bool:
-    """Say whether a decorator is spelled with this last name, called or not."""
+    """Check whether the last part of a decorator's dotted name is this name, with or without a call."""
     match decorator:
         case ir.Call(_, func, _, _):
             return spells(func, name)
@@ -28,7 +33,7 @@ def spells(decorator: ir.Expr, name: str) -> bool:
 
 
 def member(node: ir.FunctionDef) -> str:
-    """Give the name by which a class holds a function: that of the property and its part for one that sets it."""
+    """Return the name under which a class stores a function; `name.setter` for the setter of a property."""
     parts = (decorator.name for decorator in node.decorators if isinstance(decorator, ir.Attr))
     return next((f"{node.name}.{part}" for part in parts if part in PROPERTY_PARTS), node.name)
 
@@ -36,8 +41,8 @@ def member(node: ir.FunctionDef) -> str:
 def apply(
     interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], closure: Closure
 ) -> list[tuple[State, Value]]:
-    """Give a decorated function: a decorator of the program is run, an unknown one is taken to keep the function."""
-    # IMPRECISE: a decorator of an unknown library is taken to call the function unchanged.
+    """Apply the decorators of a function, the innermost first."""
+    # IMPRECISE: a decorator of an unknown library is assumed to call the function unchanged.
     made: Value | None = None
     for decorator in reversed(decorators):
         wrapper = next((kind for name, kind in _WRAPPERS.items() if spells(decorator, name)), None)
@@ -66,8 +71,8 @@ def apply(
 def run_on_class(
     interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], cls: ClassValue
 ) -> None:
-    """Run the decorators of the program on a class, for what they do besides: a registry remembers it."""
-    # IMPRECISE: a decorator is taken to give the class that it got.
+    """Run the program's decorators of a class for their side effects, such as an entry in a registry."""
+    # IMPRECISE: a decorator is assumed to return the class that it is applied to.
     for decorator in reversed(decorators):
         for after, value in interp.evaluate(frame, state, decorator)[:1]:
             if after is not state:
@@ -81,10 +86,9 @@ def _is_of_program(value: Value) -> bool:
 
 
 def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value, thing: Value) -> Value | None:
-    """Give what a decorator makes of a function or class; None when that is not known to be callable."""
-    width, interp.fuel.width = interp.fuel.width, 1
-    results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
-    interp.fuel.width = width
+    """Call a decorator on a function or class; None when the result is not known to be callable."""
+    with interp.fuel.scope(paths=1):
+        results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
     for after, value in results[:1]:
         if after is not state:
             state.become(after)

@@ -1,5 +1,10 @@
 """
-Enumerations: the members of a class are instances of it that have a value, and are given back for that value.
+Enumerations of the program.
+
+    class Mode(Enum):
+        FAST = fast_impl        # `Mode.FAST` is an instance of `Mode` whose `value` is `fast_impl`
+
+    Mode(fast_impl)             # looks up the member with this value
 
 IMPRECISE: a member with a constant value is that constant itself, so that members of two enumerations may be equal.
 """
@@ -18,15 +23,15 @@ VALUES = frozenset({"_value_", "value"})
 
 
 def is_enum(interp: Interpreter, cls: Value) -> bool:
-    """Say whether a class is an enumeration."""
+    """Check whether a class is an enumeration."""
     return any(isinstance(base, Dotted) and base.name in _BASES for base in interp.context.mro(cls))
 
 
 def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value: Value) -> Value:
-    """Give what an attribute in the body of a class is when it is read from the class."""
+    """Return the value of a class attribute that is read from the class: of an enumeration, the member."""
     if not isinstance(value, Ref | Tuple | Partial | Dotted | ClassValue) or not is_enum(interp, cls):
         return value
-    key = (cls.slice, cls.name, value)  # one value, one member, under however many names
+    key = (cls.slice, cls.name, value)  # names with the same value are one member
     known = state.trait(traits.MEMBER, key)
     if known is None:
         known = state.new(Instance(cls, {**dict.fromkeys(sorted(VALUES), value), "name": Const(name)}))
@@ -35,7 +40,7 @@ def member(interp: Interpreter, state: State, cls: ClassValue, name: str, value:
 
 
 def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Value | None:
-    """Give the member that has a value, or is given itself; None for a class that is no enumeration."""
+    """Return the member with the value that is passed, or is passed itself; None if the class is no enumeration."""
     if not is_enum(interp, cls):
         return None
     value = arguments.positional[0] if arguments.positional else arguments.named("value")
@@ -46,7 +51,7 @@ def construct(interp: Interpreter, state: State, cls: ClassValue, arguments: Arg
 
 
 def may_be(interp: Interpreter, state: State, cls: ClassValue, value: Const) -> bool | None:
-    """Say whether a constant is a member of a class: certainly not, or perhaps, which is None."""
+    """Return False if a constant is certainly no member of a class, None if it may be one."""
     return None if is_enum(interp, cls) and _has(interp, state, cls, value) else False
 
 

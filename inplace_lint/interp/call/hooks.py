@@ -1,12 +1,12 @@
 """
-Hooks of modules: those that look at gradients change what the outputs are, those of the forward are run around it.
+Hooks of modules: gradient hooks change what the outputs are, forward hooks run before and after the call.
 
     layer.register_full_backward_hook(hook)
-    h = layer(x)      # inputs and outputs go through a function of the framework: a view that a custom function made
+    h = layer(x)      # inputs and outputs pass through a framework function: they are views made by a custom function
     h.relu_()         # refused
 
     layer.register_forward_hook(hook)
-    h = layer(x)      # `hook(layer, (x,), h)` runs, and what it returns, if anything, is the result
+    h = layer(x)      # `hook(layer, (x,), h)` runs; if it returns something, that is the result
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, Ref, RefId, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 Live = Callable[[Interpreter, Frame, State, Ref, Arguments, int], Results]
@@ -32,17 +32,17 @@ _BEFORE, _AFTER = traits.HOOKS_BEFORE, traits.HOOKS_AFTER
 Hooks = traits.Trait[RefId, tuple[Value, ...]]
 
 
-def _register(act: Act) -> Results:
-    """Remember that a module has such a hook."""
+def _register(act: IntrinsicCall) -> Results:
+    """Mark a module as having a backward hook."""
     receiver = act.receiver()
     if receiver is not None:
         act.state.set_trait(traits.HOOKED, receiver.id, True)
     return [(act.state, act.unknown())]
 
 
-def _forward(when: Hooks) -> Callable[[Act], Results]:
-    def act_forward(act: Act) -> Results:
-        """Remember a function that runs before or after each call of a module."""
+def _forward(when: Hooks) -> Callable[[IntrinsicCall], Results]:
+    def act_forward(act: IntrinsicCall) -> Results:
+        """Register a function that runs before or after each call of a module."""
         receiver = act.receiver()
         given = len(act.arguments.positional) + len(act.arguments.keywords)
         if receiver is not None and given == 2:  # noqa: PLR2004 - the module and the hook; options change how it is called
@@ -56,7 +56,7 @@ def _forward(when: Hooks) -> Callable[[Act], Results]:
 def around(
     interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live
 ) -> Results:
-    """Give what a call of a module returns, with its forward hooks run before and after it."""
+    """Call a module, with its forward hooks run before and after it."""
     going = [(state, arguments)]
     for hook in _hooks(state, _BEFORE, ref):
         going = [
@@ -80,7 +80,7 @@ def around(
 
 
 def has_forward(state: State, ref: Ref) -> bool:
-    """Say whether a module has hooks of the forward."""
+    """Check whether a module has forward hooks."""
     return state.has_trait(_BEFORE, ref.id) or state.has_trait(_AFTER, ref.id)
 
 
@@ -89,15 +89,15 @@ def _hooks(state: State, when: Hooks, ref: Ref) -> tuple[Value, ...]:
 
 
 def _replaced(given: Arguments, changed: Value) -> Arguments:
-    """Give the arguments that a hook before the call leaves: what it returns, if that is anything known."""
+    """Return the arguments after a hook that runs before the call: what it returns, if that is known."""
     if changed == NONE or isinstance(changed, Sym):
         return given
     positional = changed.items if isinstance(changed, Tuple) else (changed,)
     return Arguments(positional, given.keywords, {}, given.unknown)
 
 
-def _gradient_hook(act: Act) -> Results:
-    """Run the hook on a gradient, where the framework's gradients are leaves of their own."""
+def _gradient_hook(act: IntrinsicCall) -> Results:
+    """Run a hook on a gradient, for frameworks whose gradients are leaves of their own."""
     facts = act.interp.context.default()
     tensor = act.state.tensor(act.positional(0))
     if not facts.framework.own_gradients or tensor is None:
@@ -114,14 +114,14 @@ def _gradient_hook(act: Act) -> Results:
 def run(
     interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int, live: Live
 ) -> Results:
-    """Give what a call of a hooked module returns: the module sees wrapped inputs, its caller wrapped outputs."""
+    """Call a module with backward hooks: the module gets wrapped inputs, and its caller wrapped outputs."""
     wrapped = tuple(_wrapped(state, frame, value, at) for value in arguments.positional)
     inner = Arguments(wrapped, arguments.keywords, {}, arguments.unknown)
     return [(after, _wrapped(after, frame, value, at)) for after, value in live(interp, frame, state, ref, inner, at)]
 
 
 def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:
-    """Give what the framework's function makes of a tensor that requires grad: a view of it."""
+    """Return the view that the framework's hook function makes of a tensor that requires grad."""
     if isinstance(value, Tuple):
         return Tuple(tuple(_wrapped(state, frame, item, at) for item in value.items), value.exact, value.fields)
     ref, tensor = state.ref(value), state.tensor(value)
@@ -135,7 +135,7 @@ def _wrapped(state: State, frame: Frame, value: Value, at: int) -> Value:
     return state.new(replace(tensor, leaf=False, nodes=(node,), base=base, view=View.HOOKED, made=made))
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "backward_hook": _register,
     "forward_hook": _forward(_AFTER),
     "forward_pre_hook": _forward(_BEFORE),

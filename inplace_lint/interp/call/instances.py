@@ -1,8 +1,8 @@
 """
-Objects: constructed by running `__init__` on the arguments, called by running what a call of a module runs.
+Instances: construction by running `__init__`, and calls by running the method that a call of a module runs.
 
-    self.act = nn.ReLU(inplace=True)    # a library module: its arguments are attributes, its parameters are tensors
-    y = self.act(x)                     # runs the facts of the module in that state
+    self.act = nn.ReLU(inplace=True)    # a library module: its arguments become attributes, its parameters tensors
+    y = self.act(x)                     # applies the facts of the module, with these attributes
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from inplace_lint.ir import nodes as ir
 def construct(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
 ) -> Results:
-    """Give an instance of a class of the program, its constructor run unless that can wait."""
+    """Construct an instance of a class of the program; the constructor may be left pending."""
     known = module_registry.construct_special(interp, state, cls, arguments)
     if known is not None:
         return known
@@ -50,15 +50,15 @@ def _construct(
     return _initialise(interp, frame, state, cls, ref, arguments, at)
 
 
-def settle(interp: Interpreter, frame: Frame, state: State, ref: Ref, at: int) -> list[State]:
-    """Run the constructor of an instance that waited for it; what was set on the instance since then stays set."""
+def construct_pending(interp: Interpreter, frame: Frame, state: State, ref: Ref, at: int) -> list[State]:
+    """Run the pending constructor of an instance; attributes that were set on it since then stay set."""
     instance = state.instance(ref)
     assert instance is not None
     assert instance.pending is not None
     assert isinstance(instance.cls, ClassValue)
     state.put(ref, replace(instance, pending=None))
     arguments = Arguments(instance.pending.args, instance.pending.keywords)
-    # IMPRECISE: the site of the call that is told is where the instance was first asked for something.
+    # IMPRECISE: findings show the call at the first use of the instance, not at its construction.
     states = [after for after, _ in _initialise(interp, frame, state, instance.cls, ref, arguments, at)]
     for after in states:
         for name, value in instance.attrs.items():
@@ -83,7 +83,7 @@ def _initialise(
 
 
 def _opaque(interp: Interpreter, cls: ClassValue) -> bool:
-    """Say whether a class has bases of which nothing is known."""
+    """Check whether a class has bases of which nothing is known."""
     return any(
         isinstance(entry, Sym) or (isinstance(entry, Dotted) and not interp.context.knows_base(entry))
         for entry in interp.context.mro(cls)
@@ -93,7 +93,7 @@ def _opaque(interp: Interpreter, cls: ClassValue) -> bool:
 def _construct_data(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
 ) -> Results:
-    """Fill a dataclass from its fields, in order, with their defaults."""
+    """Set the fields of a dataclass from the arguments in order, then from their defaults."""
     fields = [
         field
         for entry in reversed(interp.context.mro(cls))
@@ -131,7 +131,7 @@ def _fields(interp: Interpreter, cls: ClassValue) -> list[str]:
 def construct_library(
     interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int
 ) -> Results:
-    """Give an instance of a library module: its arguments as attributes, its parameters and buffers as tensors."""
+    """Construct a library module: its arguments become attributes, its parameters and buffers tensors."""
     interp.fuel.counters["framework_calls"] += 1
     interp.fuel.counters["framework_calls_with_fact"] += 1
     ref = state.new(Instance(Dotted(name), {"training": Const(True)}, made=frame.site(at).place))
@@ -141,13 +141,13 @@ def construct_library(
 
 
 def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> Results:
-    """Give what a call of an object returns."""
+    """Call an instance."""
     instance = state.instance(ref)
     assert instance is not None
     if instance.pending is not None:
         return [
             result
-            for after in settle(interp, frame, state, ref, at)
+            for after in construct_pending(interp, frame, state, ref, at)
             for result in call_instance(interp, frame, after, ref, arguments, at)
         ]
     if hooks.has_forward(state, ref):
@@ -174,7 +174,7 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
     framework = interp.context.is_module(instance.cls)
     method = interp.lookup(state, instance.cls, framework.calls) if framework is not None else None
     if isinstance(method, Closure):
-        # A forward that was set on the instance itself wins over that of its class.
+        # A forward that was set on the instance itself takes precedence over that of its class.
         override = instance.attrs.get(framework.calls) if framework is not None else None
         return interp.call(frame, state, override or Bound(ref, method), arguments, at)
     if instance.children is not None:

@@ -1,4 +1,4 @@
-"""What a class of the program has from a class of a framework: parameters, children, methods."""
+"""What a class of the program inherits from a class of a framework: parameters, children and methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inplace_lint.knowledge.guard import holds
 
 
 def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
-    """Give an instance what the constructor of a library module would."""
+    """Set on an instance what the constructor of a library module sets."""
     form = interp.context.forms(name)[0]
     instance = state.instance(ref)
     assert instance is not None
@@ -60,7 +60,7 @@ def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, a
 
 
 def _paired(items: Items) -> DictObject | None:
-    """Give the dict that a list of (name, module) pairs makes."""
+    """Return the dict of a list of (name, module) pairs."""
     pairs = [item.items for item in items.items if isinstance(item, Tuple) and len(item.items) == 2]  # noqa: PLR2004
     if not pairs or len(pairs) != len(items.items):
         return None
@@ -68,7 +68,7 @@ def _paired(items: Items) -> DictObject | None:
 
 
 def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> None:
-    """Give an instance whose class derives from a container an empty one."""
+    """Set empty children on an instance whose class derives from a module container."""
     if library_base(interp, cls, act="container") is not None:
         instance = state.instance(ref)
         assert instance is not None
@@ -76,7 +76,7 @@ def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: R
 
 
 def library_base(interp: Interpreter, cls: Value, act: str = "") -> str | None:
-    """Give the library module that a class derives from and that has facts of its own."""
+    """Return the library module with facts of its own that a class derives from, if any."""
     for entry in interp.context.mro(cls):
         if isinstance(entry, Dotted):
             forms = interp.context.forms(entry.name)
@@ -97,7 +97,7 @@ def library_init(
 
 
 def library_method(interp: Interpreter, base: str, name: str) -> Value | None:
-    """Give a method that a library base has: its own, or that of every module."""
+    """Return a method of a library base: its own, or one that every module has."""
     key = (base, name)
     if key not in interp.context.library_methods:
         interp.context.library_methods[key] = _library_method(interp, base, name)
@@ -118,11 +118,11 @@ def _library_method(interp: Interpreter, base: str, name: str) -> Value | None:
 
 
 def is_method(interp: Interpreter, name: str) -> bool:
-    """Say whether a dotted name is that of a method, so that it binds its receiver."""
+    """Check whether a dotted name is that of a method, so that it binds its receiver."""
     return bool(interp.context.forms(name)) or name.endswith(".__init__")
 
 
 def takes_class(interp: Interpreter, name: str) -> bool:
-    """Say whether a library method is called on the class."""
+    """Check whether a library method is called on the class instead of an instance."""
     forms = interp.context.forms(name)
     return bool(forms) and forms[0].act == "apply_custom"

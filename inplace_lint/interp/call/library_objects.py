@@ -1,12 +1,12 @@
 """
-Objects of a library that keep tensors and compute with them: distributions.
+Library objects that hold tensors and compute with them, such as probability distributions.
 
-    dist = Normal(mean, std)         # keeps both
+    dist = Normal(mean, std)         # holds both
     logp = dist.log_prob(action)     # one node, with edges to both; backward needs `std`
     action = dist.sample()           # no history
 
-The fact `NAME.ARGUMENT.CLASS` says what the constructor makes of an argument, `NAME.of.METHOD` what a method does with
-what is kept.
+The fact `NAME.ARGUMENT.CLASS` says what the constructor makes of an argument, and `NAME.of.METHOD` what a method
+computes from the tensors that the object holds.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import NONE, Dotted, Ref, Value
 from inplace_lint.interp.frame import Arguments
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
-_DEEPEST = 1  # an independent distribution holds another one
+_DEEPEST = 1  # an independent distribution wraps another one
 
 
-def _object(act: Act) -> Results:
-    """Make an object that keeps what was passed, or what its constructor makes of it."""
+def _object(act: IntrinsicCall) -> Results:
+    """Construct a library object that holds its arguments, or what its constructor makes of them."""
     name, state = act.form.name, act.state
     facts = act.interp.context.facts_of(name)
     assert facts is not None
@@ -40,8 +40,8 @@ def _object(act: Act) -> Results:
     return [(state, state.new(Instance(Dotted(name), attrs, opaque=True)))]
 
 
-def _of_object(act: Act) -> Results:
-    """Run a method of such an object."""
+def _of_object(act: IntrinsicCall) -> Results:
+    """Call a method of a library object."""
     owner, _, method = act.form.name.rpartition(".")
     exprs = {key - 1 if isinstance(key, int) else key: expr for key, expr in act.arguments.exprs.items() if key != 0}
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, exprs, act.arguments.unknown)
@@ -49,15 +49,15 @@ def _of_object(act: Act) -> Results:
     return act.interp.apply_op(act.frame, act.state, name, rest, act.at, instance=act.receiver())
 
 
-def _of_objects(act: Act) -> Results:
-    """Run a function of such objects: it may read all that they keep."""
+def _of_objects(act: IntrinsicCall) -> Results:
+    """Call a function on library objects: it may read all tensors that they hold."""
     name = act.form.name
     kept = tuple(found for value in act.values.values() for found in _kept(act, value, 0))
     inner = f"{name}.of.{name.rpartition('.')[2]}"
     return act.interp.apply_op(act.frame, act.state, inner, Arguments(kept), act.at)
 
 
-def _kept(act: Act, value: Value, depth: int) -> Iterator[Value]:
+def _kept(act: IntrinsicCall, value: Value, depth: int) -> Iterator[Value]:
     instance = act.state.instance(value)
     for attribute in instance.attrs.values() if instance is not None and depth <= _DEEPEST else ():
         if act.state.tensor(attribute) is not None and isinstance(attribute, Ref):
@@ -66,4 +66,8 @@ def _kept(act: Act, value: Value, depth: int) -> Iterator[Value]:
             yield from _kept(act, attribute, depth + 1)
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {"object": _object, "of_object": _of_object, "of_objects": _of_objects}
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
+    "object": _object,
+    "of_object": _of_object,
+    "of_objects": _of_objects,
+}

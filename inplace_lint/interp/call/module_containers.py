@@ -1,11 +1,15 @@
-"""Containers of modules: what they hold, in which order, and what a call of one runs."""
+"""
+Module containers: which modules they hold, in which order, and what a call of one runs.
+
+    nn.Sequential(a, b)(x)      # b(a(x))
+    nn.ModuleList([a, b])[0]    # a
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
-from inplace_lint.core.records import replace
+from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
@@ -13,11 +17,6 @@ from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Valu
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Children:
 
 
 def children(state: State, instance: Instance) -> Children:
-    """List what a container holds, in order."""
+    """List the modules of a container, in order."""
     inner = state.object(instance.children) if instance.children is not None else None
     match inner:
         case ListObject(items, exact):
@@ -41,7 +40,7 @@ def children(state: State, instance: Instance) -> Children:
 
 
 def item(state: State, instance: Instance, inner: ListObject, index: Value) -> Value:
-    """Give an item or a slice of a container that is indexed by position."""
+    """Return an item or a slice of a container that is indexed by position."""
     if (
         isinstance(index, Const)
         and isinstance(index.value, int)
@@ -53,7 +52,7 @@ def item(state: State, instance: Instance, inner: ListObject, index: Value) -> V
         bounds = [part if isinstance(part, int) else None for part in parts]
         chosen = ListObject(inner.items[slice(*bounds)], inner.exact)
         return state.new(replace(instance, children=state.new(chosen)))
-    # IMPRECISE: an unknown position is taken for the first: the modules of a list are built alike.
+    # IMPRECISE: an unknown position is taken for the first: the modules of a list are usually similar.
     return inner.items[0] if inner.items else state.symbols.sym((origins.ITEM, instance.children, index))
 
 
@@ -66,7 +65,7 @@ def extend(state: State, container: Ref, values: tuple[Value, ...], *, exact: bo
 
 
 def insert(state: State, container: Ref, index: Value, value: Value) -> None:
-    """Insert a module into a list-like container; at an unknown position it goes to the end."""
+    """Insert a module into a list-like container; at an unknown position it is appended."""
     instance = state.instance(container)
     inner = state.object(instance.children) if instance is not None and instance.children is not None else None
     if instance is not None and instance.children is not None and isinstance(inner, ListObject):
@@ -84,15 +83,15 @@ def put(state: State, container: Ref, name: object, value: Value) -> None:
     if isinstance(inner, DictObject):
         state.put(instance.children, DictObject({**inner.items, name: value}, inner.exact, inner.default))
     elif isinstance(inner, ListObject):
-        # A sequence that is given names keeps only their order.
+        # Of named modules in a sequence, only the order is kept.
         state.put(instance.children, ListObject((*inner.items, value), inner.exact, inner.kind))
 
 
 def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
     """
-    Leave out what repeats: of modules that are built alike and follow each other, two show all that more would.
+    Keep two of each run of similar modules: further ones behave like the second.
 
-    One that stands there a second time is kept: it meets what it kept itself.
+    A module that occurs a second time is kept, since its second call meets what its first call saved.
     """
     kept: list[Value] = []
     for value in items:
@@ -100,7 +99,7 @@ def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
             len(kept) > 1
             and _alike(state, kept[-1], value, 0)
             and _alike(state, kept[-2], value, 0)
-            and kept.count(value) != 1  # last: what is no module may be one of thousands
+            and kept.count(value) != 1  # checked last: the items may be thousands of values that are no modules
         ):
             continue
         kept.append(value)
@@ -108,7 +107,7 @@ def condensed(state: State, items: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
-    """Say whether two modules have the same class, the same constants and alike parts."""
+    """Check whether two modules have the same class, the same constants and similar parts."""
     if one == other:
         return isinstance(one, Ref) and state.instance(one) is not None
     left, right = state.instance(one), state.instance(other)
@@ -138,7 +137,7 @@ def _same_part(state: State, one: Value, other: Value | None, depth: int) -> boo
         and isinstance(one.value, float)
         and isinstance(other.value, float)
     ):
-        # Rates and scales that grow with the depth of a network decide nothing but whether they are zero.
+        # Of rates and scales that depend on the depth of a block, only whether they are zero decides how it runs.
         return bool(one.value) == bool(other.value)
     if not isinstance(one, Ref) or not isinstance(other, Ref):
         return one == other or (isinstance(one, Sym) and isinstance(other, Sym))
@@ -148,7 +147,7 @@ def _same_part(state: State, one: Value, other: Value | None, depth: int) -> boo
 
 
 def form(state: State, value: Value, seen: set[int] | None = None) -> Hashable:
-    """Give what decides how a module runs: the classes of it and its parts, its flags and words, but no numbers."""
+    """Return a key of what decides how a module runs: classes, flags and words of it and its parts, but no numbers."""
     seen = set() if seen is None else seen
     if isinstance(value, Const):
         return value.value if value.value is None or isinstance(value.value, bool | str) else type(value.value).__name__
@@ -167,7 +166,7 @@ _DEEPEST = 8
 
 
 def _seen_from(frame: Frame, state: State, child: Value, at: int) -> tuple[Frame, int]:
-    """Give the frame and place in which a library module of a container runs: where it was constructed."""
+    """Return the frame and offset in which a library module of a container runs: where it was constructed."""
     module = state.instance(child)
     if module is None or module.made is None or not isinstance(module.cls, Dotted) or module.children is not None:
         return frame, at
@@ -178,7 +177,7 @@ def _seen_from(frame: Frame, state: State, child: Value, at: int) -> tuple[Frame
 def run_in_order(
     interp: Interpreter, frame: Frame, state: State, instance: Instance, arguments: Arguments, at: int
 ) -> Results:
-    """Run the modules of a sequence one after the other."""
+    """Call the modules of a sequence one after the other."""
     inner = children(state, instance)
     going: list[tuple[State, Arguments]] = [(state, arguments)]
     for child in condensed(state, tuple(child for _, child in inner.pairs)):

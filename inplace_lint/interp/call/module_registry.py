@@ -1,4 +1,10 @@
-"""What a module knows of its parts: parameters, buffers, sub-modules, modes; registered, listed and changed."""
+"""
+The module registry: the parameters, buffers, sub-modules and training flag of a module, and the methods that use them.
+
+    self.register_buffer("mask", mask)
+    for p in model.parameters(): ...
+    model.eval()
+"""
 
 from __future__ import annotations
 
@@ -14,13 +20,13 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
 
 
 def parts(state: State, value: Value, seen: set[int] | None = None) -> Iterator[tuple[str, Ref]]:
-    """List the modules below one, itself first, each once, with dotted names."""
+    """List a module and all sub-modules below it, each once, with dotted names."""
     seen = set() if seen is None else seen
     instance = state.instance(value)
     if instance is None or not isinstance(value, Ref) or value.id in seen:
@@ -74,20 +80,20 @@ def _is_buffer(state: State, module: Ref, name: str) -> bool:
     return state.has_trait(traits.BUFFER, (module.id, name))
 
 
-def _listing(param: bool, named: bool) -> Callable[[Act], Results]:
-    def act_listing(act: Act) -> Results:
+def _listing(param: bool, named: bool) -> Callable[[IntrinsicCall], Results]:
+    def act_listing(act: IntrinsicCall) -> Results:
         found = leaves(act.state, act.positional(0), param=param)
         items: list[Value] = [Tuple((Const(name), ref)) if named else ref for name, ref in found]
         results = _listed(act, items)
         for state, value in results if param else ():
-            opaque_modules.of_listing(state, value, (ref for _, ref in parts(state, act.positional(0))))
+            opaque_modules.note_parameters(state, value, (ref for _, ref in parts(state, act.positional(0))))
         return results
 
     return act_listing
 
 
-def _modules(named: bool, deep: bool) -> Callable[[Act], Results]:
-    def act_modules(act: Act) -> Results:
+def _modules(named: bool, deep: bool) -> Callable[[IntrinsicCall], Results]:
+    def act_modules(act: IntrinsicCall) -> Results:
         instance = act.state.instance(act.positional(0))
         if deep:
             pairs: list[tuple[str, Value]] = list(parts(act.state, act.positional(0)))
@@ -98,7 +104,7 @@ def _modules(named: bool, deep: bool) -> Callable[[Act], Results]:
     return act_modules
 
 
-def _listed(act: Act, items: list[Value]) -> Results:
+def _listed(act: IntrinsicCall, items: list[Value]) -> Results:
     if not items:
         return [(act.state, act.unknown())]
     instance = act.state.instance(act.positional(0))
@@ -106,8 +112,8 @@ def _listed(act: Act, items: list[Value]) -> Results:
     return [(act.state, act.state.new(ListObject(tuple(items), exact)))]
 
 
-def _switch(mode: bool) -> Callable[[Act], Results]:
-    def act_switch(act: Act) -> Results:
+def _switch(mode: bool) -> Callable[[IntrinsicCall], Results]:
+    def act_switch(act: IntrinsicCall) -> Results:
         """Set the training flag of a module and all below it."""
         setting: Value = Const(mode)
         if mode and (len(act.arguments.positional) > 1 or act.arguments.keywords):
@@ -120,20 +126,20 @@ def _switch(mode: bool) -> Callable[[Act], Results]:
     return act_switch
 
 
-def _named_argument(act: Act, name: str, position: int) -> Value:
+def _named_argument(act: IntrinsicCall, name: str, position: int) -> Value:
     found = act.arguments.named(name)
     return found if found is not None else act.positional(position)
 
 
-def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
-    def act_register(act: Act) -> Results:
+def _register(kind: str, value_name: str) -> Callable[[IntrinsicCall], Results]:
+    def act_register(act: IntrinsicCall) -> Results:
         """Set an attribute of a module under a name that is passed."""
         receiver = act.receiver()
         name = _named_argument(act, "name", 1)
         value = _named_argument(act, value_name, 2)
         instance = act.state.instance(receiver) if receiver is not None else None
         if receiver is not None and instance is not None:
-            # An unknown name is one of its own.
+            # An unknown name is taken to differ from all others.
             key = str(name.value) if isinstance(name, Const) else f"<{act.state.next_id}>"
             if kind == "module" and instance.children is not None:
                 module_containers.put(act.state, receiver, key, value)
@@ -146,8 +152,8 @@ def _register(kind: str, value_name: str) -> Callable[[Act], Results]:
     return act_register
 
 
-def _new_parameter(act: Act) -> Results:
-    """Make a parameter that a module is asked for by shape."""
+def _new_parameter(act: IntrinsicCall) -> Results:
+    """Construct a parameter of the shape that is passed to a method of the module."""
     state = act.state
     tensor = Tensor(
         storage=state.new_storage(),
@@ -161,8 +167,8 @@ def _new_parameter(act: Act) -> Results:
     return [(state, state.new(tensor))]
 
 
-def _apply(act: Act) -> Results:
-    """Call a function on every module below one, the innermost first, and give the module back."""
+def _apply(act: IntrinsicCall) -> Results:
+    """Call a function on a module and all below it, the innermost first, and return the module."""
     function = act.positional(1)
     going = [act.state]
     for _, ref in reversed(list(parts(act.state, act.positional(0)))):
@@ -174,8 +180,8 @@ def _apply(act: Act) -> Results:
     return [(path, act.positional(0)) for path in going]
 
 
-def _requires_grad(act: Act) -> Results:
-    """Set the flag of every parameter of a module."""
+def _requires_grad(act: IntrinsicCall) -> Results:
+    """Set `requires_grad` of every parameter of a module."""
     flag = _named_argument(act, "requires_grad", 1)
     side = True if flag == NONE else path_condition.truth(act.state, flag)
     for _, ref in leaves(act.state, act.positional(0), param=True):
@@ -185,8 +191,8 @@ def _requires_grad(act: Act) -> Results:
     return [(act.state, act.positional(0))]
 
 
-def _container_add(act: Act) -> Results:
-    """Append modules to a container: one, or those of an iterable; inserting is appending as far as order is known."""
+def _container_add(act: IntrinsicCall) -> Results:
+    """Add one module, or those of an iterable, to a container; an insertion at an unknown position appends."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     inner = act.state.object(instance.children) if instance is not None and instance.children is not None else None
@@ -201,7 +207,7 @@ def _container_add(act: Act) -> Results:
     return [(act.state, act.positional(0))]
 
 
-def _container_pairs(act: Act) -> Results:
+def _container_pairs(act: IntrinsicCall) -> Results:
     """List the names, the modules, or both, of a container."""
     instance = act.state.instance(act.positional(0))
     if instance is None or instance.children is None:
@@ -213,7 +219,7 @@ def _container_pairs(act: Act) -> Results:
     return [(act.state, Tuple(items, found.exact))]
 
 
-def _container_update(act: Act) -> Results:
+def _container_update(act: IntrinsicCall) -> Results:
     """Add named modules to a container."""
     receiver = act.receiver()
     more = act.state.object(act.positional(1))
@@ -224,7 +230,7 @@ def _container_update(act: Act) -> Results:
 
 
 def construct_special(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Results | None:
-    """Give an instance of a class of named tuples, or a member of an enumeration; None for any other class."""
+    """Construct a named tuple or look up a member of an enumeration; None for any other class."""
     member = enums.construct(interp, state, cls, arguments)
     if member is not None:
         return [(state, member)]
@@ -246,7 +252,7 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
     return [(state, Tuple(tuple(values), exact=True, fields=fields))]
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "parameters": _listing(param=True, named=False),
     "named_parameters": _listing(param=True, named=True),
     "buffers": _listing(param=False, named=False),

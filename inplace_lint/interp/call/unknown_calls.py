@@ -1,4 +1,8 @@
-"""Calls of what is not known."""
+"""
+Calls of unknown functions.
+
+    whatever(x, names)      # returns an unknown value; `names`, a list, may have any content from here on
+"""
 
 from __future__ import annotations
 
@@ -21,15 +25,14 @@ from inplace_lint.interp.transfer import materialise
 def unknown_call(
     interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
 ) -> Results:
-    """Give an unknown result; containers passed to the call may have any content from here on."""
+    """Return an unknown result; containers passed to the call may have any content from here on."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
         elif isinstance(value, Sym) and value.id in state.symbols.marked:
             state.set_trait(traits.PASSED_ON, value.id, True)
-        for ref, _ in materialise.tensors_in(state, value) if interp.context.watched else ():
-            state.set_trait(traits.ESCAPED, ref.id, True)
+        interp.listeners.hand_over(state, value)
     marked = state.symbols.marked
     known = isinstance(function, Ref) or (
         isinstance(function, Sym) and function.id in marked and state.has_trait(traits.WEIGHT, function.id)
@@ -39,5 +42,5 @@ def unknown_call(
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), "input" if known else "")
     materialise.remember_history(state, result, function, arguments, site)
     if isinstance(function, Sym):
-        state_dict.of_stranger(interp, state, function, arguments, site)
+        state_dict.track_opaque_module(interp, state, function, arguments, site)
     return [(state, result)]

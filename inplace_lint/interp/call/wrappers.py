@@ -1,8 +1,8 @@
 """
-Objects that stand for others: wrappers of a module, and helpers that take over the steps of a training program.
+Wrappers: objects that contain a module, and helpers that perform the steps of a training program.
 
     net = DataParallel(net)                # a call of it is a call of `net`
-    net, opt = helper.prepare(net, opt)    # the same objects, under the same names
+    net, opt = helper.prepare(net, opt)    # returns the same objects
     helper.backward(loss)                  # loss.backward()
 """
 
@@ -14,14 +14,14 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Dotted, Tuple, Value
 from inplace_lint.interp.frame import Arguments
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 _CONFIGURES = "configure_optimizers"
 
 
-def _call_part(act: Act) -> Results:
-    """Call the module that a wrapper holds on the arguments."""
+def _call_part(act: IntrinsicCall) -> Results:
+    """Call the module that a wrapper contains."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     inner = None if instance is None else instance.attrs.get("module")
@@ -31,21 +31,21 @@ def _call_part(act: Act) -> Results:
     return act.interp.call(act.frame, act.state, inner, rest, act.at)
 
 
-def _helper(act: Act) -> Results:
-    """Make an object of which only the methods that have facts are known."""
+def _helper(act: IntrinsicCall) -> Results:
+    """Construct an object of which only the methods that have facts are known."""
     return [(act.state, act.state.new(Instance(Dotted(act.form.name), {}, opaque=True)))]
 
 
-def _passed_on(act: Act) -> Results:
-    """Give what was passed: one object itself, several as a tuple."""
+def _passed_on(act: IntrinsicCall) -> Results:
+    """Return the arguments: a single one itself, several as a tuple."""
     given = act.arguments.positional[1:]
     if act.arguments.unknown or not given:
         return [(act.state, act.unknown())]
     return [(act.state, given[0] if len(given) == 1 else Tuple(given))]
 
 
-def _configured(act: Act) -> Results:
-    """Give the optimizers that the object itself makes: one alone, several as a list."""
+def _configured(act: IntrinsicCall) -> Results:
+    """Return the optimizers that `configure_optimizers` of the object makes: one itself, several as a list."""
     results: Results = []
     receiver = act.positional(0)
     for state, method in act.interp.get_attribute(act.frame, act.state, receiver, _CONFIGURES, act.at):
@@ -67,7 +67,7 @@ def _optimizers(state: State, value: Value) -> list[Value]:
     return [found for item in items for found in _optimizers(state, item)]
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "call_part": _call_part,
     "helper": _helper,
     "passed_on": _passed_on,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
@@ -33,28 +34,77 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.frame import text_of
-from inplace_lint.interp.holders import Holding
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.transfer.op_call import Call
-else:
-    pass
 
 _TRACKED = frozenset({View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED, View.MAYBE})
 
 
-def watch(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
-    """Remember who holds what a call writes, if a finding asked for this write or for what makes it write."""
-    watched = call.interp.context.watched
-    place = Place(call.frame.slice, call.at)
-    asked = [key for key in (place, call.flag) if key is not None and key in watched]
-    if asked:
-        found = _holding(call, part, ref, tensor)
-        for key in asked:
-            call.interp.context.holdings.setdefault(key, set()).add(found)
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """
+    What a write met.
+
+    `call` is the expression that wrote, seen from the function whose code it stands in. `owner` is the shortest
+    variable or attribute through which the program spelled the tensor (of `x.data[0]` it is `x`), empty without
+    one; `item`: what is written is an item of a list or dict. `names` are the local variables that hold the memory.
+    `others`: attributes, containers, callers, or somebody unknown, may hold it. `foreign`: it was made before the
+    function was called, or nobody knows where. `bases` are the local variables that hold a larger tensor which sees
+    the write; `base`: something else holds one; `taken`: this function took it as a part of one. `floating`: it is
+    known to hold floating numbers. `cast`: the op chooses its types by itself. `param`: it is a parameter, or part
+    of one. `bound`: the owner is an attribute that an object of a library needs as it is. `gradient`: a gradient
+    flows into what is written from another operand. `unrecorded`: gradients were off, so that the tensor kept the
+    history it had, which a new one would not have.
+    """
+
+    call: Place
+    owner: str
+    item: bool
+    names: frozenset[str]
+    others: bool
+    foreign: bool
+    bases: frozenset[str]
+    base: bool
+    taken: bool
+    floating: bool
+    cast: bool
+    param: bool
+    bound: bool
+    gradient: bool
+    unrecorded: bool
+
+
+class AliasQuery:
+    """
+    Collects who holds what is written at some places.
+
+    `places` are those of writes, or of flags that make a call write. `holdings` is what each run of such a write met.
+    """
+
+    __slots__ = ("holdings", "places")
+
+    def __init__(self, places: set[Place]) -> None:
+        self.places = places
+        self.holdings: dict[Place, set[Holding]] = {}
+
+    def attempt(self, call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
+        """Add who holds what a call writes, if the place of the write or of its flag is looked at."""
+        looked_at = [
+            key for key in (Place(call.frame.slice, call.at), call.flag) if key is not None and key in self.places
+        ]
+        if looked_at:
+            found = _holding(call, part, ref, tensor)
+            for key in looked_at:
+                self.holdings.setdefault(key, set()).add(found)
+
+    def hand_over(self, state: State, value: Value) -> None:
+        """Remember that a call of which nothing is known may have kept the tensors in its argument."""
+        for ref, _ in state.tensors_in(value):
+            state.set_trait(traits.ESCAPED, ref.id, True)
 
 
 def _holding(call: Call, part: str, ref: Ref, tensor: Tensor) -> Holding:

@@ -18,36 +18,22 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Clobbered
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor, View, Write
-from inplace_lint.domain.values import Ref, RefId
-from inplace_lint.interp.checkers import escaped, kept_values
+from inplace_lint.domain.values import Ref, RefId, Value
+from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
+    from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.transfer.op_call import Call
 
-_KEEPS_VALUES = {"value"}
 
-
-def check_reads(call: Call) -> None:
-    """Report the arguments of a call that are read after another name's write changed them."""
-    returns = call.binding.op.returns
-    if returns and returns[0].kind in _KEEPS_VALUES:
-        kept_values.check_compared(call)
-        return
-    written = {fact.to for fact in call.binding.op.writes}
-    for name, expr in call.binding.exprs.items():
-        if name in written:
-            continue
-        value = call.binding.value(name)
-        if value is not None:
-            kept_values.check_read(call, name, expr, value)
-        if isinstance(expr, ir.Name):
-            ref = None if value is None else call.state.ref(value)
-            tensor = None if value is None else call.state.tensor(value)
-            if ref is not None and tensor is not None:
-                _check(call, name, expr, ref, tensor)
+def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+    """Report a variable that is read after a write through another name changed its tensor."""
+    ref, tensor = call.state.ref(value), call.state.tensor(value)
+    if isinstance(expr, ir.Name) and ref is not None and tensor is not None:
+        _check(call, part, expr, ref, tensor)
 
 
 def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:
@@ -85,8 +71,9 @@ def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
     return tensor.base is not None and write.tensor == tensor.base and write.touch.spelled in {"augmented", "call"}
 
 
-def turns(state: State, env: Ref, target: ir.Expr) -> None:
+def turn(frame: Frame, state: State, target: ir.Expr) -> None:
     """Remember which tensors the variables of a loop are bound to in this turn."""
+    env = frame.env
     scope = state.heap[env.id]
     for name in [target] if isinstance(target, ir.Name) else target.items if isinstance(target, ir.Sequence) else ():
         value = scope.values.get(name.id) if isinstance(name, ir.Name) and isinstance(scope, Names) else None

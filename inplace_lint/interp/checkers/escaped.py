@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site
 from inplace_lint.domain.heap import Names, Tensor, Write
+from inplace_lint.domain.values import Ref
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.ir import nodes as ir
 
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 _SUFFIX = "*_"
 
 
-def check_write(call: Call, part: str, tensor: Tensor) -> None:
-    """Tell of a write in a forward, and of one into an argument, if anybody asked for opinions."""
-    if not call.interp.context.opinions:
-        return
+def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
+    """Report a write in a forward, and one into an argument: opinions, which only some users want."""
     state, name = call.state, call.facts.framework.name
     expr = call.binding.exprs.get(part)
     touch = call.touch(part, expr, tensor)
@@ -43,27 +42,23 @@ def check_write(call: Call, part: str, tensor: Tensor) -> None:
         state.report(Escaped(name, touch, expr.id, None, assumptions | announced))
 
 
-def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, write: Write) -> None:
+def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
     """Report a read of a tensor that a function wrote to which this function had passed it."""
     frame, state = call.frame, call.state
-    if write.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in write.names:
+    if known.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in known.names:
         return
-    inner = _call_that_wrote(frame, write.touch.site)
+    inner = _call_that_wrote(frame, known.touch.site)
     if inner is None:
         return
     body = (
         frame.closure.function.body if frame.closure is not None else call.interp.context.code(inner.place.slice).body
     )
     found = _call_at(body, inner.place.at)
-    if found is None:
+    if found is None or _announced(call, text_of(found.func), *_keywords(found, expr.id)):
         return
-    announced = _announced(call, text_of(found.func), *_keywords(found, expr.id))
-    if announced and not call.interp.context.opinions:
-        return
-    assumptions = state.assumptions | write.assumptions | write.doubt | announced
-    read = call.touch(part, expr, tensor)
-    name = call.facts.framework.name
-    state.report(Escaped(name, write.touch, expr.id, read, assumptions, announced=bool(announced)))
+    assumptions = state.assumptions | known.assumptions | known.doubt
+    event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
+    state.report(event)
 
 
 def _function(frame: Frame) -> str:

@@ -38,36 +38,29 @@ _DEEPEST = 3
 KeptTrait = traits.Trait[RefId, traits.Kept]
 
 
-def keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
-    """Remember that a tensor was put into a container; a `lasting` one is there for what comes later."""
-    if depth > _DEEPEST:
-        return
-    tensor = state.tensor(value)
-    ref = state.ref(value)
-    if tensor is not None and ref is not None:
-        if not tensor.param:
-            state.set_trait(traits.KEPT, ref.id, traits.Kept(state.clock, place))
-            if lasting:
-                state.set_trait(traits.KEPT_FOR_LATER, ref.id, place)
-        if lasting and tensor.view in _CUT and not tensor.param:
-            before = state.trait(traits.KEPT_ALIASES, tensor.storage) or ()
-            if ref not in before:
-                state.set_trait(traits.KEPT_ALIASES, tensor.storage, (*before, ref))
-        return
-    for item in _items(state, value):
-        keep(state, place, item, lasting=lasting, depth=depth + 1)
+def bind(frame: Frame, state: State, name: str, value: Value, source: ir.Expr | None) -> None:
+    """Remember whether a variable is bound to what came out of a container, and what a variable of the module holds."""
+    if isinstance(value, Ref) and state.trait(traits.KEPT, value.id) is not None:
+        state.set_trait(traits.FETCHED, (frame.env.id, name), source is None or _fetches(source))
+    if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module stays
+        _keep(state, Place(frame.slice, source.at), value, lasting=True)
 
 
-def keep_alias(state: State, place: Place, value: Value) -> None:
+def collect(state: State, place: Place, value: Value) -> None:
+    """Remember that a value is in a list that was made at this place."""
+    _keep(state, place, value, lasting=False)
+
+
+def set_attribute(state: State, place: Place, value: Value) -> None:
     """Remember that a detached tensor was put into an attribute."""
     tensor = state.tensor(value)
     if tensor is not None and tensor.view is View.DETACH:
-        keep(state, place, value, lasting=True)
+        _keep(state, place, value, lasting=True)
 
 
-def keep_again(state: State, held: tuple[Value, ...], value: Value) -> None:
-    """Report memory that a container is given once more after a write: what it held until now is gone."""
-    for ref, tensor in _tensors(state, value):
+def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> None:
+    """Report memory that a container is given once more after a write, and remember that it holds the value."""
+    for ref, tensor in _tensors(state, value) if held else ():
         writes = state.storages[tensor.storage].writes
         if not writes or not tensor.sure or (tensor.param and tensor.view not in _CUT):
             continue
@@ -75,6 +68,25 @@ def keep_again(state: State, held: tuple[Value, ...], value: Value) -> None:
             if before.storage == tensor.storage and (other == ref or before.part == tensor.part is not None):
                 _report_lost(state, other, tensor, writes)
                 break
+    _keep(state, place, value, lasting=True)
+
+
+def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
+    """Remember that a tensor was put into a container; a `lasting` one is there for what comes later."""
+    if depth > _DEEPEST:
+        return
+    tensor, ref = state.tensor(value), state.ref(value)
+    if tensor is None or ref is None:
+        for item in _items(state, value):
+            _keep(state, place, item, lasting=lasting, depth=depth + 1)
+        return
+    if not tensor.param:
+        state.set_trait(traits.KEPT, ref.id, traits.Kept(state.clock, place))
+        if lasting:
+            state.set_trait(traits.KEPT_FOR_LATER, ref.id, place)
+            before = state.trait(traits.KEPT_ALIASES, tensor.storage) or ()
+            if tensor.view in _CUT and ref not in before:
+                state.set_trait(traits.KEPT_ALIASES, tensor.storage, (*before, ref))
 
 
 def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...]) -> None:
@@ -112,17 +124,11 @@ def _items(state: State, value: Value) -> tuple[Value, ...]:
             return ()
 
 
-def repeated(state: State, items: tuple[Value, ...], place: Place | None) -> None:
-    """Remember that a list holds the same objects again and again, and where it was made."""
+def repeat(state: State, items: tuple[Value, ...], place: Place | None) -> None:
+    """Remember that a list holds the same tensors again and again, and where it was made."""
     for item in items:
         if state.tensor(item) is not None and isinstance(item, Ref):
             state.set_trait(traits.REPEATED, item.id, place)
-
-
-def fetched(state: State, frame: Frame, name: str, value: Value, source: ir.Expr | None) -> None:
-    """Remember whether a variable is bound to what came out of a container."""
-    if isinstance(value, Ref) and state.trait(traits.KEPT, value.id) is not None:
-        state.set_trait(traits.FETCHED, (frame.env.id, name), source is None or _fetches(source))
 
 
 def _fetches(expr: ir.Expr) -> bool:
@@ -132,13 +138,13 @@ def _fetches(expr: ir.Expr) -> bool:
     return isinstance(expr, ir.Subscript)
 
 
-def check_read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     """Report what is read out of a container after a write through another name has changed it."""
     state = call.state
     items = _items(state, value)
     if isinstance(expr, ir.Sequence):
         for inner, item in zip(expr.items, items, strict=False) if len(items) == len(expr.items) else ():
-            check_read(call, part, inner, item)
+            read(call, part, inner, item)
         return
     if state.tensor(value) is None:
         for item in items:
@@ -151,8 +157,8 @@ def _was_fetched(state: State, env: RefId, name: str) -> bool:
     return state.trait(traits.FETCHED, (env, name)) is True
 
 
-def check_compared(call: Call) -> None:
-    """Report what is read out of a state only to be compared with another tensor."""
+def compare(call: Call) -> None:
+    """Report an item of a module's state that is only compared with another tensor, after that has changed as well."""
     if len(call.binding.exprs) < 2:  # noqa: PLR2004 - what is asked of one tensor need not be its values
         return
     for part, expr in call.binding.exprs.items():
@@ -194,9 +200,9 @@ def _through_a_variable(state: State, write: Write) -> bool:
     return bool(write.names) and not any(_was_fetched(state, env, name) for env, name in write.names)
 
 
-def check_write(call: Call, part: str, ref: Ref, tensor: Tensor, *, cut: bool) -> None:
-    """Report a write that changes what the program keeps elsewhere; one that sets all values anew is none (`cut`)."""
-    expr = call.binding.exprs.get(part)
+def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
+    """Report a write that changes what the program keeps elsewhere."""
+    expr, cut = call.binding.exprs.get(part), call.binding.op.history == "cut"  # `cut`: it sets all values anew
     touch = call.touch(part, expr, tensor)
     closure = call.frame.closure
     default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
@@ -255,21 +261,7 @@ def _report(call: Call, how: str, touch: Touch, kept: Place | None, tensor: Tens
     call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions))
 
 
-def unseen(call: Call, tensor: Tensor) -> bool:
-    """Say whether a write of this tensor changes values whose recorded history stays as it was."""
-    state = call.state
-    if state.modes.grad is not False and call.binding.op.history == "keep_old":
-        return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
-    if state.modes.grad is not False:
-        # Where a write through a view gives its base no new history, the base keeps that of its old values.
-        whole = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.SINGLE else None
-        return bool(not call.facts.framework.rebases and whole is not None and whole.rg and whole.nodes)
-    base = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.NO_GRAD else None
-    history = base or tensor
-    return history.rg is True and history.leaf is False and bool(history.nodes)
-
-
-def check_gradients(call: Call) -> None:
+def record(call: Call) -> None:
     """Report the recorded use of a tensor that was written while nothing was recorded."""
     for name in call.binding.given:
         for _, tensor in call.binding.tensors(name):

@@ -21,7 +21,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
 
-def check(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> None:
+def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> None:
     """Report an augmented assignment, with nothing recorded, that leaves the parameter behind a variable as it was."""
     tensor = state.tensor(old)
     if tensor is None or not tensor.param or state.ref(result) == state.ref(old) or state.modes.grad is not False:

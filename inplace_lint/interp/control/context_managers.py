@@ -1,15 +1,16 @@
 """
-Context managers of the program: what they do before and after what stands inside the `with`.
+Runs the context managers that the program defines: what they do before and after the body of a `with`.
 
     @contextmanager
     def evaluating(model):
         model.eval()
         with torch.no_grad():
-            yield model      # what stands inside runs here, without gradients
+            yield model      # the body runs here, without gradients
         model.train()
 
-A generator runs up to its `yield`, there what stands inside, and then its rest; an object runs `__enter__` and
-`__exit__`. However what stands inside is left, the rest runs and control goes on as it was left.
+A generator runs up to its `yield`, where the body of the `with` runs, and then its rest; an object runs `__enter__` and
+`__exit__`. However the body is left, the rest runs, and control goes on as the body left: an exception is raised at the
+`yield`, or passed to `__exit__`, either of which may handle it.
 """
 
 from __future__ import annotations
@@ -17,19 +18,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, Closure, Partial, Value
 from inplace_lint.interp.call import closures
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Outcome, Outcomes
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised
 
 Inside = Callable[[State, Value], Outcomes]
 
 
 def run(interp: Interpreter, frame: Frame, state: State, value: Value, at: int, inside: Inside) -> Outcomes | None:
-    """Run what stands inside a `with` by way of its manager; None when that is none of the program."""
+    """Run the body of a `with`, `inside`, by way of its manager; None where the program does not define that."""
     if isinstance(value, Partial) and isinstance(value.function, Closure) and value.function.manages:
         return _run_generator(interp, frame, state, value, value.function, at, inside)
     if state.instance(value) is not None:
@@ -50,14 +52,21 @@ def _run_generator(
             return [live]
         left = inside(live, yielded)
         for outcome in left:
-            outcome.state.set_trait(traits.LEFT_BODY, key, (outcome.flow, outcome.value))
-        return [outcome.state for outcome in left]
+            raises = outcome.flow is Flow.RAISE
+            left_by = Flow.NEXT if raises else outcome.flow
+            outcome.state.set_trait(traits.LEFT_BODY, key, (left_by, outcome.value))
+        interp.fuel.raised.extend(outcome for outcome in left if outcome.flow is Flow.RAISE)
+        return [outcome.state for outcome in left if outcome.flow is not Flow.RAISE]
 
     outcomes: Outcomes = []
     for outcome in interp.execute(replace(entering, inside=once), state, closure.function.body):
-        left = outcome.state.trait(traits.LEFT_BODY, key)
-        if left is not None:
-            outcomes.append(Outcome(outcome.state, *left))
+        body_left = outcome.state.trait(traits.LEFT_BODY, key)
+        if outcome.flow is Flow.RAISE:
+            outcomes.append(outcome)
+        elif body_left is not None:
+            flow, result = body_left
+            assert isinstance(flow, Flow)
+            outcomes.append(Outcome(outcome.state, flow, result))
         else:
             outcomes.extend(inside(outcome.state, NONE))
     return outcomes
@@ -71,18 +80,31 @@ def _run_object(
         return None
     outcomes: Outcomes = []
     for after, entered in interp.call(frame, state, enter, Arguments(), at):
-        for outcome in inside(after, entered):
+        with interp.fuel.listening():
+            left = inside(after, entered)
+        for outcome in left:
             leave = _method(interp, frame, outcome.state, value, "__exit__", at)
             if leave is None:
                 outcomes.append(outcome)
                 continue
-            for final, _ in interp.call(frame, outcome.state, leave, Arguments((NONE, NONE, NONE)), at):
-                outcomes.append(Outcome(final, outcome.flow, outcome.value))
+            details = (NONE, NONE, NONE) if outcome.error is None else _details(outcome.state, outcome.error)
+            for final, handles in interp.call(frame, outcome.state, leave, Arguments(details), at):
+                # UNSOUND: where it cannot be told whether an exception is handled, it is not.
+                if outcome.error is not None and path_condition.truth(final, handles):
+                    outcomes.append(Outcome(final))
+                else:
+                    outcomes.append(Outcome(final, outcome.flow, outcome.value, outcome.error))
     return outcomes
 
 
+def _details(state: State, error: Raised) -> tuple[Value, Value, Value]:
+    """Return what `__exit__` is passed of an exception: its class, the exception itself and its traceback."""
+    unknown = state.symbols.sym((origins.EXCEPTION, error.site.place.at, state.next_id))
+    return error.cls or unknown, unknown, unknown
+
+
 def _method(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Value | None:
-    """Give a method that the program defines; None for one of a library or none at all."""
+    """Return a method that the program defines; None for one of a library or none at all."""
     for after, found in interp.get_attribute(frame, state, value, name, at)[:1]:
         if after is not state:
             state.become(after)

@@ -1,29 +1,192 @@
-"""Which statements raise errors or give up, told from their text: a path that raises ends."""
+"""
+Runs what raises and handles exceptions.
+
+    try:
+        check(x)              # raises ValueError on one path, returns on another
+    except KeyError:
+        ...                   # not entered by the ValueError
+    except ValueError as error:
+        ...                   # entered from the state in which `check` raised
+    finally:
+        ...                   # runs on both paths
+
+A raise is an outcome like a return. It goes outward through statements and calls until a handler names its class;
+where the class is not known it may be any. An unknown call inside a `try` may raise as well: handlers also start from
+the state at the `try`, under an assumption, unless each path ends in a raise of a known class.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.core.records import replace
+from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Closure, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Dotted, Tuple, Value
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised
+from inplace_lint.interp.pylib import type_tests
 from inplace_lint.ir import nodes as ir
 
 
-def may_raise(interp: Interpreter, node: ir.If | ir.Function) -> bool:
-    """Say whether an error may be raised by a statement, itself and not by what it calls."""
+def run_raise(interp: Interpreter, frame: Frame, state: State, node: ir.Raise) -> Outcomes:
+    """Run a `raise` statement; the class of the exception is evaluated only where something listens."""
+    site = frame.site(node.at)
+    if node.value is None:
+        return [Outcome(state, Flow.RAISE, error=frame.handles or Raised(None, site))]
+    if not interp.fuel.listens:
+        return [Outcome(state, Flow.RAISE, error=Raised(None, site))]
+    # IMPRECISE: the arguments of the exception are not evaluated.
+    named = node.value.func if isinstance(node.value, ir.Call) else node.value
+    return [
+        Outcome(after, Flow.RAISE, error=_error(frame, after, value, node))
+        for after, value in interp.evaluate(frame, state, named)
+    ]
+
+
+def _error(frame: Frame, state: State, value: Value, node: ir.Raise) -> Raised:
+    """Return the exception that a class, an instance or the name of a handled one raises."""
+    if frame.handles is not None and value == frame.handles.value:
+        return frame.handles
+    instance = state.instance(value)
+    cls = value if instance is None else instance.cls
+    return Raised(cls if isinstance(cls, ClassValue | Builtin | Dotted) else None, frame.site(node.at))
+
+
+def run_assert(interp: Interpreter, frame: Frame, state: State, node: ir.Assert) -> Outcomes:
+    """Run `assert test`: on its false side it raises, which takes no width."""
+    outcomes: Outcomes = []
+    error = Raised(Builtin("AssertionError"), frame.site(node.at))
+    for after, test in interp.evaluate(frame, state, node.test):
+        known = path_condition.truth(after, test)
+        if known is None and interp.fuel.follows_raise():
+            wrong = after.fork()
+            path_condition.learn(wrong, test, False)
+            outcomes.append(Outcome(wrong, Flow.RAISE, error=error))
+        if known is None:
+            path_condition.learn(after, test, True)
+        outcomes.append(Outcome(after) if known is not False else Outcome(after, Flow.RAISE, error=error))
+    return outcomes
+
+
+def take(calls: Outcomes, before: int, after: Outcomes) -> None:
+    """Move the paths on which calls have raised to the outcomes of the statement that called."""
+    # UNSOUND: where an evaluator goes on after a call without a result, the raise is not followed.
+    going = {id(outcome.state) for outcome in after}
+    after.extend(outcome for outcome in calls[before:] if id(outcome.state) not in going)
+    del calls[before:]
+
+
+def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
+    """Run a `try` statement."""
+    start = state.fork() if node.handlers else state
+    modes = state.modes
+    expects = handles(node, interp.context.default().framework.errors)
+    if expects:
+        state.modes = replace(modes, expects=modes.expects or "own", own=frame.caller)
+    with interp.fuel.listening(bool(node.handlers)):
+        inside = interp.execute(frame, state, node.body)
+    outcomes: Outcomes = []
+    for outcome in inside:
+        if outcome.flow is Flow.RAISE:
+            # IMPRECISE: modes that were switched for good in between are those of before.
+            outcome.state.modes = modes
+        elif expects:
+            outcome.state.modes = replace(outcome.state.modes, expects=modes.expects, own=modes.own)
+        if outcome.flow is Flow.NEXT:
+            outcomes.extend(interp.execute(frame, outcome.state, node.orelse))
+        elif outcome.flow is Flow.RAISE:
+            outcomes.extend(_handled(interp, frame, node.handlers, outcome))
+        else:
+            outcomes.append(outcome)
+    if not inside or not all(outcome.error is not None and outcome.error.cls is not None for outcome in inside):
+        for handler in node.handlers:
+            path = start.fork()
+            path.assume("an exception is raised and handled")
+            outcomes.extend(_handle(interp, frame, path, handler, Raised(None, frame.site(node.at))))
+    if node.finalbody:
+        outcomes = [final for outcome in outcomes for final in _finally(interp, frame, node, outcome)]
+    return interp.fuel.limited(outcomes)
+
+
+def _handled(interp: Interpreter, frame: Frame, handlers: Sequence[ir.Handler], outcome: Outcome) -> Outcomes:
+    """Run the first handler that names the class of an exception, and those before it that may; else let it go on."""
+    outcomes: Outcomes = []
+    assert outcome.error is not None
+    for handler in handlers:
+        caught = handler.type is None or _catches(interp, frame, handler.type, outcome)
+        if caught is False:
+            continue
+        path = outcome.state if caught else outcome.state.fork()
+        if not caught:
+            path.assume("an exception is raised and handled")
+        outcomes.extend(_handle(interp, frame, path, handler, outcome.error))
+        if caught:
+            return outcomes
+    return [*outcomes, outcome]
+
+
+def suppress(interp: Interpreter, frame: Frame, named: Sequence[ir.Expr], outcomes: Outcomes) -> Outcomes:
+    """Return the outcomes of a `with` that handles exceptions of some classes, from the outcomes of its body."""
+    handler = ir.Handler(ir.Sequence(0, "tuple", tuple(named)), None, ())
+    return [
+        left
+        for outcome in outcomes
+        for left in (_handled(interp, frame, (handler,), outcome) if outcome.flow is Flow.RAISE else (outcome,))
+    ]
+
+
+def _handle(interp: Interpreter, frame: Frame, state: State, handler: ir.Handler, error: Raised) -> Outcomes:
+    """Run the body of a handler; a `raise` without a value in it raises the same exception again."""
+    value = state.symbols.sym((origins.EXCEPTION, error.site.place.at, state.next_id))
+    if handler.name is not None:
+        state.bind(frame.env, handler.name, value)
+    return interp.execute(replace(frame, handles=replace(error, value=value)), state, handler.body)
+
+
+def _finally(interp: Interpreter, frame: Frame, node: ir.Try, outcome: Outcome) -> Outcomes:
+    """Run a `finally` clause, after which control goes on as it was leaving unless the clause itself leaves."""
+    return [
+        Outcome(final.state, outcome.flow, outcome.value, outcome.error) if final.flow is Flow.NEXT else final
+        for final in interp.execute(frame, outcome.state, node.finalbody)
+    ]
+
+
+def _catches(interp: Interpreter, frame: Frame, named: ir.Expr, outcome: Outcome) -> bool | None:
+    """Say whether what a handler names includes the class of an exception; None where that is not known."""
+    cls = None if outcome.error is None else outcome.error.cls
+    for after, value in interp.evaluate(frame, outcome.state, named)[:1]:
+        outcome.state = after
+        return _includes(interp, value, cls)
+    return None
+
+
+def _includes(interp: Interpreter, named: Value, cls: Value | None) -> bool | None:
+    if isinstance(named, Tuple):
+        found = [_includes(interp, item, cls) for item in named.items]
+        return True if True in found else None if None in found or not named.exact else False
+    if named == Builtin("BaseException"):
+        return True
+    if cls is None or not isinstance(named, Builtin | ClassValue | Dotted):
+        return None
+    derived = type_tests.derives(interp, cls, named)
+    # Libraries give other names to classes of Python, and derive theirs from these.
+    foreign = isinstance(named, Dotted) or any(isinstance(entry, Dotted) for entry in interp.context.mro(cls))
+    return None if foreign and not derived else derived
+
+
+def may_raise(interp: Interpreter, node: ir.If) -> bool:
+    """Say whether a statement raises in its own text; only then is a state kept to follow its other side from."""
     known = interp.context.raising.get(id(node))
     if known is None or known[0] is not node:
-        known = interp.context.raising[id(node)] = (
-            node,
-            _has_raise(node.body) or _has_raise(getattr(node, "orelse", ())),
-        )
+        known = interp.context.raising[id(node)] = (node, _has_raise(node.body) or _has_raise(node.orelse))
     return known[1]
 
 
 def is_abstract(function: ir.Function) -> bool:
-    """Say whether a function only says that a derived class has to define it."""
+    """Say whether a function does nothing but raise `NotImplementedError`: a derived class has to define it."""
     last = function.body[-1]
     if len(function.body) > _WITH_DOCSTRING or not isinstance(last, ir.Raise) or last.value is None:
         return False
@@ -47,15 +210,9 @@ def _has_raise(body: Sequence[ir.Stmt]) -> bool:
     return False
 
 
-def refuses(body: Sequence[ir.Stmt]) -> bool:
-    """Say whether statements do nothing but raise an error, with what is said before it."""
+def only_raises(body: Sequence[ir.Stmt]) -> bool:
+    """Say whether statements do nothing but raise an exception, with what is computed or printed for it."""
     return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
-
-
-def gives_up(node: ir.If) -> bool:
-    """Say whether a statement is `if …: return`, with a constant or nothing."""
-    last = node.body[-1]
-    return isinstance(last, ir.Return) and not node.orelse and (last.value is None or isinstance(last.value, ir.Const))
 
 
 def handles(node: ir.Try, errors: frozenset[str]) -> bool:
@@ -72,27 +229,27 @@ def handles(node: ir.Try, errors: frozenset[str]) -> bool:
     )
 
 
-def expects(
-    interp: Interpreter, frame: Frame, state: State, context: ir.Expr, manager: Value, errors: frozenset[str]
-) -> bool:
+def waits_for(interp: Interpreter, frame: Frame, state: State, context: ir.Expr, manager: Value) -> tuple[ir.Expr, ...]:
     """
-    Return whether what stands inside a `with` is to raise an error of the framework, as a test asserts it.
+    Return the classes that a `with` handles, as `suppress` does and as a test asserts what is to be raised.
 
-    The manager is given the class of the error; it is one of a library, or its own `__exit__` may return what is true.
+    The manager is one of a library, or one of the program whose `__exit__` may return something true.
     """
-    if not isinstance(context, ir.Call) or not any(_types(argument) & (errors | _ANY) for argument in context.args):
-        return False
+    if not isinstance(context, ir.Call):
+        return ()
     instance = state.instance(manager)
     if instance is not None and isinstance(instance.cls, ClassValue):
         leave = interp.lookup(state, instance.cls, "__exit__")
-        return isinstance(leave, Closure) and any(map(_returns_something, leave.function.body))
+        handles_some = isinstance(leave, Closure) and any(map(_returns_something, leave.function.body))
+        return tuple(context.args) if handles_some else ()
     match context.func:
-        case ir.Attr(_, _, name):
-            return name in _ASSERTS
+        case ir.Attr(_, _, name) if name in _ASSERTS:
+            return tuple(context.args)
         case ir.Name(_, name) if name in _ASSERTS:
-            return not isinstance(interp.evaluate(frame, state, context.func)[0][1], Closure)
+            own = isinstance(interp.evaluate(frame, state, context.func)[0][1], Closure)
+            return () if own else tuple(context.args)
         case _:
-            return False
+            return ()
 
 
 def _returns_something(node: ir.Stmt) -> bool:
@@ -103,12 +260,17 @@ def _returns_something(node: ir.Stmt) -> bool:
     return any(_returns_something(statement) for part in inner for statement in part)
 
 
+def expects(classes: Sequence[ir.Expr], errors: frozenset[str]) -> bool:
+    """Say whether classes that a `with` handles include an error of the framework."""
+    return any(_types(named) & (errors | _ANY) for named in classes)
+
+
 _ASSERTS = frozenset({"raises", "assertRaises", "assertRaisesRegex", "suppress"})
 _ANY = frozenset({"Exception", "BaseException"})
 
 
 def _types(expr: ir.Expr) -> frozenset[str]:
-    """Give the last names of the classes of errors that an expression lists."""
+    """Return the last names of the exception classes that an expression lists."""
     match expr:
         case ir.Name(_, name) | ir.Attr(_, _, name):
             return frozenset({name})

@@ -1,13 +1,13 @@
 """
-Iteration: which items a loop or an unpacking gets.
+Returns the items that a loop or an unpacking takes from an iterable.
 
-A loop over items that are all known runs them all, up to a bound; any other loop runs two turns, which show every
-write that the next turn meets.
+    for block in (first, second):     # two items, both known
+    for batch in loader:              # unknown: two turns, which show every write that the next turn meets
+
+A loop over items that are all known runs them all, up to a bound.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
@@ -22,14 +22,9 @@ from inplace_lint.interp.outcome import Items
 from inplace_lint.interp.transfer import materialise, recording
 from inplace_lint.ir import nodes as ir
 
-if TYPE_CHECKING:
-    pass
-else:
-    pass
-
 
 def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
-    """Give the items of an iterable, as far as they are known."""
+    """Return the items of an iterable, as far as they are known."""
     if materialise.framework_of(interp, state, value) is not None:
         return Items(tuple(_rows(interp, frame, state, value, expr, at, UNKNOWN_TURNS)), exact=True)
     if isinstance(value, Tuple):
@@ -57,7 +52,7 @@ def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr
 
 
 def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
-    """Give the items that a loop runs with: all of a short iterable, else enough to see what carries over."""
+    """Return the items that a loop runs with: all of a short iterable, or enough turns to see what carries over."""
     found = items_of(interp, frame, state, value, expr, at)
     found = Items(module_containers.condensed(state, found.items), found.exact)
     constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
@@ -110,7 +105,7 @@ def unpack(
     count: int,
     starred: bool,
 ) -> tuple[Value, ...]:
-    """Give the values that an unpacking into `count` targets gets; as many more as there are when one is starred."""
+    """Return the values for `count` targets of an unpacking, and for a starred one as many more as there are."""
     if materialise.framework_of(interp, state, value) is not None:
         return tuple(_rows(interp, frame, state, value, expr, at, count + starred))
     found = items_of(interp, frame, state, value, expr, at)

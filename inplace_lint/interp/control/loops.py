@@ -1,15 +1,14 @@
-"""Loops: exact for a short known iterable, two turns else; zero turns are a path only when the length is unknown."""
+"""Runs loops: every turn over a short known iterable, else two turns, or none where the length is not known."""
 
 from __future__ import annotations
 
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
-from inplace_lint.interp.checkers import clobbered
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Outcome, Outcomes
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes
 from inplace_lint.ir import nodes as ir
 
 
@@ -23,16 +22,15 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         going = [after]
         prefers = interp.fuel.prefers
         for turn, item in enumerate(items.items, 1):
-            if UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None):
-                # The last turn of a training goes another way than those before: what they kept meets what it writes.
-                interp.fuel.prefers = not prefers
-            going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
-            for path in going:
-                clobbered.turns(path, frame.env, node.target)
-            going = _turn(interp, frame, going, node.body, ended, outcomes)
+            # The last turn of a training goes another way than those before: what they kept meets what it writes.
+            turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
+            with interp.fuel.preferring(prefers is not turns):
+                going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
+                for path in going:
+                    interp.listeners.turn(frame, path, node.target)
+                going = _turn(interp, frame, going, node.body, ended, outcomes)
             if not going:
                 break
-        interp.fuel.prefers = prefers
         if skipped is not None:
             going.append(skipped)
         for path in going:
@@ -49,25 +47,24 @@ def _turn(
     ended: list[State],
     outcomes: Outcomes,
 ) -> list[State]:
-    """Run the body once on each path: give the paths that go round, add those that broke out or returned."""
+    """Run the body once on each path: return the paths that go round, add those that left the loop."""
     again: list[State] = []
-    width = interp.fuel.share(len(going))
-    for path in going:
-        for outcome in interp.execute(frame, path, body):
-            if outcome.flow in {"next", "continue"}:
-                again.append(outcome.state)
-            elif outcome.flow == "break":
-                ended.append(outcome.state)
-            else:
-                outcomes.append(outcome)
-    interp.fuel.width = width
+    with interp.fuel.shared(len(going)):
+        for path in going:
+            for outcome in interp.execute(frame, path, body):
+                if outcome.flow is Flow.NEXT or outcome.flow is Flow.CONTINUE:
+                    again.append(outcome.state)
+                elif outcome.flow is Flow.BREAK:
+                    ended.append(outcome.state)
+                else:
+                    outcomes.append(outcome)
     if len(again) > interp.fuel.width:
         interp.fuel.drop("paths")
     return again[: interp.fuel.width]
 
 
 def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
-    """Run a `while` loop: as long as its condition is known, else for two turns."""
+    """Run a `while` loop: as long as its condition is known to hold, else for two turns."""
     outcomes: Outcomes = []
     ended: list[State] = []
     going = [state]

@@ -1,4 +1,4 @@
-"""Modes that a call, a context or a decorator switches: gradients, inference, autocast, scripts, compilers."""
+"""Switches the modes of a path for a call, a context or a decorator: gradients, inference, autocast, compilers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 
 MODE = "mode:"
-
-
 COMPILED = "compiled"
-
-
-_BARE = {"compile": COMPILED}  # what a call with options gives is a mode, and so it is itself as a decorator
+_BARE = {"compile": COMPILED}  # with options its call returns a mode; without, it is itself one, as a decorator
 
 
 def enter_stack(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> bool:
@@ -33,7 +29,7 @@ def enter_stack(interp: Interpreter, state: State, function: Value, arguments: A
 
 
 def mode_of(interp: Interpreter, state: State, value: Value) -> tuple[str, Value] | None:
-    """Give the mode that a value stands for as a context or decorator: the class itself or an object of it."""
+    """Return the mode that a value is as a context or decorator: a class of modes, or an object of one."""
     if isinstance(value, Dotted):
         forms = interp.context.forms(value.name)
         if forms and forms[0].act.startswith(MODE):
@@ -46,7 +42,7 @@ def mode_of(interp: Interpreter, state: State, value: Value) -> tuple[str, Value
 
 
 def entered(state: State, mode: tuple[str, Value]) -> Modes:
-    """Give the modes that hold inside a context."""
+    """Return the modes that hold inside a context."""
     name, setting = mode
     side = path_condition.truth(state, setting)
     modes = state.modes
@@ -66,5 +62,5 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
 
 
 def is_recording(state: State) -> Const | None:
-    """Say whether gradients are recorded, as a value of the program; None if that is not known."""
+    """Return whether gradients are recorded, as a value of the program; None if that is not known."""
     return None if state.modes.grad is None else Const(state.modes.grad)

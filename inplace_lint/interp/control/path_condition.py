@@ -1,5 +1,5 @@
 """
-Truth: what a condition is, and which sides of an unknown one a path can take.
+Evaluates conditions: whether one holds on a path, and which sides of an unknown one the path can take.
 
 A condition is remembered by value number: the symbol of `mask is None` is made from the symbol of `mask`, so the same
 test later, in whatever words, takes the same side. `not` and `is not` are the same condition on the other side.
@@ -32,7 +32,7 @@ Three = bool | None
 
 
 def truth(state: State, value: Value) -> Three:
-    """Say whether a value is true; None when this path does not know."""
+    """Return whether a value is true; None where that is not known on this path."""
     match value:
         case Const(constant):
             return bool(constant)
@@ -76,7 +76,7 @@ def _object_truth(state: State, ref: Ref) -> Three:
 
 
 def split(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[tuple[State, bool]]:
-    """Give the sides that a condition can take, each in a state that remembers it."""
+    """Return the sides that a condition can take, each in a state that remembers it."""
     known = truth(state, value)
     if known is not None:
         return [(state, known)]
@@ -111,8 +111,16 @@ def learn(state: State, value: Value, side: bool) -> None:
             pass
 
 
+def forget(state: State, since: object) -> None:
+    """Forget the sides that conditions have taken on this path since a moment, the `learned` of which is given."""
+    learned: object = state.learned
+    while learned is not since and isinstance(learned, tuple):
+        state.facts[learned[0]] = Const(None)
+        learned = learned[1]
+
+
 def negate(state: State, value: Value) -> Value:
-    """Give `not value`."""
+    """Return `not value`."""
     known = truth(state, value)
     if known is not None:
         return Const(not known)
@@ -125,7 +133,7 @@ def negate(state: State, value: Value) -> Value:
 
 
 def is_none(state: State, value: Value) -> Value:
-    """Give `value is None`, as a constant or as a condition on the unknown."""
+    """Return `value is None`, as a constant or as a condition on the unknown."""
     if isinstance(value, Sym):
         known = state.truth((origins.NONE, value.id))
         if known is None and (state.truth(value.id) or value.kind in {"tensor", "number", "str", "sequence"}):

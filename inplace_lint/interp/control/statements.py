@@ -1,65 +1,83 @@
 """
 Executes statements: each turns a state into the outcomes that it can have.
 
-An outcome says how control goes on: to the next statement, out of the function with a value, out of a loop. A path on
-which an exception is raised has no outcome here; handlers start from the state at their `try`, under an assumption.
+An outcome says how control goes on: to the next statement, out of a loop, out of the function with a value, or outward
+with an exception until something handles it. Exceptions are run by `exceptional_flow`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
 from inplace_lint.interp.call import closures, decorators
+from inplace_lint.interp.context import Observer
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
 from inplace_lint.interp.expr import assignment, environment
 from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.fuel import PATHS_THAT_RAISE
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Outcome, Outcomes
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, goes_on
 from inplace_lint.ir import nodes as ir
-
-if TYPE_CHECKING:
-    pass
-else:
-    pass
 
 
 def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> Outcomes:
-    """Run statements in order; at most as many paths go on as the budget's width."""
+    """
+    Run statements in order; at most as many paths go on as the width allows.
+
+    Paths that raise come last. A call that raises has left its paths in `fuel.raised`: those that came since the body
+    began are outcomes of the statement that called.
+    """
     done: Outcomes = []
+    raised: Outcomes = []
     going = [state]
-    budget = interp.fuel
+    fuel = interp.fuel
+    calls, before = fuel.raised, len(fuel.raised)
     interp.context.ran.add(id(body))
     observer = interp.context.observer
     for statement in body:
-        after: Outcomes = []
-        run = _EXECUTORS[type(statement)]
-        width = budget.share(len(going) + len(done))
-        for path in going:
-            if not budget.step():
-                budget.width = width
-                return [*done, Outcome(path)]
-            if observer is not None:
-                observer(interp, frame, path, statement)
-            after.extend(run(interp, frame, path, statement))
-        budget.width = width
-        going = []
-        for outcome in after:
-            if outcome.flow == "next":
-                going.append(outcome.state)
-            else:
-                done.append(outcome)
+        if observer is not None:
+            _observe(interp, frame, going, statement, observer)
+        if len(going) + len(done) == 1:
+            if not fuel.step():
+                return [Outcome(going[0])]
+            after = _EXECUTORS[type(statement)](interp, frame, going[0], statement)
+        else:
+            after = []
+            with fuel.shared(len(going) + len(done)):
+                for path in going:
+                    if not fuel.step():
+                        return [*done, Outcome(path)]
+                    after.extend(_EXECUTORS[type(statement)](interp, frame, path, statement))
+        if len(calls) > before:
+            exceptional_flow.take(calls, before, after)
+        going = _part(after, done, raised)
         if len(going) > 1:
             going = distinct(interp, going)
         if not going:
             break
-    return [*interp.fuel.limited(done), *[Outcome(path) for path in going]]
+    return [*fuel.limited(done), *[Outcome(path) for path in going], *raised[:PATHS_THAT_RAISE]]
+
+
+def _observe(interp: Interpreter, frame: Frame, going: list[State], statement: ir.Stmt, observer: Observer) -> None:
+    for path in going:
+        observer(interp, frame, path, statement)
+
+
+def _part(after: Outcomes, done: Outcomes, raised: Outcomes) -> list[State]:
+    """Return the states that go to the next statement; add the paths that leave to `done` and `raised`."""
+    going: list[State] = []
+    for outcome in after:
+        if outcome.flow is Flow.NEXT:
+            going.append(outcome.state)
+        else:
+            (raised if outcome.flow is Flow.RAISE else done).append(outcome)
+    return going
 
 
 def distinct(interp: Interpreter, states: list[State]) -> list[State]:
@@ -75,9 +93,9 @@ def distinct(interp: Interpreter, states: list[State]) -> list[State]:
 
 
 def run_in_place(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.Stmt]) -> None:
-    """Run statements in a state that others already hold: of several outcomes the first is what the state becomes."""
+    """Run statements in a state that others already hold: of several outcomes the state becomes the first."""
     outcomes = execute(interp, frame, state, body)
-    if outcomes and outcomes[0].state is not state:
+    if goes_on(outcomes) and outcomes[0].state is not state:
         state.become(outcomes[0].state)
 
 
@@ -117,91 +135,65 @@ def _delete(interp: Interpreter, frame: Frame, state: State, node: ir.Delete) ->
 
 
 def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
-    outcomes: Outcomes = []
-    if exceptional_flow.refuses(node.body):
-        return _refusal(interp, frame, state, node)
-    budget = interp.fuel
-    prefers = budget.prefers
-    leaves = exceptional_flow.gives_up(node)
+    """
+    Run the sides of a condition, as many as the width allows.
+
+    A side that does nothing but raise takes no width: it is followed where something listens, from a state of its own.
+    """
+    fuel = interp.fuel
+    raises = exceptional_flow.only_raises(node.body)
+    wrong = state.fork() if raises and fuel.follows_raise() else None
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
-    budget.prefers = prefers and not leaves
-    tests = interp.evaluate(frame, state, node.test)
-    budget.prefers = prefers
-    for after, test in tests:
-        spare = after.fork() if budget.width <= 1 and exceptional_flow.may_raise(interp, node) else None
-        budget.prefers = prefers and not leaves
-        sides = path_condition.split(interp, frame, after, test)
-        budget.prefers = prefers
-        found = [
-            outcome
-            for side_state, side in sides
-            for outcome in execute(interp, frame, side_state, node.body if side else node.orelse)
-        ]
-        if not found and spare is not None and path_condition.truth(spare, test) is None:
-            # The one side that was followed ends in an error: the program takes the other.
-            other = not sides[0][1]
-            path_condition.learn(spare, test, other)
-            found = execute(interp, frame, spare, node.body if other else node.orelse)
-        outcomes.extend(found)
-    return outcomes
-
-
-def _refusal(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
-    """Run `if wrong: raise …`: a path that raises ends, so that an unknown condition is taken to be false."""
-    budget = interp.fuel
-    before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, False)
-    tests = interp.evaluate(frame, state, node.test)
-    budget.width, budget.prefers = before
+    prefers = fuel.prefers and not raises and not _gives_up(node)
+    with fuel.scope(paths=1, prefers=False) if raises else fuel.preferring(prefers):
+        tests = interp.evaluate(frame, state, node.test)
     outcomes: Outcomes = []
     for after, test in tests:
-        known = path_condition.truth(after, test)
-        if known is None:
+        if raises and path_condition.truth(after, test) is None:
             path_condition.learn(after, test, False)
-        outcomes.extend(execute(interp, frame, after, node.body if known else node.orelse))
+        outcomes.extend(_sides(interp, frame, after, test, node, prefers=prefers))
+    if wrong is not None:
+        raised = _raising_side(interp, frame, wrong, node)
+        fuel.raises += not raised
+        outcomes.extend(raised)
     return outcomes
 
 
-def _for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Outcomes:
-    return loops.run_for(interp, frame, state, node)
-
-
-def _while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
-    return loops.run_while(interp, frame, state, node)
-
-
-def _with(interp: Interpreter, frame: Frame, state: State, node: ir.With) -> Outcomes:
-    return with_stmt.run_with(interp, frame, state, node)
-
-
-def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
-    start = state.fork()
-    outcomes: Outcomes = []
-    handled = exceptional_flow.handles(node, interp.context.default().framework.errors)
-    if handled:
-        state.modes = replace(state.modes, expects=state.modes.expects or "own", own=frame.caller)
-    for outcome in execute(interp, frame, state, node.body):
-        if handled:
-            outcome.state.modes = replace(outcome.state.modes, expects=start.modes.expects, own=start.modes.own)
-        if outcome.flow == "next":
-            outcomes.extend(execute(interp, frame, outcome.state, node.orelse))
-        else:
-            outcomes.append(outcome)
-    for handler in node.handlers:
-        path = start.fork()
-        path.assume("an exception is raised and handled")
-        if handler.name is not None:
-            path.bind(frame.env, handler.name, path.symbols.sym((origins.EXCEPTION, node.at, path.next_id)))
-        outcomes.extend(execute(interp, frame, path, handler.body))
-    if not node.finalbody:
-        return interp.fuel.limited(outcomes)
-    return interp.fuel.limited([final for outcome in outcomes for final in _finally(interp, frame, node, outcome)])
-
-
-def _finally(interp: Interpreter, frame: Frame, node: ir.Try, outcome: Outcome) -> Outcomes:
-    return [
-        Outcome(final.state, outcome.flow, outcome.value) if final.flow == "next" else final
-        for final in execute(interp, frame, outcome.state, node.finalbody)
+def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: ir.If, *, prefers: bool) -> Outcomes:
+    """Run what a path runs of an `if`; where one side only can be followed and that raises, the other one."""
+    known = path_condition.truth(state, test)
+    if known is not None:
+        return execute(interp, frame, state, node.body if known else node.orelse)
+    other = state.fork() if interp.fuel.width <= 1 and exceptional_flow.may_raise(interp, node) else None
+    with interp.fuel.preferring(prefers):
+        sides = path_condition.split(interp, frame, state, test)
+    outcomes = [
+        outcome
+        for side_state, side in sides
+        for outcome in execute(interp, frame, side_state, node.body if side else node.orelse)
     ]
+    if other is not None and len(sides) == 1 and not goes_on(outcomes):
+        side = not sides[0][1]
+        path_condition.learn(other, test, side)
+        outcomes = [*execute(interp, frame, other, node.body if side else node.orelse), *outcomes]
+    return outcomes
+
+
+def _raising_side(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcomes:
+    """Run the side of an `if` that does nothing but raise, unless the condition is known to be false."""
+    with interp.fuel.scope(paths=1, prefers=True):
+        tests = interp.evaluate(frame, state, node.test)
+    for after, test in tests:
+        if path_condition.truth(after, test) is None:
+            path_condition.learn(after, test, True)
+            return execute(interp, frame, after, node.body)
+    return []
+
+
+def _gives_up(node: ir.If) -> bool:
+    """Say whether a statement is `if …: return`, with a constant or nothing."""
+    last = node.body[-1]
+    return isinstance(last, ir.Return) and not node.orelse and (last.value is None or isinstance(last.value, ir.Const))
 
 
 def _match(interp: Interpreter, frame: Frame, state: State, node: ir.Match) -> Outcomes:
@@ -216,7 +208,7 @@ def _match(interp: Interpreter, frame: Frame, state: State, node: ir.Match) -> O
 
 
 def _case(interp: Interpreter, frame: Frame, state: State, case: ir.Case, outcomes: Outcomes) -> list[State]:
-    """Add what happens if the case is taken; give the states in which it is not."""
+    """Add the outcomes of the case to `outcomes`; return the states in which it is not taken."""
     rest: list[State] = []
     tests: list[ir.Expr] = [test for test in (case.test, case.guard) if test is not None]
     going = [state]
@@ -237,25 +229,15 @@ def _case(interp: Interpreter, frame: Frame, state: State, case: ir.Case, outcom
 
 def _return(interp: Interpreter, frame: Frame, state: State, node: ir.Return) -> Outcomes:
     if node.value is None:
-        return [Outcome(state, "return")]
-    return [Outcome(after, "return", value) for after, value in interp.evaluate(frame, state, node.value)]
-
-
-def _raise(_interp: Interpreter, _frame: Frame, _state: State, _node: ir.Raise) -> Outcomes:
-    return []
-
-
-def _assert(interp: Interpreter, frame: Frame, state: State, node: ir.Assert) -> Outcomes:
-    return [
-        Outcome(side_state)
-        for after, test in interp.evaluate(frame, state, node.test)
-        for side_state, side in path_condition.split(interp, frame, after, test)
-        if side
-    ]
+        return [Outcome(state, Flow.RETURN)]
+    return [Outcome(after, Flow.RETURN, value) for after, value in interp.evaluate(frame, state, node.value)]
 
 
 def _jump(_interp: Interpreter, _frame: Frame, state: State, node: ir.Jump) -> Outcomes:
-    return [Outcome(state, "next" if node.kind == "pass" else node.kind)]
+    return [Outcome(state, _JUMPS[node.kind])]
+
+
+_JUMPS = {"pass": Flow.NEXT, "break": Flow.BREAK, "continue": Flow.CONTINUE}
 
 
 def _scope(_interp: Interpreter, _frame: Frame, state: State, _node: ir.Scope) -> Outcomes:
@@ -283,7 +265,7 @@ def _function(interp: Interpreter, frame: Frame, state: State, node: ir.Function
 def make_function(
     interp: Interpreter, frame: Frame, state: State, node: ir.FunctionDef, owner: ClassValue | None = None
 ) -> list[tuple[State, Value]]:
-    """Give the function that a definition makes, with its defaults evaluated and its decorators applied."""
+    """Return the function that a definition makes, with its defaults evaluated and its decorators applied."""
     env = frame.env if frame.closure is not None or owner is None else None
     for after, defaults in closures.evaluate_defaults(interp, frame, state, node.function):
         closure = Closure(node.function, frame.module, env, defaults, owner)
@@ -300,7 +282,7 @@ def _class(interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef) -
 def make_class(
     interp: Interpreter, frame: Frame, state: State, node: ir.ClassDef, methods: Mapping[str, Slice]
 ) -> ClassValue:
-    """Give the class of a definition; its body runs later, on each path that asks for a class attribute."""
+    """Return the class of a definition; its body runs later, on each path that reads a class attribute."""
     bases: list[Value] = []
     for base in node.bases:
         # IMPRECISE: a base expression with several values is followed on its first one.
@@ -312,7 +294,7 @@ def make_class(
 
 
 def class_body(interp: Interpreter, state: State, cls: ClassValue) -> Ref:
-    """Give the name space of a class on this path, running its body if this path has not yet."""
+    """Return the name space of a class on this path, after running its body if this path has not yet."""
     key = (cls.slice, cls.name, id(cls))
     known = state.trait(traits.CLASS_SCOPE, key)
     if known is not None:
@@ -337,14 +319,14 @@ _EXECUTORS: dict[type, Callable[[Interpreter, Frame, State, Any], Outcomes]] = {
     ir.AugAssign: _augmented,
     ir.Delete: _delete,
     ir.If: _if,
-    ir.For: _for,
-    ir.While: _while,
-    ir.With: _with,
-    ir.Try: _try,
+    ir.For: loops.run_for,
+    ir.While: loops.run_while,
+    ir.With: with_stmt.run_with,
+    ir.Try: exceptional_flow.run_try,
     ir.Match: _match,
     ir.Return: _return,
-    ir.Raise: _raise,
-    ir.Assert: _assert,
+    ir.Raise: exceptional_flow.run_raise,
+    ir.Assert: exceptional_flow.run_assert,
     ir.Jump: _jump,
     ir.Scope: _scope,
     ir.ImportName: _import,

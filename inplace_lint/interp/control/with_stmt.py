@@ -1,8 +1,9 @@
-"""`with`: contexts that set a mode of the framework, those of the program, and all others, which have no effect."""
+"""Runs `with`: contexts that set a mode of the framework or handle exceptions, those of the program, and all others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
@@ -26,24 +27,28 @@ def run_with(interp: Interpreter, frame: Frame, state: State, node: ir.With) -> 
 def _run(
     interp: Interpreter, frame: Frame, state: State, items: Sequence[ir.WithItem], body: Sequence[ir.Stmt]
 ) -> Outcomes:
-    """Enter the contexts from left to right, run what stands inside, and leave them."""
+    """Enter the contexts from left to right, run the body, and leave them."""
     if not items:
         return interp.execute(frame, state, body)
     item = items[0]
     at = item.context.at if isinstance(item.context, ir.Call) else 0
 
-    def inside(live: State, value: Value) -> Outcomes:
+    def inside(handled: tuple[ir.Expr, ...], live: State, value: Value) -> Outcomes:
         states = [live] if item.target is None else interp.assign(frame, live, item.target, value)
-        return [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
+        with interp.fuel.listening(bool(handled)):
+            left = [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
+        return exceptional_flow.suppress(interp, frame, handled, left) if handled else left
 
     outcomes: Outcomes = []
     errors = interp.context.default().framework.errors
     for after, value in interp.evaluate(frame, state, item.context):
-        if exceptional_flow.expects(interp, frame, after, item.context, value, errors):
+        handled = exceptional_flow.waits_for(interp, frame, after, item.context, value)
+        if exceptional_flow.expects(handled, errors):
             after.modes = replace(after.modes, expects="all")
         mode = modes.mode_of(interp, after, value)
         if mode is not None:
             after.modes = modes.entered(after, mode)
-        managed = context_managers.run(interp, frame, after, value, at, inside) if mode is None else None
-        outcomes.extend(inside(after, value) if managed is None else managed)
+        inner = partial(inside, handled)
+        managed = context_managers.run(interp, frame, after, value, at, inner) if mode is None else None
+        outcomes.extend(inner(after, value) if managed is None else managed)
     return outcomes

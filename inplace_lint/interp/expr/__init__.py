@@ -1,1 +1,1 @@
-"""Expressions, names, attributes, subscripts, operators and assignments."""
+"""Expressions: variables, attributes, subscripts, operators, and assignments to them."""

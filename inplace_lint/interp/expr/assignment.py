@@ -1,9 +1,9 @@
 """
-Assignment: what a target binds, and the three meanings of `target op= value`.
+Assignments, and the three meanings of an augmented assignment.
 
-    x += 1            # read x, write it in place or rebind x
-    self.w += 1       # read the attribute, write, set the attribute
-    x[i] += 1         # get the item, write that, set the item: two writes of x for a basic index
+    x += 1            # read `x`, then write it in place or bind `x` anew
+    self.w += 1       # read the attribute, write it, then set the attribute
+    x[i] += 1         # get the item, write it, then set the item: two writes of `x` for a basic index
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Value
-from inplace_lint.interp.checkers import kept_values, lost_update
 from inplace_lint.interp.control import iteration
 from inplace_lint.interp.expr import environment, operators, subscripts
 from inplace_lint.interp.frame import Frame, text_of
@@ -26,16 +25,14 @@ from inplace_lint.ir import nodes as ir
 def assign(
     interp: Interpreter, frame: Frame, state: State, target: ir.Expr, value: Value, source: ir.Expr | None = None
 ) -> list[State]:
-    """Bind a target to a value; several states when evaluating the target has several outcomes."""
+    """Assign a value to an assignment target; several states result when its parts evaluate on several paths."""
     match target:
         case ir.Name(_, name):
             bind(interp, frame, state, name, value)
-            kept_values.fetched(state, frame, name, value, source)
-            if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module stays
-                kept_values.keep(state, Place(frame.slice, source.at), value, lasting=True)
+            interp.listeners.bind(frame, state, name, value, source)
             return [state]
         case ir.Attr(at, inner, name):
-            kept_values.keep_alias(state, Place(frame.slice, at), value)
+            interp.listeners.set_attribute(state, Place(frame.slice, at), value)
             return [
                 after
                 for before, receiver in interp.evaluate(frame, state, inner)
@@ -56,7 +53,7 @@ def assign(
 
 
 def bind(interp: Interpreter, frame: Frame, state: State, name: str, value: Value) -> None:
-    """Bind a variable in the scope that owns it: a global or nonlocal one where it is found, else the frame's own."""
+    """Bind a variable in the scope that owns it: the frame's own one, or that of a global or nonlocal variable."""
     closure = frame.closure
     if closure is None or name in closure.function.local or _is_inner(state, frame):
         state.bind(frame.env, name, value, local=closure is not None)
@@ -75,7 +72,7 @@ def bind(interp: Interpreter, frame: Frame, state: State, name: str, value: Valu
 
 
 def _is_inner(state: State, frame: Frame) -> bool:
-    """Say whether the frame is that of a comprehension: its targets are its own."""
+    """Check whether the frame is that of a comprehension, whose variables are its own."""
     return state.has_trait(traits.COMPREHENSION, frame.env.id)
 
 
@@ -107,7 +104,7 @@ def _unpack(
 
 
 def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign) -> list[State]:
-    """Run an augmented assignment: get, operate (in place where the type does), set."""
+    """Run an augmented assignment: read the old value, operate (in place where its type does), assign the result."""
     match node.target:
         case ir.Name():
             return [
@@ -142,7 +139,7 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign)
 
 
 def _is_refused(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> bool:
-    """Report a parameter that would be bound to a plain tensor; the path goes on, with the parameter as it was."""
+    """Report a refused assignment of a plain tensor to a parameter; the path goes on with the parameter unchanged."""
     tensor = state.tensor(old)
     if tensor is None or not tensor.param or result == old:
         return False
@@ -155,13 +152,13 @@ def _is_refused(interp: Interpreter, frame: Frame, state: State, node: ir.AugAss
 
 def _rebound(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> State:
     assert isinstance(node.target, ir.Name)
-    lost_update.check(interp, frame, state, node, old, value)
+    interp.listeners.augment(interp, frame, state, node, old, value)
     bind(interp, frame, state, node.target.id, value)
     return state
 
 
 def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> None:
-    """Remove a variable or a dict item; anything else is left alone."""
+    """Unbind a variable, or forget what is certain about the items of a list or dict; other targets have no effect."""
     match target:
         case ir.Name(_, name):
             state.unbind(frame.env, name)

@@ -1,4 +1,10 @@
-"""Attributes: of tensors by facts, of instances and classes by their bodies and bases, of libraries by dotted name."""
+"""
+Attribute access.
+
+    x.shape         # of a tensor: by the facts of the framework
+    self.weight     # of an instance or class: its own, then those of its bases
+    torch.relu      # of a library: a dotted name
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    NOT_TENSORS,
     Bound,
     Builtin,
     ClassValue,
@@ -34,7 +41,7 @@ from inplace_lint.interp.transfer import materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
 
-# Methods that lists, dicts and strings have too: on an unknown value they are no evidence of a tensor.
+# Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
 _AMBIGUOUS = frozenset(
     {
         "T",
@@ -87,8 +94,8 @@ _AMBIGUOUS = frozenset(
 
 
 def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Results:
-    """Give `value.name`; a property is run."""
-    if type(value) is Ref:  # by far the commonest
+    """Evaluate `value.name`; a property is run."""
+    if type(value) is Ref:  # checked first, as it is the most frequent
         return _of_object(interp, frame, state, value, name, at)
     match value:
         case Dotted(dotted):
@@ -120,7 +127,7 @@ def _of_other(state: State, value: Value, name: str) -> Value:
 
 
 def _of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:
-    """Give a part by the name that the tuple has for it, or the framework for parts of its results."""
+    """Return a part of a tuple by its field name, or by the name that the framework has for parts of its results."""
     if name in value.fields:
         return value.items[value.fields.index(name)]
     place = interp.context.default().framework.fields.get(name)
@@ -138,7 +145,7 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     if known is not None:
         return [(state, known)]
     facts = materialise.framework_of(interp, state, value)
-    if facts is None and value.kind not in materialise.NOT_TENSORS and name not in _AMBIGUOUS:
+    if facts is None and value.kind not in NOT_TENSORS and name not in _AMBIGUOUS:
         default = interp.context.default()
         forms = default.forms(f"{default.framework.tensor}.{name}")
         if forms and (value.kind == "input" or not name.endswith("_")) and name not in default.framework.attributes:
@@ -154,7 +161,7 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
 
 
 def _tensor_attribute(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
-    """Give a tensor's attribute: computed when the fact says it is no method, else the bound method."""
+    """Evaluate an attribute of a tensor: a computed one by its fact, a method as a bound method."""
     facts = interp.context.facts_of(method)
     assert facts is not None
     if method.rpartition(".")[2] in facts.framework.attributes:
@@ -196,7 +203,7 @@ def _of_tensor(
 
 
 def _gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> Value:
-    """Give the gradient of a tensor: another tensor, which itself requires grad only where the framework says so."""
+    """Return the gradient of a tensor: a tensor that requires grad itself only in frameworks that say so."""
     if tensor.grad is None:
         facts = interp.context.facts.get(tensor.framework) or interp.context.default()
         own = facts.framework.own_gradients
@@ -219,7 +226,7 @@ def _of_instance(
     if instance.pending is not None:
         return [
             result
-            for after in interp.settle(frame, state, value, at)
+            for after in interp.construct_pending(frame, state, value, at)
             for result in get(interp, frame, after, value, name, at)
         ]
     resolved = lookup(interp, state, instance.cls, name)
@@ -232,7 +239,7 @@ def _of_instance(
 
 
 def lookup(interp: Interpreter, state: State, cls: Value, name: str, after: ClassValue | None = None) -> Value | None:
-    """Find a class attribute by the method resolution order, beginning behind `after` if given; None if unknown."""
+    """Find a class attribute in method resolution order, after the class `after` if given; None if unknown."""
     skipping = after is not None
     order = interp.context.mro(cls)
     for entry in order:
@@ -253,7 +260,7 @@ def lookup(interp: Interpreter, state: State, cls: Value, name: str, after: Clas
 def special(
     interp: Interpreter, frame: Frame, state: State, value: Value, name: str, arguments: tuple[Value, ...], at: int
 ) -> Results | None:
-    """Give what a special method that the program defines for an object returns; None if it defines none."""
+    """Call a special method that the program defines for an object; None if it defines none."""
     instance = state.instance(value)
     if instance is None or not isinstance(instance.cls, ClassValue):
         return None
@@ -264,7 +271,7 @@ def special(
 
 
 def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value | None:
-    """Give what the body of a class binds a name to."""
+    """Return what the body of a class binds a name to."""
     slice_ = cls.methods.get(name)
     if slice_ is not None:
         method = closures.method(interp, state, cls, name, slice_)
@@ -321,7 +328,7 @@ def set_(
     ref = state.ref(receiver)
     thing = state.object(ref) if ref is not None else None
     if isinstance(value, Const) and value.value is True and value.origin is None:
-        value = Const(True, Place(frame.slice, at))  # a flag that is set here decides a write later
+        value = Const(True, Place(frame.slice, at))  # findings show where a flag that decides on a write was set
     if isinstance(thing, Tensor) and ref is not None:
         return table.set_tensor_attribute(interp, frame, state, ref, thing, name, value, at)
     if isinstance(thing, Instance) and ref is not None:

@@ -1,4 +1,11 @@
-"""Variables: which object a name stands for, in a function, in what encloses it, in the module, among the builtins."""
+"""
+Environments: which value a name has in a function, its enclosing functions, its module, or among the builtins.
+
+The statements of a module run lazily: only those that bind a name, on its first read on a path.
+
+    SCALE = load()              # runs when a function that is analysed reads `SCALE`
+    from .config import *       # runs `config.py` only for the names that are read
+"""
 
 from __future__ import annotations
 
@@ -21,7 +28,7 @@ _BUILTINS = {name: Builtin(name) for name in dir(builtins) if not name.startswit
 
 
 def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:
-    """Give what a name stands for; an unbound one is an unknown value, the same each time."""
+    """Evaluate a variable; an unbound one is an unknown value, the same on each read."""
     env: Ref | None = frame.env
     heap = state.heap
     while env is not None:
@@ -35,7 +42,7 @@ def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:
 
 
 def module_variable(interp: Interpreter, state: State, path: str, name: str) -> Value:
-    """Give a variable of a module, running the statements that bind it if this path has not yet."""
+    """Return the value of a module's variable, running the statements that bind it if this path has not yet."""
     module = interp.context.module(path)
     builtin = _BUILTINS.get(name) if name not in module.by_name else None
     if builtin is not None and not module.stars:
@@ -53,18 +60,18 @@ def module_variable(interp: Interpreter, state: State, path: str, name: str) -> 
 
 
 def find(interp: Interpreter, state: State, path: str, name: str) -> Value | None:
-    """Give a variable that the statements of a module bind; None if they do not."""
+    """Return the value that the statements of a module bind to a name; None if they do not bind it."""
     env = module_env(state, path)
     found = _bound(state, env, name)
-    asked = (path, name)  # asking again would run the same statements again
-    if found is None and asked not in interp.context.running and not state.has_trait(traits.UNBOUND, asked):
-        interp.context.running.add(asked)
+    key = (path, name)  # the statements that bind one name must not run again for it
+    if found is None and key not in interp.context.running and not state.has_trait(traits.UNBOUND, key):
+        interp.context.running.add(key)
         try:
             found = _run_items(interp, state, path, env, name)
         finally:
-            interp.context.running.discard(asked)
+            interp.context.running.discard(key)
         if found is None:
-            state.set_trait(traits.UNBOUND, asked, True)
+            state.set_trait(traits.UNBOUND, key, True)
     return imported(interp, state, found) if type(found) is Imported else found
 
 
@@ -74,7 +81,7 @@ def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str
     for item in items:
         _run_once(interp, state, path, env, item)
     found = _bound(state, env, name)
-    if found is not None and not isinstance(found, Dotted):  # nobody fills a library
+    if found is not None and not isinstance(found, Dotted):  # statements do not add to a library
         for item in module.fills(name):
             _run_once(interp, state, path, env, item)
         found = _bound(state, env, name)
@@ -96,7 +103,7 @@ def _bound(state: State, env: Ref, name: str) -> Value | None:
 
 
 def _from_star(interp: Interpreter, state: State, path: str, star: ImportFrom, name: str) -> Value | None:
-    """Give what `from module import *` binds under a name, if that module has it."""
+    """Return what `from module import *` binds to a name; None if that module does not have it."""
     target = interp.context.project.lookup.resolve(path, star.module, star.level)
     if target is not None:
         if name.startswith("_") or not interp.context.project.may_bind(target, name):
@@ -109,10 +116,10 @@ def _from_star(interp: Interpreter, state: State, path: str, star: ImportFrom, n
 
 
 def imported(interp: Interpreter, state: State, value: Imported) -> Value:
-    """Give what an imported name stands for in the module that it was imported from, or a module of that package."""
+    """Return the value of an imported name: a variable of the module it comes from, or a module of that package."""
     key = (f"import of {value.path}", value.name)
     if key not in interp.context.running and interp.context.project.module(value.path) is not None:
-        # A package may import a module of its own under the name that it then has.
+        # `from . import part` in a package refers to `part` itself, whose lookup is under way: then it is the module.
         interp.context.running.add(key)
         try:
             found = find(interp, state, value.path, value.name)
@@ -127,7 +134,7 @@ def imported(interp: Interpreter, state: State, value: Imported) -> Value:
 
 
 def bind_import(interp: Interpreter, frame: Frame, state: State, node: ImportName) -> None:
-    """Bind what `import a.b` or `import a.b as c` binds."""
+    """Bind the name of `import a.b` or `import a.b as c`."""
     top = node.module.partition(".")[0]
     path = interp.context.project.lookup.resolve(frame.module, top if node.alias is None else node.module, 0)
     value: Value = Dotted(top if node.alias is None else node.module)
@@ -137,7 +144,7 @@ def bind_import(interp: Interpreter, frame: Frame, state: State, node: ImportNam
 
 
 def bind_import_from(interp: Interpreter, frame: Frame, state: State, node: ImportFrom) -> None:
-    """Bind what `from a import b` binds; names of the project are looked up when they are read."""
+    """Bind the names of `from a import b`; a name of the project is resolved when it is read."""
     path = interp.context.project.lookup.resolve(frame.module, node.module, node.level)
     prefix = "." * node.level + node.module
     for name, alias in node.names:
@@ -151,9 +158,10 @@ def bind_import_from(interp: Interpreter, frame: Frame, state: State, node: Impo
 
 def _run_once(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
     """
-    Run a top-level item unless this path has, or is in the middle of it, or the script has it in its turn.
+    Run a top-level statement, unless it ran on this path, is running, or is yet to come in the script.
 
-    Items may bind a name and delete it again, and fill what others fill: run at each read, they take exponential time.
+    Statements may delete a name that they bind, and change what others bind: run at each read, they take exponential
+    time.
     """
     if state.has_trait(traits.HAS_RUN, item.slice) or item.slice in interp.context.under_way:
         return
@@ -165,31 +173,28 @@ def _run_once(interp: Interpreter, state: State, path: str, env: Ref, item: Defi
 
 
 def _run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
-    """Run a top-level item. It ran long before what asks for it: modes, doubts, paths and steps are its own."""
+    """Run a top-level statement with modes, assumptions, paths and steps of its own, as an import does."""
     frame = Frame(env, path, item.slice)
     modes, assumptions = state.modes, state.assumptions
-    budget = interp.fuel
-    before, (budget.width, budget.prefers) = (budget.width, budget.prefers), (1, True)
-    steps, given = budget.steps, max(budget.steps, STEPS_AT_IMPORT)
-    budget.steps = given
-    if item.kind == "class":
-        cls = class_of(interp, state, frame, item)
-        if cls is not None:
-            state.bind(env, item.name, cls)
-            node = interp.context.class_node(item.slice, item.name)
-            if node is not None and node.decorators:
-                decorators.run_on_class(interp, frame, state, node.decorators, cls)
-    else:
-        # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
-        interp.run_in_place(frame, state, interp.context.code(item.slice).body)
+    fuel = interp.fuel
+    given = max(fuel.steps, STEPS_AT_IMPORT)
+    with fuel.scope(paths=1, prefers=True, steps=given, listens=False):
+        if item.kind == "class":
+            cls = class_of(interp, state, frame, item)
+            if cls is not None:
+                state.bind(env, item.name, cls)
+                node = interp.context.class_node(item.slice, item.name)
+                if node is not None and node.decorators:
+                    decorators.run_on_class(interp, frame, state, node.decorators, cls)
+        else:
+            # IMPRECISE: a module-level statement with several outcomes is followed on its first one.
+            interp.run_in_place(frame, state, interp.context.code(item.slice).body)
+        fuel.at_imports -= given - fuel.steps
     state.modes, state.assumptions = modes, assumptions
-    budget.width, budget.prefers = before
-    budget.at_imports -= given - budget.steps
-    budget.steps = steps
 
 
 def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
-    """Give the class that a top-level definition makes; the same object on every path."""
+    """Return the class of a top-level definition; the same object on every path."""
     node = interp.context.class_node(item.slice, item.name)
     known = interp.context.classes.get(item.slice)
     if known is None and node is not None:

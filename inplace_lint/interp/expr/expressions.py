@@ -1,9 +1,9 @@
 """
-Evaluates expressions: each gives the values it can have, with the state in which it has them.
+Evaluation of expressions: each yields its possible values, every one with the state on whose path it has that value.
 
-    y = x if flag else x.clone()      # flag unknown: two results, two states
+    y = x if flag else x.clone()      # `flag` unknown: two results, two states
 
-A state that is passed in is used up; the results own theirs.
+A state that is passed in must not be used afterwards; the caller owns the states of the results.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
 from inplace_lint.interp.call import calls, closures
-from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment, operators
 from inplace_lint.interp.frame import Frame
@@ -27,7 +26,7 @@ from inplace_lint.ir import nodes as ir
 
 
 def evaluate(interp: Interpreter, frame: Frame, state: State, expr: ir.Expr) -> Results:
-    """Give every value that the expression can have on a feasible path, with the state after it."""
+    """Return every value that the expression can have on a feasible path, with the state after it."""
     if type(expr) is ir.Const:
         return [(state, Const(expr.value))]
     if type(expr) is ir.Name:
@@ -61,18 +60,15 @@ def evaluate_all(
 def _evaluate_rest(
     interp: Interpreter, frame: Frame, partial: list[tuple[State, tuple[Value, ...]]], exprs: Sequence[ir.Expr]
 ) -> list[tuple[State, tuple[Value, ...]]]:
-    """Go on evaluating on several paths."""
+    """Evaluate the remaining expressions on several paths."""
     for expr in exprs:
-        width = interp.fuel.share(len(partial))
-        partial = [
-            (after, (*values, value))
-            for before, values in partial
-            for after, value in evaluate(interp, frame, before, expr)
-        ]
-        interp.fuel.width = width
-        if len(partial) > width:
-            interp.fuel.drop("paths")
-            partial = partial[:width]
+        with interp.fuel.shared(len(partial)):
+            partial = [
+                (after, (*values, value))
+                for before, values in partial
+                for after, value in evaluate(interp, frame, before, expr)
+            ]
+        partial = interp.fuel.first(partial)
     return partial
 
 
@@ -107,10 +103,8 @@ def _starred(interp: Interpreter, frame: Frame, state: State, expr: ir.Starred) 
 
 def _unary(interp: Interpreter, frame: Frame, state: State, expr: ir.Unary) -> Results:
     if expr.op == "not":
-        budget = interp.fuel
-        budget.prefers = not budget.prefers
-        results = evaluate(interp, frame, state, expr.operand)
-        budget.prefers = not budget.prefers
+        with interp.fuel.preferring(not interp.fuel.prefers):
+            results = evaluate(interp, frame, state, expr.operand)
         return [(after, path_condition.negate(after, value)) for after, value in results]
     results = evaluate(interp, frame, state, expr.operand)
     return [
@@ -172,7 +166,7 @@ def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence
                 items.append(value)
         if expr.kind == "list":
             for item_value in items:
-                kept_values.keep(after, Place(frame.slice, expr.at), item_value, lasting=False)
+                interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)
         results.append((after, _display(after, expr.kind, tuple(items), exact)))
     return results
 
@@ -212,7 +206,7 @@ def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Com
     done = _clauses(interp, inner, partial, expr, 0)
     for after, pairs, _ in done:
         for _, value in pairs:
-            kept_values.keep(after, Place(frame.slice, expr.at), value, lasting=False)
+            interp.listeners.collect(after, Place(frame.slice, expr.at), value)
     return [(after, _collected(after, expr.kind, pairs, exact)) for after, pairs, exact in done]
 
 
@@ -220,7 +214,7 @@ Collected = list[tuple[State, tuple[tuple[Value, Value], ...], bool]]
 
 
 def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Comprehension, depth: int) -> Collected:
-    """Run the clauses from `depth` on, adding what the element evaluates to."""
+    """Run the clauses from `depth` on, and add the values of the element."""
     if depth == len(expr.clauses):
         parts = (expr.key if expr.key is not None else ir.Const(None), expr.element)
         return [
@@ -301,7 +295,7 @@ def _yield(interp: Interpreter, frame: Frame, state: State, expr: ir.Yield) -> R
 
 
 def _collect_yield(state: State, env: Ref, value: Value) -> None:
-    """Add to what the generator, which runs eagerly, has yielded so far."""
+    """Add to the values that a generator has yielded; generators are run eagerly."""
     known = state.trait(traits.YIELDED, env.id)
     inner = state.object(known) if known is not None else None
     if known is not None and isinstance(inner, ListObject):
@@ -311,7 +305,7 @@ def _collect_yield(state: State, env: Ref, value: Value) -> None:
 
 
 def _filled(template: str, values: tuple[Value, ...]) -> str | None:
-    """Fill a template with constants; None when that cannot be done."""
+    """Fill a template with constants; None when a part is not constant or does not fit."""
     plain = [value.value for value in values if isinstance(value, Const)]
     if not template or len(plain) != len(values) or not all(isinstance(one, str | int | float) for one in plain):
         return None

@@ -1,4 +1,10 @@
-"""Operators: which method of a tensor an operator calls, and what it does to Python values."""
+"""
+Operators: as methods of tensors, on Python values, and as augmented assignments.
+
+    x + y       # `Tensor.__add__`, by its fact
+    2 * 3       # folded to a constant
+    x += y      # `Tensor.__iadd__`: writes `x`
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,6 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
-from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -23,7 +28,7 @@ _LONGEST = 10_000
 
 
 def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value, expr: ir.Unary) -> Results:
-    """Give `-value`, `+value` or `~value`."""
+    """Evaluate `-value`, `+value` or `~value`."""
     facts = materialise.of_operand(interp, state, value)
     if facts is not None:
         method = facts.framework.unary.get(op, "")
@@ -37,23 +42,25 @@ def unary(interp: Interpreter, frame: Frame, state: State, op: str, value: Value
 def binary(
     interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, expr: ir.Binary
 ) -> Results:
-    """Give `left op right`: a tensor's method when either side is a tensor, a folded constant, or an unknown."""
+    """Evaluate `left op right`: by a tensor's method if a side is a tensor, else as a folded constant or an unknown."""
     facts = materialise.of_operand(interp, state, left)
     if facts is not None:
         method = facts.framework.binary[op]
         return _method(interp, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
     facts = materialise.of_operand(interp, state, right)
     if facts is not None and isinstance(left, Sym) and left.kind == "input":
-        method = facts.framework.binary[op]  # an input beside a tensor is taken for one
+        method = facts.framework.binary[op]  # an input beside a tensor is taken for a tensor
         return _method(interp, frame, state, facts, method, (left, right), expr.at, {0: expr.left, 1: expr.right})
     if facts is not None and not isinstance(left, Tuple):
         method = facts.framework.reflected[op]
         return _method(interp, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
-    return [(state, python_binary(state, op, left, right, frame.site(expr.at).place))]
+    return [(state, python_binary(interp, state, op, left, right, frame.site(expr.at).place))]
 
 
-def python_binary(state: State, op: str, left: Value, right: Value, place: Place | None = None) -> Value:
-    """Give `left op right` of Python values; `place` is where that is written."""
+def python_binary(
+    interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None = None
+) -> Value:
+    """Evaluate `left op right` on Python values; `place` is the expression's."""
     match left, right:
         case Const(a), Const(b):
             folded = _fold(op, a, b)
@@ -64,7 +71,7 @@ def python_binary(state: State, op: str, left: Value, right: Value, place: Place
         case Tuple(a, exact), Const(int() as times) if op == "*" and 0 <= times * len(a) <= _LONGEST:
             return Tuple(a * times, exact)
         case Ref(), _ if op in {"+", "*"}:
-            return _list_binary(state, op, left, right, place)
+            return _list_binary(interp, state, op, left, right, place)
         case _:
             pass
     if type(left) is not Sym and type(right) is not Sym:
@@ -74,13 +81,14 @@ def python_binary(state: State, op: str, left: Value, right: Value, place: Place
     return state.symbols.sym((origins.BINARY, op, left, right), _kind(left) or _kind(right))
 
 
-def _list_binary(state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
+def _list_binary(interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
     mine, other = state.object(left), state.object(right)
     if isinstance(mine, ListObject) and isinstance(other, ListObject) and op == "+":
         return state.new(ListObject(mine.items + other.items, mine.exact and other.exact))
     if isinstance(mine, ListObject) and op == "*":
         times = right.value if isinstance(right, Const) and isinstance(right.value, int) else None
-        kept_values.repeated(state, mine.items if times != 1 else (), place)
+        if times != 1:
+            interp.listeners.repeat(state, mine.items, place)
         if times is not None and 0 <= times * len(mine.items) <= _LONGEST:
             return state.new(ListObject(mine.items * times, mine.exact))
         return state.new(ListObject(mine.items * 2, exact=False))
@@ -89,7 +97,7 @@ def _list_binary(state: State, op: str, left: Value, right: Value, place: Place 
 
 def _fold(op: str, left: object, right: object) -> Const | None:
     if isinstance(left, int | float) and isinstance(right, int | float):
-        if op in {"**", "<<"} and (abs(left) > _LARGEST or abs(right) > 64):  # noqa: PLR2004 - keeps numbers small
+        if op in {"**", "<<"} and (abs(left) > _LARGEST or abs(right) > 64):  # noqa: PLR2004 - results stay small
             return None
     else:
         return None
@@ -100,7 +108,7 @@ def _fold(op: str, left: object, right: object) -> Const | None:
 
 
 def compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare, values: tuple[Value, ...]) -> Results:
-    """Give the value of a chain of comparisons."""
+    """Evaluate a chain of comparisons."""
     if len(expr.ops) == 1:
         return _compare_two(interp, frame, state, expr.ops[0], values[0], values[1], expr, expr.left, expr.rights[0])
     answer: Value = Const(True)
@@ -156,7 +164,7 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
 
 
 def _canonical(interp: Interpreter, value: Value) -> Value:
-    """Give what a framework offers under several names the first of them."""
+    """Return a framework object under its canonical name, as it may have several names."""
     if type(value) is Dotted:
         facts = interp.context.facts_of(value.name)
         return value if facts is None else Dotted(facts.canonical(value.name))
@@ -179,7 +187,7 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     return Const(left == right)
 
 
-_Known = Const | Dotted | ClassValue | Closure | Builtin  # equal to each other if they are the same
+_Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these are equal is certain
 
 
 def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
@@ -208,7 +216,7 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
 
 
 def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
-    """Give what `old op= value` leaves: the same object when its type writes in place, else a new value."""
+    """Evaluate `old op= value`: the old object where its type writes in place, else a new value."""
     facts = materialise.framework_of(interp, state, old)
     if facts is not None:
         method = facts.framework.augmented.get(node.op)
@@ -229,7 +237,7 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
     if facts is not None and not isinstance(old, Tuple):
         method = facts.framework.reflected[node.op]
         return _method(interp, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
-    return [(state, python_binary(state, node.op, old, value))]
+    return [(state, python_binary(interp, state, node.op, old, value))]
 
 
 _USER_METHODS = {
@@ -268,7 +276,7 @@ def _method(
 
 
 def is_number(state: State, value: object) -> bool:
-    """Say whether a value certainly is a Python number: a constant, a size, or computed from such alone."""
+    """Check whether a value certainly is a Python number: a constant, a size, or computed from such values only."""
     if isinstance(value, Const):
         return isinstance(value.value, int | float)
     key = state.symbols.key(value) if isinstance(value, Sym) and value.kind == "number" else None

@@ -1,4 +1,10 @@
-"""Items: of tensors by the framework's facts, of tuples, lists and dicts by what is in them, of unknowns by name."""
+"""
+Subscripts: of tensors by the framework's facts, of tuples, lists and dicts by content.
+
+    x[:, 0]             # `Tensor.__getitem__`: a view
+    sizes[-1]           # the last item of a list, if its length is known
+    batch["image"]      # of an unknown value: an unknown item, the same one for the same index
+"""
 
 from __future__ import annotations
 
@@ -21,7 +27,6 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.call import module_containers
-from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -31,7 +36,7 @@ from inplace_lint.ir import nodes as ir
 
 
 def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, expr: ir.Expr) -> Results:
-    """Give `value[index]`."""
+    """Evaluate `value[index]`."""
     at = expr.at if isinstance(expr, ir.Subscript) else 0
     facts = materialise.framework_of(interp, state, value)
     if facts is not None:
@@ -56,7 +61,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
 
 
 def _kept_under(state: State, value: Value, index: Value) -> Value | None:
-    """Give what the program put into an unknown mapping under a name, until unknown code got hold of the mapping."""
+    """Return what the program stored in an unknown mapping under a key, until unknown code receives the mapping."""
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
         return None
     if value.id not in state.symbols.marked or state.has_trait(traits.PASSED_ON, value.id):
@@ -65,12 +70,12 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
 
 
 def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
-    """List what the program put into an unknown mapping: names and values."""
+    """List the keys and values that the program stored in an unknown mapping."""
     return state.trait(traits.ITEMS, value.id) or ()
 
 
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
-    """Give the item of an unknown value: the same for the same index."""
+    """Return the item of an unknown value: the same one for the same index."""
     kind = kind_of_item(state, value)
     if kind == "number" and isinstance(index, SliceValue):
         kind = "sequence"
@@ -78,7 +83,7 @@ def unknown_item(state: State, value: Value, index: Value) -> Sym:
 
 
 def kind_of_item(state: State, value: Value) -> str:
-    """Give the kind of the items of an unknown value: those of a shape are numbers, those of an input inputs."""
+    """Return the kind of the items of an unknown value: of a shape, numbers; of an input, inputs."""
     if _is_shape(state, value):
         return "number"
     return "input" if isinstance(value, Sym) and value.kind == "input" else ""
@@ -104,7 +109,7 @@ def _is_shape(state: State, value: Value) -> bool:
 def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: bool, index: Value) -> Value:
     if isinstance(index, Const) and isinstance(index.value, int):
         position = int(index.value)
-        # A tuple of unknown length is known from its start on, and what follows is like what is known.
+        # The start of a tuple of unknown length is known, and later items are taken to be like the known ones.
         if (exact or isinstance(value, Tuple)) and -len(items) <= position < len(items):
             return items[position]
     if isinstance(index, SliceValue):
@@ -114,7 +119,7 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
             if all(isinstance(part, Const) and (part.value is None or isinstance(part.value, int)) for part in parts):
                 chosen = items[slice(*bounds)]
                 return Tuple(chosen) if isinstance(value, Tuple) else state.new(ListObject(chosen))
-        exact = exact and not items  # of nothing, any slice is nothing
+        exact = exact and not items  # any slice of an empty sequence is empty
         return Tuple(items, exact=exact) if isinstance(value, Tuple) else state.new(ListObject(items, exact=exact))
     distinct = set(items)
     if exact and len(distinct) == 1:
@@ -123,7 +128,7 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
 
 
 def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
-    # IMPRECISE: of modules, classes and functions to choose from, an unknown position takes the first.
+    # IMPRECISE: an unknown position among modules, classes and functions takes the first one.
     if items and all(_is_alternative(state, item) for item in items):
         return items[0]
     kind = "number" if items and all(_is_number(item) for item in items) else ""
@@ -183,7 +188,7 @@ def set_(
     *,
     again: bool = False,
 ) -> list[State]:
-    """Run `receiver[index] = value`; `again` when the item itself was just written by an augmented assignment."""
+    """Run `receiver[index] = value`; `again` if an augmented assignment has just written the item itself."""
     facts = materialise.framework_of(interp, state, receiver)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
@@ -197,9 +202,10 @@ def set_(
     if isinstance(thing, Instance) and thing.children is None:
         return _set_instance(interp, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
+        held: tuple[Value, ...] = ()
         if isinstance(thing, DictObject) and isinstance(index, Const):
-            kept_values.keep_again(state, tuple(v for k, v in thing.items.items() if k != index.value), value)
-        kept_values.keep(state, Place(frame.slice, target.at), value, lasting=True)
+            held = tuple(v for k, v in thing.items.items() if k != index.value)
+        interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
         pairs = {**dict(kept_in(state, receiver)), index: value}
@@ -209,7 +215,7 @@ def set_(
 
 
 def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:
-    """Put an item into a dict, a list or a container of modules."""
+    """Store an item in a dict, a list or a module container."""
     match thing:
         case DictObject() if isinstance(index, Const):
             state.put(ref, replace(thing, items={**thing.items, index.value: value}))

@@ -1,1 +1,1 @@
-"""Framework calls for which the interpreter itself has something to do."""
+"""Intrinsics: framework calls that the interpreter implements itself, such as `backward`, modes and `checkpoint`."""

@@ -1,11 +1,11 @@
-"""One call that the interpreter itself has something to do for."""
+"""The call of an intrinsic: its arguments, and what all intrinsics do with them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Touch
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.state import State
@@ -14,15 +14,10 @@ from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.knowledge.op import Op
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
-
 
 @dataclass(slots=True)
-class Act:
-    """One call with an act, its arguments by name."""
+class IntrinsicCall:
+    """The call of an intrinsic, with its arguments by name."""
 
     interp: Interpreter
     frame: Frame
@@ -33,20 +28,20 @@ class Act:
     values: dict[str, Value]
 
     def value(self, name: str) -> Value:
-        """Give an argument; None where it was not passed."""
+        """Return an argument; Python's None if it was not passed."""
         return self.values.get(name, NONE)
 
     def positional(self, index: int) -> Value:
-        """Give an argument by position; None where it was not passed."""
+        """Return an argument by position; Python's None if it was not passed."""
         return self.arguments.positional[index] if index < len(self.arguments.positional) else NONE
 
     def receiver(self) -> Ref | None:
-        """Give the object that the method was called on."""
+        """Return the object that the method was called on."""
         first = self.positional(0)
         return first if isinstance(first, Ref) else None
 
     def write(self, state: State, refs: Iterable[Ref], *, counted: bool) -> None:
-        """Write tensors, as parameters of what the method was called on; none of the framework's checks is made."""
+        """Write parameters of the object that the method was called on, without the framework's checks."""
         symbol = text_of(self.arguments.exprs.get(0))
         touch = Touch(self.form.name, self.frame.site(self.at), symbol=symbol, param=True, dropped=True)
         for ref in refs:
@@ -55,7 +50,7 @@ class Act:
                 state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
 
     def unknown(self, kind: str = "") -> Value:
-        """Give a result of which nothing is known."""
+        """Return an unknown result."""
         return self.state.symbols.sym(
             (origins.INTRINSIC, self.form.name, self.frame.site(self.at), self.state.next_id), kind
         )

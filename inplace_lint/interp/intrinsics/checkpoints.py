@@ -1,10 +1,10 @@
 """
-Recomputation: what is saved inside is made again in backward, from the arguments, which are kept.
+Checkpointing: backward computes the saved tensors of a function again, from its arguments, which are saved.
 
-    y = checkpoint(lambda t: t * scale, x)    # keeps x, and reads `scale` again in backward
+    y = checkpoint(lambda t: t * scale, x)    # saves x, and reads `scale` again in backward
     scale.mul_(2)                             # backward uses the new value
 
-What the function itself writes is written again as well: `count += 1` goes on counting, `last.copy_(t)` sets the same.
+Backward repeats the writes of the function too: `count += 1` counts twice, `last.copy_(t)` sets the same value again.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from inplace_lint.domain.heap import Save
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, StorageId
 from inplace_lint.interp.frame import Arguments, text_of
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
 
-def _checkpoint(act: Act) -> Results:
-    """Run the function on the arguments: what it saves is made again in backward from the arguments, which are kept."""
+def _checkpoint(act: IntrinsicCall) -> Results:
+    """Run `checkpoint(function, *arguments)`: its nodes save the arguments, from which backward computes the rest."""
     arguments = act.arguments
     keywords = tuple(pair for pair in arguments.keywords if pair[0] not in {"use_reentrant", "preserve_rng_state"})
     exprs: dict[int | str, ir.Expr] = {
@@ -34,7 +33,7 @@ def _checkpoint(act: Act) -> Results:
     state, framework = act.state, act.interp.context.default().framework
     kept: list[Save] = []
     for position, value in enumerate(rest.positional):
-        for _, tensor in materialise.tensors_in(state, value):
+        for _, tensor in state.tensors_in(value):
             touch = Touch(act.form.name, act.frame.site(act.at), "input", text_of(exprs.get(position)))
             version = state.storages[tensor.storage].version
             checked = framework.checks_checkpoint
@@ -48,15 +47,15 @@ def _checkpoint(act: Act) -> Results:
     for after, value in results:
         after.modes = replace(after.modes, rereads=before.rereads)
         _forget(act, after, first, start, given)
-        for _, tensor in materialise.tensors_in(after, value):
+        for _, tensor in after.tensors_in(value):
             for number in tensor.nodes:
                 node = after.nodes[number]
                 after.nodes[number] = replace(node, saves=(*node.saves, *kept))
     return results
 
 
-def _forget(act: Act, after: State, first: int, start: int, given: set[StorageId]) -> None:
-    """Drop what the nodes of the function keep, but for what was there before, or what saves are computed from."""
+def _forget(act: IntrinsicCall, after: State, first: int, start: int, given: set[StorageId]) -> None:
+    """Drop the saves of the nodes of the function, except for older tensors that backward reads again."""
     nodes = [(NodeId(number), after.nodes.get(NodeId(number))) for number in range(first + 1, after.next_id + 1)]
     inner = [(number, node) for number, node in nodes if node is not None and node.saves]
     made = [number for number, node in inner if any(save.storage > first for save in node.saves)]
@@ -66,17 +65,17 @@ def _forget(act: Act, after: State, first: int, start: int, given: set[StorageId
         after.nodes[number] = replace(node, saves=tuple(_again(act, after, save, start) for save in saves))
 
 
-def _again(act: Act, after: State, save: Save, start: int) -> Save:
-    """Give the save of what was there before the function was called: it is read again, after all that was written."""
+def _again(act: IntrinsicCall, after: State, save: Save, start: int) -> Save:
+    """Return the save of an older tensor as one that is read again in backward, after all later writes."""
     own = [write for write in after.storages[save.storage].writes if write.clock > start and write.counted]
     grows = any(not _sets_anew(act, write.touch) for write in own)
     return replace(save, checked=False, again=True, clock=start if grows else after.clock)
 
 
-def _sets_anew(act: Act, write: Touch) -> bool:
-    """Say whether a write leaves nothing of what was there, so that it may as well be done twice."""
+def _sets_anew(act: IntrinsicCall, write: Touch) -> bool:
+    """Check whether a write replaces the whole value, so that repeating it changes nothing."""
     forms = act.interp.context.forms(write.op)
     return write.op in act.interp.context.default().framework.setters or (bool(forms) and forms[0].history == "cut")
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {"checkpoint": _checkpoint}
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {"checkpoint": _checkpoint}

@@ -1,11 +1,11 @@
 """
-Compiled code: a compiler that turns writes into values does not check what the framework checks at a write.
+Compiled code: a compiler that turns writes into values does not make all checks of the framework.
 
     @torch.compile
     def step(x):
-        x[1:] += x[:-1]    # refused as it stands, carried out in compiled code
+        x[1:] += x[:-1]    # refused in eager mode, carried out in compiled code
 
-A function or the forward of a module gets a mode that holds inside of it. A compiler that only traces changes nothing.
+A compiled function, or the forward of a compiled module, runs under a mode. A compiler that only traces sets none.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.control.modes import COMPILED
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 
-def _compile(act: Act) -> Results:
-    """Give the compiled function or module; called with options only, what compiles."""
+def _compile(act: IntrinsicCall) -> Results:
+    """Return the compiled function or module; if called with options only, the decorator."""
     function, state = act.value("model"), act.state
     if not _rewrites(act):
         return [(state, function if function != NONE else act.unknown("callable"))]
@@ -34,21 +34,21 @@ def _compile(act: Act) -> Results:
     return [(state, _compiled(act, function))]
 
 
-def _compile_module(act: Act) -> Results:
-    """Compile a module where it stands."""
+def _compile_module(act: IntrinsicCall) -> Results:
+    """Compile a module in place."""
     if _rewrites(act):
         _compiled(act, act.positional(0))
     return [(act.state, NONE)]
 
 
-def _rewrites(act: Act) -> bool:
-    """Say whether writes are turned into values: not by a compiler that only traces, nor by one that is not known."""
+def _rewrites(act: IntrinsicCall) -> bool:
+    """Check whether the compiler certainly turns writes into values; one that only traces does not."""
     backend = act.value("backend")
     known = isinstance(backend, Const) and backend.value not in act.interp.context.default().framework.tracers
     return known and path_condition.truth(act.state, act.value("disable")) is False
 
 
-def _compiled(act: Act, function: Value) -> Value:
+def _compiled(act: IntrinsicCall, function: Value) -> Value:
     mode = (COMPILED, Const(True))
     if isinstance(function, Closure):
         return replace(function, modes=(mode, *function.modes))
@@ -62,4 +62,4 @@ def _compiled(act: Act, function: Value) -> Value:
     return function
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {"compile": _compile, "compile_module": _compile_module}
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {"compile": _compile, "compile_module": _compile_module}

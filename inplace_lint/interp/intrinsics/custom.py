@@ -1,7 +1,7 @@
 """
-Custom autograd functions: `forward` runs without recording, then one node keeps what the context was told to save.
+Custom autograd functions: `forward` runs in no-grad mode, then one node saves what was saved on the context.
 
-    y = Softsign.apply(x)      # node "Softsign" with an edge to x; saves what went to save_for_backward
+    y = Softsign.apply(x)      # node "Softsign" with an edge to x; saves the arguments of save_for_backward
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments, text_of
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
 _CONTEXT = "FunctionCtx"
 
 
-def _apply(act: Act) -> Results:
-    """Run a custom function on its arguments."""
+def _apply(act: IntrinsicCall) -> Results:
+    """Run `Function.apply` on its arguments."""
     cls = act.positional(0)
     if not isinstance(cls, ClassValue):
         return [(act.state, act.unknown())]
@@ -49,9 +48,11 @@ def _apply(act: Act) -> Results:
     return results
 
 
-def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value) -> Value:
-    """Put the custom node on the tape and give the results their history."""
-    given = [pair for entry in inputs for pair in materialise.tensors_in(state, entry)]
+def _output(
+    act: IntrinsicCall, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value
+) -> Value:
+    """Record the custom node on the tape and set the history of the results."""
+    given = [pair for entry in inputs for pair in state.tensors_in(entry)]
     answers = [tensor.rg for _, tensor in given]
     rg = True if True in answers else None if None in answers else False
     if state.modes.grad is False or rg is False:
@@ -79,15 +80,15 @@ def _output(act: Act, state: State, cls: ClassValue, context: Ref, inputs: tuple
             _write_returned(act, state, cls, ref, tensor)
             state.put(ref, changed)
         elif returned:
-            # Returning an input unchanged gives a view of it that may not be written.
+            # An input that is returned unchanged becomes a view that may not be written.
             value = state.new(replace(changed, base=ref, view=View.CUSTOM))
         else:
             state.put(ref, replace(changed, view=tensor.view if tensor.base is not None else None))
     return value
 
 
-def _write_returned(act: Act, state: State, cls: ClassValue, ref: Ref, tensor: Tensor) -> None:
-    """Write an input that is returned as it is, where the framework takes that for a write in place."""
+def _write_returned(act: IntrinsicCall, state: State, cls: ClassValue, ref: Ref, tensor: Tensor) -> None:
+    """Write an input that is returned unchanged, where the framework takes that for an in-place write."""
     framework = act.interp.context.default().framework.name
     forward = act.interp.lookup(state, cls, "forward")
     assert isinstance(forward, Closure)
@@ -108,8 +109,8 @@ def _write_returned(act: Act, state: State, cls: ClassValue, ref: Ref, tensor: T
     state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor=ref))
 
 
-def _check_dirty(act: Act, state: State, written: Value, results: tuple[Value, ...]) -> None:
-    """Report an input that may not be marked as written: a leaf, or one that is not returned."""
+def _check_dirty(act: IntrinsicCall, state: State, written: Value, results: tuple[Value, ...]) -> None:
+    """Report an input that may not be marked as dirty: a leaf, or one that is not returned."""
     tensor, framework = state.tensor(written), act.interp.context.default().framework
     if tensor is None:
         return
@@ -120,7 +121,7 @@ def _check_dirty(act: Act, state: State, written: Value, results: tuple[Value, .
 
 
 def _record_writes(state: State, value: Value) -> None:
-    """Let the custom node stand for the writes of an input that the function says it wrote."""
+    """Mark the writes to a dirty input as recorded: the custom node is their history."""
     tensor = state.tensor(value)
     if tensor is not None:
         storage = state.storages[tensor.storage]
@@ -128,9 +129,9 @@ def _record_writes(state: State, value: Value) -> None:
         state.put_storage(tensor.storage, replace(storage, writes=seen))
 
 
-def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
+def _saved(state: State, context: Ref, cls: ClassValue, act: IntrinsicCall) -> list[Save]:
     holder = state.instance(context)
-    # What is kept as an attribute of the context is kept all the same, but nobody compares its version later.
+    # An attribute of the context is saved too, but backward does not compare its version.
     compared = act.interp.context.default().framework.checks_custom
     kept = [(value, compared) for value in state.trait(traits.SAVED, context.id) or ()]
     kept.extend((value, False) for value in (holder.attrs.values() if holder is not None else ()))
@@ -145,8 +146,8 @@ def _saved(state: State, context: Ref, cls: ClassValue, act: Act) -> list[Save]:
     return found
 
 
-def _save_for_backward(act: Act) -> Results:
-    """Remember what the context keeps."""
+def _save_for_backward(act: IntrinsicCall) -> Results:
+    """Remember the tensors that the context saves."""
     receiver = act.receiver()
     if receiver is not None:
         items = tuple(value for value in act.arguments.positional[1:] if _is_tensor(act.state, value))
@@ -159,15 +160,15 @@ def _is_tensor(state: State, value: Value) -> bool:
     return thing is not None
 
 
-def _mark_dirty(act: Act) -> Results:
-    """Remember which inputs the forward says that it wrote."""
+def _mark_dirty(act: IntrinsicCall) -> Results:
+    """Remember the inputs that the forward marks as dirty."""
     receiver = act.receiver()
     if receiver is not None:
         act.state.set_trait(traits.DIRTY, receiver.id, act.arguments.positional[1:])
     return [(act.state, NONE)]
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "apply_custom": _apply,
     "save_for_backward": _save_for_backward,
     "mark_dirty": _mark_dirty,

@@ -3,10 +3,10 @@ Backward, and gradients as values.
 
     loss.backward()                                               # runs all nodes that lead to a leaf
     (slope,) = torch.autograd.grad(loss, [x], create_graph=True)  # runs those between loss and x alone
-    slope.pow(2).sum().backward()                                 # runs these once more
+    slope.pow(2).sum().backward()                                 # runs these again
 
-Which nodes lie on the way is known by the leaves that they note. The gradient of a gradient needs what these nodes
-kept; nodes that kept nothing are linear, and leave nothing to go through.
+Nodes record their leaves, which tells which nodes lie between a loss and its inputs. The gradient of a gradient needs
+what these nodes saved. A node that saved nothing is linear, so that the gradient does not depend on its inputs.
 
 Source: torch `Engine::execute`, `exec_info_`.
 """
@@ -21,52 +21,50 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.intrinsics import optimizers
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
 
-def backward(act: Act) -> Results:
+def backward(act: IntrinsicCall) -> Results:
     """Run `tensor.backward()`."""
     return backward_from(act, act.positional(0))
 
 
-def backward_from(act: Act, value: Value, *, handed: bool = False) -> Results:
-    """Run backward from a value, for the gradients of `inputs` alone if these are given."""
+def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> Results:
+    """Run backward from a value, for the gradients of `inputs` only if these are passed."""
     state, retain = act.state, _keeps(act)
     if materialise.of_operand(act.interp, state, value) is not None:
         materialise.materialise(act.interp, state, value)
-    found = [tensor for _, tensor in materialise.tensors_in(state, value)]
+    found = [tensor for _, tensor in state.tensors_in(value)]
     state.set_trait(traits.TRAINS, None, True)
-    asked = materialise.tensors_in(state, act.value("inputs"))
+    inputs = state.tensors_in(act.value("inputs"))
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name
-    added = tape.backward(state, framework, found, site, retain=retain, inputs=asked, handed=handed)
-    optimizers.check_kept(act, sorted(Ref(leaf) for leaf in added), "sum")
+    added = tape.backward(state, framework, found, site, retain=retain, inputs=inputs, handed=handed)
+    optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), "sum")
     return [(state, NONE)]
 
 
-def _keeps(act: Act) -> bool:
+def _keeps(act: IntrinsicCall) -> bool:
     retain, create = act.value("retain_graph"), act.value("create_graph")
     if retain == NONE:
         return path_condition.truth(act.state, create) is not False
     return path_condition.truth(act.state, retain) is not False
 
 
-def grad(act: Act) -> Results:
-    """Run backward and give the gradients: one a tensor of `inputs`."""
+def grad(act: IntrinsicCall) -> Results:
+    """Run backward and return the gradients, one for each tensor of `inputs`."""
     backward_from(act, act.positional(0), handed=True)
     state = act.state
-    wanted = materialise.tensors_in(state, act.value("inputs"))
+    wanted = state.tensors_in(act.value("inputs"))
     creates = path_condition.truth(state, act.value("create_graph"))
     site = act.frame.site(act.at)
-    sources = [
-        node for _, tensor in materialise.tensors_in(state, act.positional(0)) for node in tape.nodes_of(state, tensor)
-    ]
+    sources = [node for _, tensor in state.tensors_in(act.positional(0)) for node in tape.nodes_of(state, tensor)]
     why = "a gradient made with `create_graph` requires grad"
     nodes: tuple[NodeId, ...] = ()
     if creates:
-        # The gradient of a gradient runs the nodes again that lie on the way, and needs what they kept.
+        # The gradient of a gradient runs the nodes between again, and needs what they saved.
         way = tape.on_the_way(state, sources, wanted)
         again = sources if way is None else [number for number in sorted(way) if _stays(state.nodes[number])]
         creates = _is_curved(state, again) if way is not None else True
@@ -86,7 +84,7 @@ def _stays(node: Node) -> bool:
 
 
 def _is_curved(state: State, again: Sequence[NodeId]) -> Three:
-    """Say whether the gradient through these nodes hangs on something that requires grad: that of `x * 2` does not."""
+    """Check whether the gradient through these nodes depends on what requires grad; for `x * 2` it does not."""
     kept = {save.storage for number in again for save in state.nodes[number].saves}
     if not kept and not any(state.nodes[number].passes for number in again):
         return False

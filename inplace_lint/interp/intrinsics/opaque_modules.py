@@ -1,11 +1,11 @@
 """
-Strangers: modules of which only their calls are seen, and the weights that an optimizer shows them to have.
+Opaque modules: values of unknown class that an optimizer shows to be modules with weights.
 
-    opt = Adam(critic.parameters())    # nothing is known of `critic` but that it has weights, and these are stepped
-    q = critic(state)                  # backward of this call needs them as they are now
-    opt.step()                         # they change
+    opt = Adam(critic.parameters())    # `critic` is unknown, but has weights, which the optimizer writes
+    q = critic(state)                  # backward of this call needs their present values
+    opt.step()                         # writes them
 
-All of it stands under an assumption: a single layer on an input without a gradient needs no weights.
+Every finding of it has an assumption: backward of a single layer needs no weights if its input requires no gradient.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from inplace_lint.domain.values import Dotted, NodeId, Ref, Sym, SymId, Tuple, V
 _DEEPEST = 4
 
 
-def of_listing(state: State, value: Value, listed: Iterator[Ref]) -> None:
-    """Remember whose parameters a value lists, so that an optimizer that gets it can be told to own them."""
+def note_parameters(state: State, value: Value, listed: Iterator[Ref]) -> None:
+    """Remember whose parameters a value lists, for the optimizer that it is passed to."""
     if isinstance(value, Sym | Ref):
         held = tuple(ref for ref in listed)
         if held:
@@ -31,7 +31,7 @@ def of_listing(state: State, value: Value, listed: Iterator[Ref]) -> None:
 
 
 def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
-    """List the weights of the strangers whose parameters an optimizer is given, each made when first asked for."""
+    """Yield the weights of the opaque modules whose parameters an optimizer owns, created on first use."""
     if isinstance(given, Sym):
         owner = _owner(state, given)
         if owner is not None:
@@ -52,7 +52,7 @@ def weights(state: State, given: Value, depth: int = 0) -> Iterator[Ref]:
 
 
 def _parts(state: State, modules: tuple[Ref, ...]) -> Iterator[SymId]:
-    """List the strangers that are attributes of modules."""
+    """Yield the opaque modules that are attributes of modules."""
     for module in modules:
         instance = state.instance(module)
         for part in instance.attrs.values() if instance is not None else ():
@@ -61,14 +61,14 @@ def _parts(state: State, modules: tuple[Ref, ...]) -> Iterator[SymId]:
 
 
 def _owner(state: State, value: Sym, depth: int = 0) -> SymId | None:
-    """Give the stranger whose `parameters()` a value is, or was made from."""
+    """Return the opaque module whose `parameters()` a value is, or was derived from."""
     key = state.symbols.key(value)
     match key:
         case (origins.RESULT, Sym() as function, *_):
-            asked = state.symbols.key(function)
+            called = state.symbols.key(function)
             return (
-                asked[1]
-                if isinstance(asked, tuple) and asked[0] is origins.ATTRIBUTE and asked[2] == "parameters"
+                called[1]
+                if isinstance(called, tuple) and called[0] is origins.ATTRIBUTE and called[2] == "parameters"
                 else None
             )
         case (Origin(), Sym() as inner, *_) if depth < _DEEPEST:
@@ -87,8 +87,8 @@ def _weight(state: State, owner: SymId) -> Ref:
     return ref
 
 
-def run(state: State, function: Value, site: Site, nodes: tuple[NodeId, ...]) -> NodeId | None:
-    """Put a call of a stranger on the tape, if an optimizer owns its weights; None for any other call."""
+def record_call(state: State, function: Value, site: Site, nodes: tuple[NodeId, ...]) -> NodeId | None:
+    """Record a call of an opaque module on the tape, if an optimizer owns its weights; None for any other call."""
     if not isinstance(function, Sym) or function.id not in state.symbols.marked:
         return None
     weight = state.trait(traits.WEIGHT, function.id)
@@ -104,7 +104,7 @@ def run(state: State, function: Value, site: Site, nodes: tuple[NodeId, ...]) ->
 
 
 def name_of(state: State, owner: SymId) -> str:
-    """Name a stranger as the program does; by what is run when it is called if it has no name."""
+    """Return the name of an opaque module in the program; `forward` if it has none."""
     match state.symbols.keys[owner]:
         case (origins.ATTRIBUTE | origins.PARAMETER | origins.GLOBAL, _, str(name)):
             return name
@@ -114,8 +114,8 @@ def name_of(state: State, owner: SymId) -> str:
             return "forward"
 
 
-def ran(state: State, value: Sym) -> NodeId | None:
-    """Give the node of the call of a stranger that a value is the result of, or a part of one."""
+def node_of(state: State, value: Sym) -> NodeId | None:
+    """Return the node of the opaque module whose call returned a value, or an object that contains it."""
     inner = value.id
     marked = state.symbols.marked
     for _ in range(_DEEPEST if marked else 0):

@@ -2,18 +2,18 @@
 Optimizers: which parameters they own, and what a step writes.
 
     opt = SGD(net.parameters())     # owns the parameters of `net`
-    loss.backward()                 # these get a gradient, if the loss was made with them
+    loss.backward()                 # these get a gradient, if the loss was computed with them
     opt.step()                      # writes those of its parameters that have a gradient
-    opt.zero_grad()                 # takes the gradients away again
+    opt.zero_grad()                 # removes the gradients
 
-Mirrors torch `Optimizer.step` under `no_grad`: the writes count for the version, those of fused kernels do not.
+Mirrors torch `Optimizer.step` under `no_grad`: the writes are counted, those of fused kernels are not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from inplace_lint.core.event import Snapshot, Touch
+from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
@@ -23,14 +23,14 @@ from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 _DEEPEST = 4
 
 
-def _optimizer(act: Act) -> Results:
-    """Make an optimizer that owns the parameters it is given."""
+def _optimizer(act: IntrinsicCall) -> Results:
+    """Create an optimizer that owns the parameters that are passed."""
     state = act.state
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
     owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
@@ -40,7 +40,7 @@ def _optimizer(act: Act) -> Results:
 
 
 def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
-    """List the tensors in parameters, lists of them, or groups of these."""
+    """Yield the tensors in a parameter, a list of parameters, or a list of groups."""
     if depth > _DEEPEST:
         return
     if state.tensor(value) is not None and isinstance(value, Ref):
@@ -58,8 +58,8 @@ def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
         yield from _tensors(state, part, depth + 1)
 
 
-def _step(act: Act) -> Results:
-    """Write the parameters that have a gradient; a closure that is passed runs first."""
+def _step(act: IntrinsicCall) -> Results:
+    """Run `step()`: write the parameters that have a gradient, after running the closure if one is passed."""
     results: Results = [(act.state, NONE)]
     closure = act.value("closure")
     if closure != NONE:
@@ -69,14 +69,14 @@ def _step(act: Act) -> Results:
     return results
 
 
-def _scaler_step(act: Act) -> Results:
-    """Run the step of the optimizer that a gradient scaler is given."""
+def _scaler_step(act: IntrinsicCall) -> Results:
+    """Run the step of the optimizer that is passed to a gradient scaler."""
     optimizer = act.positional(1)
     _write_owned(act, act.state, optimizer if isinstance(optimizer, Ref) else None)
     return [(act.state, NONE)]
 
 
-def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
+def _write_owned(act: IntrinsicCall, state: State, optimizer: Ref | None) -> None:
     instance = state.instance(optimizer) if optimizer is not None else None
     if instance is None:
         return
@@ -87,45 +87,39 @@ def _write_owned(act: Act, state: State, optimizer: Ref | None) -> None:
     act.write(state, graded, counted=counted)
 
 
-def _zero(act: Act) -> Results:
-    """Take the gradients of an optimizer's parameters away: the next step writes none of them."""
+def _zero(act: IntrinsicCall) -> Results:
+    """Run `optimizer.zero_grad()`: the next step writes none of the parameters."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     if instance is not None:
-        _take_away(act, list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0)))
+        _remove_gradients(act, list(_tensors(act.state, instance.attrs.get("<owned>", NONE), 0)))
     return [(act.state, NONE)]
 
 
-def _zero_module(act: Act) -> Results:
-    """Take the gradients of a module's parameters away."""
-    _take_away(act, [ref for _, ref in module_registry.leaves(act.state, act.positional(0), param=True)])
+def _zero_module(act: IntrinsicCall) -> Results:
+    """Run `module.zero_grad()`."""
+    _remove_gradients(act, [ref for _, ref in module_registry.leaves(act.state, act.positional(0), param=True)])
     return [(act.state, NONE)]
 
 
-def _take_away(act: Act, owned: list[Ref]) -> None:
-    """Set gradients to zero where they lie, or drop them: what was put away then is nobody else's any more."""
+def _remove_gradients(act: IntrinsicCall, owned: list[Ref]) -> None:
+    """Set gradients to zero in place, or drop them, so that a gradient kept elsewhere is not written later."""
     zeroes = path_condition.truth(act.state, act.value("set_to_zero")) or act.value("set_to_none") == Const(False)
     if zeroes:
-        check_kept(act, owned, "gradient")
+        announce_change(act, owned, "gradient")
     forget(act.state, owned, drops=not zeroes)
 
 
-def check_kept(act: Act, owned: list[Ref], how: str) -> None:
-    """Report gradients that were put away, and are now written where they lie."""
-    for ref in owned:
-        tensor = act.state.tensor(ref)
-        grad = None if tensor is None else tensor.grad
-        kept = None if grad is None else act.state.trait(traits.KEPT_FOR_LATER, grad.id)
-        if kept is not None:
-            symbol = text_of(act.arguments.exprs.get(0))
-            touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
-            framework = act.interp.context.default().framework.name
-            act.state.report(Snapshot(framework, how, touch, kept, None, act.state.assumptions))
-            return
+def announce_change(act: IntrinsicCall, owners: list[Ref], how: str) -> None:
+    """Announce that the gradients of parameters are written in place."""
+    symbol = text_of(act.arguments.exprs.get(0))
+    touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
+    framework = act.interp.context.default().framework.name
+    act.interp.listeners.change_gradients(act.state, framework, touch, owners, how)
 
 
 def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:
-    """Take gradients away; where they are dropped, the next one is another tensor."""
+    """Remove gradients; where they are dropped, the next one is a new tensor."""
     for ref in refs:
         if state.has_trait(traits.HAS_GRADIENT, ref.id):
             state.set_trait(traits.HAS_GRADIENT, ref.id, False)
@@ -134,17 +128,17 @@ def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:
             state.put(ref, replace(tensor, grad=None))
 
 
-def _scaler(act: Act) -> Results:
-    """Make a gradient scaler."""
+def _scaler(act: IntrinsicCall) -> Results:
+    """Create a gradient scaler."""
     return [(act.state, act.state.new(Instance(Dotted(act.form.name), {}, opaque=True)))]
 
 
-def _scaled(act: Act) -> Results:
-    """Give the loss itself: what its scaled copy runs in backward is the same."""
+def _scaled(act: IntrinsicCall) -> Results:
+    """Return the loss itself: backward of its scaled copy runs the same nodes."""
     return [(act.state, act.positional(1))]
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "optimizer": _optimizer,
     "optimizer_step": _step,
     "optimizer_zero": _zero,

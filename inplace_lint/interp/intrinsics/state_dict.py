@@ -1,7 +1,7 @@
 """
-States of modules: `state_dict` shares the memory of the module, `load_state_dict` writes it.
+Saved states of modules: `state_dict` shares the memory of the module, `load_state_dict` writes it.
 
-    best = model.state_dict()        # no copy: the next step changes it as well
+    best = model.state_dict()        # no copy: the next step changes it too
     opt.step()
     model.load_state_dict(best)      # copies the parameters onto themselves
 
@@ -22,14 +22,14 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
 _FOLLOWED = frozenset({"zero_grad", "step", "load_state_dict"})
 
 
-def _state_dict(act: Act) -> Results:
-    """Give a dict of detached views of all parameters and buffers; unknown for a module that is not known."""
+def _state_dict(act: IntrinsicCall) -> Results:
+    """Return a dict of detached views of all parameters and buffers; an unknown value for an opaque module."""
     module, state = act.positional(0), act.state
     if state.instance(module) is None:
         return [(state, act.unknown("sequence"))]
@@ -39,7 +39,7 @@ def _state_dict(act: Act) -> Results:
         tensor = state.tensor(ref)
         assert tensor is not None
         items[name] = alias = state.new(_alias(tensor, ref))
-        state.set_trait(traits.STATE_OF, alias.id, traits.Kept(state.clock, place))
+        act.interp.listeners.read_state(state, place, alias)
     return [(state, state.new(DictObject(items, exact=bool(items))))]
 
 
@@ -60,8 +60,8 @@ def _alias(tensor: Tensor, ref: Ref) -> Tensor:
     )
 
 
-def _load_state_dict(act: Act) -> Results:
-    """Write all parameters and buffers of a module, or rebind them where it is told to assign."""
+def _load_state_dict(act: IntrinsicCall) -> Results:
+    """Write all parameters and buffers of a module; with `assign=True` they are rebound instead."""
     module, state = act.positional(0), act.state
     given = state.object(act.positional(1))
     if path_condition.truth(state, act.arguments.named("assign") or NONE) is not False:
@@ -69,34 +69,18 @@ def _load_state_dict(act: Act) -> Results:
     owned = _all(state, module)
     counted = act.interp.context.default().framework.counts_loads
     if isinstance(given, DictObject):
-        _check_own(act, given, owned)
+        read, framework = Touch(act.form.name, act.frame.site(act.at)), act.interp.context.default().framework.name
+        pairs = [(given.items[name], ref) for name, ref in owned if name in given.items]
+        act.interp.listeners.load_state(state, framework, read, pairs)
     act.write(state, (ref for _, ref in owned), counted=counted)
     return [(state, act.unknown())]
 
 
-def _check_own(act: Act, given: DictObject, owned: list[tuple[str, Ref]]) -> None:
-    """Report a state that is loaded back after what it shares its memory with was written."""
-    state = act.state
-    read = Touch(act.form.name, act.frame.site(act.at))
-    for name, ref in owned:
-        kept, tensor = given.items.get(name), state.tensor(ref)
-        read_at = state.trait(traits.STATE_OF, kept.id) if isinstance(kept, Ref) else None
-        alias = None if kept is None else state.tensor(kept)
-        if alias is None or tensor is None or alias.storage != tensor.storage or read_at is None:
-            continue
-        for write in state.storages[tensor.storage].writes:
-            if write.clock > read_at.clock:
-                assumptions = state.assumptions | write.assumptions | write.doubt
-                framework = act.interp.context.default().framework.name
-                state.report(Snapshot(framework, "state", write.touch, read_at.place, read, assumptions))
-                return
-
-
-def of_stranger(interp: Interpreter, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
+def track_opaque_module(interp: Interpreter, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
     """
-    Follow the state of a module of which only the calls of its methods are seen, through the steps of an optimizer.
+    Track the saved state of an opaque module, of which only method calls are seen, through steps of an optimizer.
 
-    An object whose `zero_grad` and `step` are called is one; until then a step says nothing of parameters.
+    An object whose `zero_grad` and `step` are called is an optimizer; no other `step` is taken to write parameters.
     """
     key = state.symbols.key(function)
     if not isinstance(key, tuple) or key[0] is not origins.ATTRIBUTE or key[2] not in _FOLLOWED:
@@ -108,12 +92,13 @@ def of_stranger(interp: Interpreter, state: State, function: Sym, arguments: Arg
             name = opaque_modules.name_of(state, SymId(owner))
             state.set_trait(traits.STEPPED, None, traits.Step(state.clock, site, name))
         case (origins.ATTRIBUTE, int(owner), "load_state_dict") if arguments.positional:
-            _check_stranger(interp, state, SymId(owner), arguments.positional[0], site)
+            _check_opaque_module(interp, state, SymId(owner), arguments.positional[0], site)
         case _:
             return
 
 
-def _check_stranger(interp: Interpreter, state: State, owner: SymId, given: Value, site: Site) -> None:
+def _check_opaque_module(interp: Interpreter, state: State, owner: SymId, given: Value, site: Site) -> None:
+    """Report a `state_dict` that is loaded into its own opaque module after its parameters were written."""
     key = state.symbols.key(given) if isinstance(given, Sym) else None
     if not (isinstance(key, tuple) and key[0] is origins.RESULT and isinstance(key[1], Sym)):
         return
@@ -134,8 +119,8 @@ def _check_stranger(interp: Interpreter, state: State, owner: SymId, given: Valu
         state.report(Snapshot(framework, "state", write, kept.place, Touch("load_state_dict", site), assumed))
 
 
-def _reset_parameters(act: Act) -> Results:
-    """Write all parameters and buffers of a module that has such a method."""
+def _reset_parameters(act: IntrinsicCall) -> Results:
+    """Write all parameters and buffers of a module; `reset_running_stats` writes the running statistics only."""
     module, state = act.positional(0), act.state
     instance = state.instance(module)
     attributes = {} if instance is None else instance.attrs
@@ -145,7 +130,7 @@ def _reset_parameters(act: Act) -> Results:
     return [(state, NONE)]
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "state_dict": _state_dict,
     "load_state_dict": _load_state_dict,
     "reset_parameters": _reset_parameters,

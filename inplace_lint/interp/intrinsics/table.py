@@ -1,8 +1,10 @@
 """
-What the interpreter itself has to do for some framework calls.
+The table of intrinsics: framework calls that the interpreter implements itself.
 
-The fact of such a call has an `act`: a word for what it does to the state as a whole (start a backward, switch a mode,
-register a module). Which call acts how is data; this module knows the words.
+    {"op": "torch.Tensor.backward", ..., "act": "backward"}     # a fact; `_INTRINSICS["backward"]` runs the call
+
+The fact of such a call has an `act`, which names what it does to the state: run backward, set a mode, register a
+module. The facts say which call has which act; this module maps each act to the function that implements it.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Value
 from inplace_lint.interp.call import hooks, library_objects, module_registry, wrappers
 from inplace_lint.interp.call.library_bases import _fill_container, library_base
 from inplace_lint.interp.call.module_containers import run_in_order
-from inplace_lint.interp.call.waiting import settle_below
+from inplace_lint.interp.call.pending_constructors import construct_all_pending
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.control.modes import MODE, is_recording
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import checkpoints, compiled, custom, gradients, optimizers, state_dict, transforms
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.binding import bind, default_values
@@ -32,19 +34,19 @@ from inplace_lint.knowledge.op import Op
 
 
 def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
-    """Give what a call with an act does and returns."""
+    """Run the call of an intrinsic and return its results."""
     if form.act.startswith(MODE):
         return _mode(interp, frame, state, form, arguments, at)
     bound = bind(form.args, arguments)
     values = default_values(form.args, {} if bound is None else bound[0])
     if interp.fuel.lazy and not interp.fuel.shallow and arguments.positional:
-        settle_below(interp, frame, state, arguments.positional[0], at)
-    act = Act(interp, frame, state, form, arguments, at, values)
-    return _ACTS[form.act](act)
+        construct_all_pending(interp, frame, state, arguments.positional[0], at)
+    act = IntrinsicCall(interp, frame, state, form, arguments, at, values)
+    return _INTRINSICS[form.act](act)
 
 
 def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
-    """Give a context that sets a mode; one that is called as a function sets it at once, as a decorator it wraps."""
+    """Return a context manager that sets a mode; `set_grad_enabled` sets it at once."""
     name, _, fixed = form.act[len(MODE) :].partition("=")
     first = arguments.positional[0] if arguments.positional else None
     if (
@@ -70,8 +72,8 @@ def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: 
     return [(state, ref)]
 
 
-def _set_requires_grad(act: Act) -> Results:
-    """Set whether a leaf requires grad."""
+def _set_requires_grad(act: IntrinsicCall) -> Results:
+    """Run `tensor.requires_grad_(flag)`."""
     ref = materialise.materialise(act.interp, act.state, act.positional(0))
     tensor = act.state.tensor(ref) if ref is not None else None
     if ref is not None and tensor is not None:
@@ -83,7 +85,7 @@ def _set_requires_grad(act: Act) -> Results:
 
 
 def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | None) -> None:
-    """Set the flag of a leaf; a tensor with a history keeps its own, one that may have one requires grad now."""
+    """Set whether a leaf requires grad; a tensor with a history keeps its flag, unless that was unknown and is set."""
     if tensor.nodes:
         if side and tensor.rg is None:
             state.put(ref, replace(tensor, rg=True, leaf=None, why=""))
@@ -106,7 +108,7 @@ def set_tensor_attribute(
         if grad is None:
             optimizers.forget(state, (ref,))
     elif name == "data":
-        # The record now stands on other memory. A node that kept a leaf kept the record, and gets the new values.
+        # The record now has another storage. A node that saved a leaf saved the record, and reads the new values.
         if tensor.leaf and tensor.rg:
             touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
             state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
@@ -118,8 +120,8 @@ def set_tensor_attribute(
     return [state]
 
 
-def _detach_in_place(act: Act) -> Results:
-    """Cut the history of a tensor."""
+def _detach_in_place(act: IntrinsicCall) -> Results:
+    """Run `tensor.detach_()`, which drops the history."""
     ref = act.state.ref(act.positional(0))
     tensor = act.state.tensor(act.positional(0))
     if ref is not None and tensor is not None:
@@ -130,8 +132,8 @@ def _detach_in_place(act: Act) -> Results:
     return [(act.state, act.positional(0))]
 
 
-def _refuse(act: Act, check: str, tensor: Tensor) -> None:
-    """Report that the framework refuses the call, where it has words for it."""
+def _refuse(act: IntrinsicCall, check: str, tensor: Tensor) -> None:
+    """Report that the framework refuses the call, where it has an error message for the check."""
     framework = act.interp.context.default().framework
     if check in framework.says:
         symbol = text_of(act.arguments.exprs.get(0))
@@ -140,26 +142,26 @@ def _refuse(act: Act, check: str, tensor: Tensor) -> None:
         act.state.report(Refused(framework.name, check, touch, origin, act.state.assumptions | tensor.doubt))
 
 
-def _nothing(act: Act) -> Results:
+def _nothing(act: IntrinsicCall) -> Results:
     return [(act.state, NONE)]
 
 
-def _itself(act: Act) -> Results:
+def _itself(act: IntrinsicCall) -> Results:
     return [(act.state, act.positional(0))]
 
 
-def _unknown_value(act: Act) -> Results:
+def _unknown_value(act: IntrinsicCall) -> Results:
     return [(act.state, act.unknown())]
 
 
-def _decorator(act: Act) -> Results:
-    """Give back the function that is wrapped; called with options only, an unknown that decorates."""
+def _decorator(act: IntrinsicCall) -> Results:
+    """Return the decorated function; if called with options only, an unknown decorator."""
     first = act.positional(0)
     return [(act.state, first if first != NONE else act.unknown("callable"))]
 
 
-def _script(act: Act) -> Results:
-    """Give back the function that is compiled; with the whole of it in one graph, a mode that holds inside of it."""
+def _script(act: IntrinsicCall) -> Results:
+    """Return the compiled function; with `full_graph=True`, a decorator that sets a mode inside of it."""
     if act.value("function") != NONE:
         return [(act.state, act.value("function"))]
     if path_condition.truth(act.state, act.arguments.named("full_graph") or NONE) is not True:
@@ -169,21 +171,21 @@ def _script(act: Act) -> Results:
     return [(act.state, ref)]
 
 
-def _parameter(act: Act) -> Results:
-    """Make a leaf on the memory of the tensor that is passed."""
+def _parameter(act: IntrinsicCall) -> Results:
+    """Create a parameter: a leaf that shares the storage of the tensor that is passed."""
     return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=True))]
 
 
-def _buffer(act: Act) -> Results:
+def _buffer(act: IntrinsicCall) -> Results:
     return [(act.state, _leaf(act, act.value("data"), Const(False), param=False))]
 
 
-def _variable(act: Act) -> Results:
-    """Give a tensor with the flag: the old name for what every tensor is now."""
+def _variable(act: IntrinsicCall) -> Results:
+    """Create a `Variable`, the former class of tensors that require grad."""
     return [(act.state, _leaf(act, act.value("data"), act.value("requires_grad"), param=False))]
 
 
-def _leaf(act: Act, data: Value, flag: Value, *, param: bool) -> Ref:
+def _leaf(act: IntrinsicCall, data: Value, flag: Value, *, param: bool) -> Ref:
     state = act.state
     source = state.tensor(data)
     rg = path_condition.truth(state, flag)
@@ -205,15 +207,15 @@ def _leaf(act: Act, data: Value, flag: Value, *, param: bool) -> Ref:
     return state.new(tensor)
 
 
-def _container(act: Act) -> Results:
-    """Make a container of modules of whatever is passed: modules, a list of them, or names with them."""
+def _container(act: IntrinsicCall) -> Results:
+    """Create a container of modules from modules, a list of them, or a dict of them."""
     ref = act.state.new(Instance(Dotted(act.form.name), {"training": Const(True)}))
     _fill_container(act.interp, act.frame, act.state, ref, act.arguments, act.at)
     return [(act.state, ref)]
 
 
-def _call_module(act: Act) -> Results:
-    """Run a module as a call of it does, on behalf of `super().forward(x)`."""
+def _call_module(act: IntrinsicCall) -> Results:
+    """Run the forward of a library module, as `super().forward(x)` does."""
     receiver = act.receiver()
     instance = act.state.instance(receiver) if receiver is not None else None
     rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, {}, act.arguments.unknown)
@@ -226,7 +228,7 @@ def _call_module(act: Act) -> Results:
     return [(act.state, act.unknown())]
 
 
-_ACTS: dict[str, Callable[[Act], Results]] = {
+_INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "backward": gradients.backward,
     "backward_of": lambda act: gradients.backward_from(act, act.positional(1)),
     "grad": gradients.grad,
@@ -244,14 +246,14 @@ _ACTS: dict[str, Callable[[Act], Results]] = {
     "call_module": _call_module,
     "grad_enabled": lambda act: [(act.state, is_recording(act.state) or act.unknown())],
     "module": _unknown_value,
-    **library_objects.ACTS,
-    **optimizers.ACTS,
-    **module_registry.ACTS,
-    **custom.ACTS,
-    **hooks.ACTS,
-    **state_dict.ACTS,
-    **checkpoints.ACTS,
-    **compiled.ACTS,
-    **transforms.ACTS,
-    **wrappers.ACTS,
+    **library_objects.INTRINSICS,
+    **optimizers.INTRINSICS,
+    **module_registry.INTRINSICS,
+    **custom.INTRINSICS,
+    **hooks.INTRINSICS,
+    **state_dict.INTRINSICS,
+    **checkpoints.INTRINSICS,
+    **compiled.INTRINSICS,
+    **transforms.INTRINSICS,
+    **wrappers.INTRINSICS,
 }

@@ -3,12 +3,12 @@ Transforms of functions: over a batch (`vmap`), and to their gradients (`grad`, 
 
     def row_sum(row):
         total = torch.zeros(())
-        total += row.sum()          # `row` stands for many rows, `total` has room for one: refused
+        total += row.sum()          # `row` is batched, `total` is not: refused
         return total
     vmap(row_sum)(matrix)
 
-Inside, an argument is a record of its own: over a batch one that stands for many, for a gradient a leaf. What was made
-before a gradient's function began is captured, and may not be written.
+Inside the function an argument is a tensor record of its own: for `vmap` one that represents all examples, for a
+gradient a leaf. Tensors that are older than the call of a gradient's function are captured, and writes to them refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments
-from inplace_lint.interp.intrinsics.call import Act
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 _CALLED = ".__call__"
 
 
-def _transform(act: Act) -> Results:
-    """Give the transformed function: it is run when it is called."""
+def _transform(act: IntrinsicCall) -> Results:
+    """Return the transformed function, which runs when it is called."""
     keywords = tuple((name, value) for name, value in act.values.items() if name not in {"func", "args", "kwargs"})
     return [(act.state, Partial(Dotted(act.form.name + _CALLED), (act.value("func"),), keywords))]
 
 
-def _map(act: Act) -> Results:
-    """Run a function once for all examples of a batch; its results stand for many no more."""
+def _map(act: IntrinsicCall) -> Results:
+    """Run a function once for all examples of a batch; outside of it, its results are ordinary tensors."""
     state, axes = act.state, act.value("in_dims")
     given = act.arguments.positional[1:]
     chosen = axes.items if isinstance(axes, Tuple) and len(axes.items) == len(given) else (axes,) * len(given)
@@ -67,7 +67,7 @@ def _batched(state: State, pair: tuple[Ref, Tensor]) -> Ref:
 
 
 def _whole(state: State, value: Value) -> Value:
-    """Give a result with each tensor that stood for many as one with an axis more."""
+    """Return a result with each batched tensor replaced by one with an axis more."""
     tensor = state.tensor(value)
     if tensor is not None and tensor.batched:
         rank = None if tensor.rank is None else tensor.rank + 1
@@ -77,18 +77,18 @@ def _whole(state: State, value: Value) -> Value:
     return value
 
 
-def _gradient(act: Act) -> Results:
-    """Run a function on leaves of its own and backward from its result; of the gradients little is known."""
+def _gradient(act: IntrinsicCall) -> Results:
+    """Run a function on fresh leaves and backward from its result; return gradients that are unknown tensors."""
     done: Results = []
     for after, value in _run(act, act.arguments.positional[1:]):
-        roots = [tensor for _, tensor in materialise.tensors_in(after, value)][:1]
+        roots = [tensor for _, tensor in after.tensors_in(value)][:1]
         tape.backward(after, _name(act), roots, act.frame.site(act.at), retain=False)
         done.append((after, act.unknown("tensor")))
     return done
 
 
-def _with_gradient(act: Act) -> Results:
-    """Run a function forward, as `vjp` does at once: gives its result, and a function that runs backward."""
+def _with_gradient(act: IntrinsicCall) -> Results:
+    """Run a function on fresh leaves, as `vjp` does; return its result and a function that runs backward."""
     given = act.arguments.positional[1:]
     if act.form.args[1].kind == "plain":
         first = given[0] if given else NONE
@@ -97,7 +97,7 @@ def _with_gradient(act: Act) -> Results:
     return [(after, Tuple((value, Partial(back, (value,), ())))) for after, value in _run(act, given)]
 
 
-def _run(act: Act, given: tuple[Value, ...]) -> Results:
+def _run(act: IntrinsicCall, given: tuple[Value, ...]) -> Results:
     state = act.state
     values = tuple(_each(act, value, lambda pair: _leaf(act.state, pair[1])) for value in given)
     before = state.modes
@@ -113,8 +113,8 @@ def _leaf(state: State, tensor: Tensor) -> Ref:
     return state.new(replace(leaf, storage=state.new_storage(), why="", param=False))
 
 
-def _each(act: Act, value: Value, make: Callable[[tuple[Ref, Tensor]], Ref]) -> Value:
-    """Give an argument with each tensor in it replaced."""
+def _each(act: IntrinsicCall, value: Value, make: Callable[[tuple[Ref, Tensor]], Ref]) -> Value:
+    """Return an argument with each tensor in it replaced."""
     state = act.state
     materialise.materialise_all(act.interp, state, value, _name(act))
     tensor, ref = state.tensor(value), state.ref(value)
@@ -130,23 +130,23 @@ def _each(act: Act, value: Value, make: Callable[[tuple[Ref, Tensor]], Ref]) -> 
     return value
 
 
-def _name(act: Act) -> str:
+def _name(act: IntrinsicCall) -> str:
     return act.interp.context.default().framework.name
 
 
 def refuses(call: Call, fact: WriteFact, tensor: Tensor) -> str:
-    """Name the check of a transform that a write fails; empty when it fails none."""
+    """Return the check of a transform that refuses a write; empty if there is none."""
     modes = call.state.modes
     if modes.mapped and not tensor.batched:
         names = call.binding.given - {fact.to}
         if any(operand.batched for name in names for _, operand in call.binding.tensors(name)):
             return "batched"
-    # IMPRECISE: what was made before is told by the numbers of storages.
+    # IMPRECISE: older tensors are recognised by the ids of their storages.
     is_old = 0 < tensor.storage <= modes.captured
     return "captured" if is_old and "leaf" in fact.checks else ""
 
 
-ACTS: dict[str, Callable[[Act], Results]] = {
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "transform": _transform,
     "map_function": _map,
     "gradient": _gradient,

@@ -1,1 +1,1 @@
-"""Python's builtins and standard library on symbolic values."""
+"""Transfer functions of Python's builtins and standard library, on symbolic values."""

@@ -1,4 +1,4 @@
-"""Python's builtins, and the methods of lists, dicts, tuples and strings, on symbolic values."""
+"""Python's builtin functions on symbolic values: `len`, `range`, `isinstance`, `getattr`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST = 256
 
 
 class Request:
-    """One call of a builtin."""
+    """The call of a builtin."""
 
     __slots__ = ("arguments", "at", "frame", "function", "interp", "state")
 
@@ -32,24 +32,24 @@ class Request:
         self.function, self.arguments, self.at = function, arguments, at
 
     def argument(self, position: int) -> Value | None:
-        """Give a positional argument."""
+        """Return a positional argument; None if it was not passed."""
         values = self.arguments.positional
         return values[position] if position < len(values) else None
 
     def unknown(self, kind: str = "") -> Results:
-        """Give an unknown result: the same for the same arguments."""
+        """Return an unknown result, the same for equal arguments."""
         key = (origins.BUILTIN, self.function.name, self.function.receiver, self.arguments.positional)
         return [(self.state, self.state.symbols.sym(key, kind))]
 
     def items(self, value: Value | None) -> Items:
-        """Give the items of an iterable."""
+        """Return the items of an iterable."""
         if value is None:
             return Items((), exact=True)
         return self.interp.items_of(self.frame, self.state, value, None, self.at)
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
-    """Give what a builtin returns; one that is not modelled changes nothing and returns an unknown."""
+    """Run a builtin; one that is not modelled changes nothing and returns an unknown value."""
     receiver = function.receiver
     if receiver is not None and function.name in _UNBOUND:
         function, arguments = Builtin(function.name), arguments.first(receiver)
@@ -64,7 +64,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     return handler(request) if handler is not None else request.unknown()
 
 
-_UNBOUND = frozenset({"object.__setattr__"})  # methods that are told their object like any other argument
+_UNBOUND = frozenset({"object.__setattr__"})  # methods that take their object as an ordinary argument
 
 
 def _callable(request: Request) -> Results:
@@ -74,7 +74,7 @@ def _callable(request: Request) -> Results:
 
 
 def _all_or_any(request: Request) -> Results:
-    """Give whether all items, or any, are true; where one alone decides, that one."""
+    """Evaluate `all` or `any`; if the result depends on one unknown item only, return that item."""
     found, decides = request.items(request.argument(0)), request.function.name == "any"
     known = {item: path_condition.truth(request.state, item) for item in found.items} if found.exact else {}
     if decides in known.values():
@@ -113,7 +113,7 @@ def _range(request: Request) -> Results:
 
 
 def _first_turns(request: Request, values: Sequence[Value]) -> Results:
-    """Give the first numbers of a range whose end is unknown: with as many turns as of any unknown iterable."""
+    """Return the first numbers of a range of unknown length, as many as a loop over an unknown iterable has turns."""
     start = values[0] if len(values) > 1 else Const(0)
     step = values[2] if len(values) > 2 else Const(1)  # noqa: PLR2004 - start, stop, step
     if not (isinstance(start, Const) and isinstance(step, Const)):
@@ -191,7 +191,7 @@ def _issubclass(request: Request) -> Results:
 
 
 def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Results:
-    """Say whether a value is of one of the classes that are asked for."""
+    """Evaluate a test of a value against one class or a tuple of classes."""
     value, classes = request.argument(0), request.argument(1)
     if value is None or classes is None:
         return request.unknown()
@@ -216,7 +216,7 @@ def _getattr(request: Request) -> Results:
 
 
 def _waits(request: Request, value: Value, name: Const) -> bool:
-    """Say whether only the constructor of an instance, which has not been run, could say if there is an attribute."""
+    """Check whether an attribute may be set by the constructor of an instance, which has not been run yet."""
     instance = request.state.instance(value)
     if instance is None or instance.pending is None or name.value in instance.attrs:
         return False
@@ -294,7 +294,7 @@ def _number(request: Request) -> Results:
 
 
 def _sum(request: Request) -> Results:
-    """Add up items, tensors among them."""
+    """Evaluate `sum`, whose items may be tensors."""
     found = _turns(request, request.argument(0))
     start = request.argument(1)
     total: Value = start if start is not None else Const(0)

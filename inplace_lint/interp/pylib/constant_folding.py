@@ -1,9 +1,9 @@
 """
-Python on constants: what a pure function, method or operator gives when all that it is given is known, as Python says.
+Constant folding: Python itself computes a pure function, method or operator whose arguments are all known.
 
     sorted({"b", "a"})[0]    "resnet50".split("_")[-1]    max(widths)    "%s_%d" % (name, 3)    [1, 2] == [1, 2]
 
-Which module a constructor makes often hangs on such values.
+Which module a constructor creates often depends on such values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value
 
-_MOST = 256  # items of a container, and characters of a text that grows
+_MOST = 256  # items of a container, and characters of a string that grows
 _LARGEST = 2**31
 
 _FUNCTIONS: dict[str, Callable[..., object]] = {
@@ -84,7 +84,7 @@ _STDLIB: dict[str, Callable[..., object]] = {
     "itertools.combinations": lambda *items: list(itertools.combinations(*items)),
     "itertools.zip_longest": lambda *items, **options: list(itertools.zip_longest(*items, **options)),
 }
-_OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, and look otherwise
+_OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, whose text differs
 _GROWING = frozenset({"pow", "math.pow", "math.factorial", "math.perm", "math.comb", "operator.mul", "*", "**", "<<"})
 _METHODS: dict[type, frozenset[str]] = {
     str: frozenset(name for name in dir(str) if not name.startswith("_")) - {"maketrans", "translate"},
@@ -116,12 +116,12 @@ OPERATORS: dict[str, Callable[[Any, Any], object]] = {
 }
 
 
-class _Unknown(Exception):  # noqa: N818 - no error: such a value is no constant
-    """A value that is not known as a whole, or that is no plain Python value."""
+class _Unknown(Exception):  # noqa: N818 - not an error: such a value is no constant
+    """Raised for a value that is not completely known, or that is no plain Python value."""
 
 
 def function(state: State, name: str, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]) -> Value | None:
-    """Give what a builtin, or a function of the standard library under its full name, returns for constants."""
+    """Evaluate a builtin, or a function of the standard library by its full name, on constants; None if impossible."""
     called = _FUNCTIONS.get(name) or _STDLIB.get(name)
     return None if called is None else _applied(state, name, called, values, dict(keywords))
 
@@ -129,7 +129,7 @@ def function(state: State, name: str, values: Sequence[Value], keywords: Sequenc
 def method(
     state: State, name: str, receiver: Value, values: Sequence[Value], keywords: Sequence[tuple[str, Value]]
 ) -> Value | None:
-    """Give what a method of a text, a number or a list that changes nothing returns for constants."""
+    """Evaluate a pure method of a string, number, list or tuple on constants; None if impossible."""
     for kind, names in _METHODS.items():
         if name in names and _is(state, receiver, kind):
             return _applied(state, name, getattr(kind, name), (receiver, *values), dict(keywords))
@@ -137,7 +137,7 @@ def method(
 
 
 def binary(state: State, op: str, left: Value, right: Value) -> Value | None:
-    """Give `left op right`, or `left[right]` for the operator `[]`, of constants."""
+    """Evaluate `left op right`, or `left[right]` for the operator `[]`, on constants; None if impossible."""
     called = OPERATORS.get(op)
     return None if called is None else _applied(state, op, called, (left, right), {})
 
@@ -165,18 +165,18 @@ def _applied(
             return None
         return _value(state, called(*given, **options))
     except (_Unknown, ArithmeticError, TypeError, ValueError, LookupError, AttributeError):
-        # What Python refuses ends the path there: nothing is known of what would follow.
+        # Where Python raises, the program does not go on; the result is unknown.
         return None
 
 
 def _is_small(value: object) -> bool:
     if isinstance(value, int | float):
-        return abs(value) <= 64  # noqa: PLR2004 - keeps numbers and texts small
+        return abs(value) <= 64  # noqa: PLR2004 - keeps numbers and strings small
     return isinstance(value, str | tuple | list) and len(value) <= _MOST
 
 
 def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain value
-    """Give a known value as Python has it."""
+    """Return a known symbolic value as a plain Python value; raise `_Unknown` for any other."""
     match value:
         case Const(constant):
             return constant
@@ -198,7 +198,7 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
 
 
 def _value(state: State, result: object) -> Value:
-    """Give a plain value of Python as a known one; the order of a set is the same on every machine."""
+    """Return a plain Python value as a symbolic one; items of a set are sorted, so that results are reproducible."""
     match result:
         case bool() | float() | None | bytes() | complex():
             return Const(result)

@@ -1,4 +1,4 @@
-"""Methods of lists, dicts, tuples, strings and numbers, on symbolic values."""
+"""Methods of lists, dicts, tuples, strings and numbers on symbolic values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
-from inplace_lint.interp.checkers import kept_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -16,7 +15,7 @@ from inplace_lint.interp.pylib import constant_folding
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
-    """Give what a method of a builtin type returns."""
+    """Run a method of a builtin type and return its result."""
     receiver = function.receiver
     assert receiver is not None
     known = constant_folding.method(state, function.name, receiver, arguments.positional, arguments.keywords)
@@ -27,7 +26,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
             return [(state, _list_method(interp, frame, state, ref, inner, function.name, arguments, at))]
         case DictObject() as mapping, Ref() as ref:
             place = Place(frame.slice, at)
-            return [(state, _dict_method(state, ref, mapping, function.name, arguments, place))]
+            return [(state, _dict_method(interp, state, ref, mapping, function.name, arguments, place))]
         case _, Const(str() as text):
             return [(state, state.symbols.sym((origins.METHOD, function.name, text, arguments.positional), "str"))]
         case _:
@@ -48,17 +47,16 @@ def _list_method(
     first = arguments.positional[0] if arguments.positional else None
     match name:
         case "append" | "add" | "appendleft" if first is not None:
-            kept_values.keep_again(state, inner.items, first)
-            kept_values.keep(state, Place(frame.slice, at), first, lasting=True)
+            interp.listeners.store(state, Place(frame.slice, at), first, inner.items)
             items = (first, *inner.items) if name == "appendleft" else (*inner.items, first)
             state.put(ref, replace(inner, items=items))
         case "extend" | "update" if first is not None:
             more = interp.turns(frame, state, first, None, at)
             for item in more.items:
-                kept_values.keep(state, Place(frame.slice, at), item, lasting=True)
+                interp.listeners.store(state, Place(frame.slice, at), item, ())
             state.put(ref, replace(inner, items=inner.items + more.items, exact=inner.exact and more.exact))
         case "insert" if len(arguments.positional) > 1:
-            kept_values.keep(state, Place(frame.slice, at), arguments.positional[1], lasting=True)
+            interp.listeners.store(state, Place(frame.slice, at), arguments.positional[1], ())
             _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
         case "pop" | "popleft":
             return _pop(state, ref, inner, Const(0) if name == "popleft" else first)
@@ -95,7 +93,15 @@ def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Valu
     return state.symbols.sym((origins.POPPED, ref, state.next_id))
 
 
-def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place) -> Value:
+def _dict_method(
+    interp: Interpreter,
+    state: State,
+    ref: Ref,
+    mapping: DictObject,
+    name: str,
+    arguments: Arguments,
+    place: Place,
+) -> Value:
     first = arguments.positional[0] if arguments.positional else None
     second = arguments.positional[1] if len(arguments.positional) > 1 else NONE
     match name:
@@ -114,7 +120,7 @@ def _dict_method(state: State, ref: Ref, mapping: DictObject, name: str, argumen
             exact = mapping.exact and (first is None or (isinstance(other, DictObject) and other.exact))
             more.update(arguments.keywords)
             for value in more.values():
-                kept_values.keep(state, place, value, lasting=True)
+                interp.listeners.store(state, place, value, ())
             state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=exact))
             return NONE
         case "copy":

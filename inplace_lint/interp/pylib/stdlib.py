@@ -1,4 +1,4 @@
-"""Functions of Python's standard library that matter to tensor programs."""
+"""Functions of Python's standard library that tensor programs use: `partial`, `deepcopy`, `chain`, `namedtuple`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inplace_lint.interp.pylib import builtins, constant_folding
 
 
 def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
-    """Give what a function of the standard library returns; None when it is not known here."""
+    """Run a function of the standard library; None if it is not modelled."""
     if name in _AS_BUILTINS:
         return builtins.call(interp, frame, state, Builtin(_AS_BUILTINS[name]), arguments, at)
     known = (
@@ -83,7 +83,7 @@ def _default_dict(_interp: Interpreter, _frame: Frame, state: State, arguments: 
 
 
 def _named_tuple(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    """Give the class that `namedtuple("Pair", "left right")` makes: something to call with the fields."""
+    """Return the class that `namedtuple("Pair", "left right")` creates: a partial that is called with the fields."""
     given = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("field_names")
     held = state.object(given) if given is not None else None
     items = given.items if isinstance(given, Tuple) else held.items if isinstance(held, ListObject) else ()
@@ -113,14 +113,14 @@ def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: A
 
 
 def _cast(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    """Give the value of a cast for the type checker, which does nothing when it runs."""
+    """Return the value that `typing.cast` takes: it does nothing at run time."""
     value = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named("val")
     return [(state, NONE if value is None else value)]
 
 
 def _find_spec(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
-    """Say that a package is installed if it is a framework or a library with facts; optional others are not."""
-    # IMPRECISE: code for optional packages is not followed where a program looks for them like this.
+    """Evaluate `find_spec`: frameworks, libraries with facts and the standard library are installed, others are not."""
+    # IMPRECISE: code that depends on other optional packages is not explored.
     name = arguments.positional[0] if arguments.positional else NONE
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return [(state, state.symbols.sym((origins.FOUND_PACKAGE, arguments.positional)))]
@@ -144,7 +144,7 @@ def _deep_copy(_interp: Interpreter, _frame: Frame, state: State, arguments: Arg
 
 
 def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
-    """Give a deep copy: new objects, new storages, the same sharing among them."""
+    """Return a deep copy: new objects and storages, with the same sharing among them."""
     if isinstance(value, Tuple):
         return Tuple(tuple(duplicate(state, item, done) for item in value.items), value.exact, value.fields)
     if not isinstance(value, Ref):

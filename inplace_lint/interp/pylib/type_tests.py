@@ -79,18 +79,23 @@ def is_a(interp: Interpreter, state: State, value: Value, cls: Value) -> bool | 
 
 
 def derives(interp: Interpreter, value: Value, cls: Value) -> bool | None:
-    """Say whether `issubclass(value, cls)`; None when it cannot be told."""
-    if isinstance(value, Builtin) and isinstance(cls, Builtin):
-        mine, other = (getattr(builtins, name, None) for name in (value.name, cls.name))
-        return issubclass(mine, other) if isinstance(mine, type) and isinstance(other, type) else None
+    """Evaluate `issubclass(value, cls)`; None if unknown."""
     mro = interp.context.mro(value)
-    if cls in mro or any(_same_library(interp, entry, cls) for entry in mro):
+    if cls in mro or any(_same_library(interp, entry, cls) or _derives_builtin(entry, cls) for entry in mro):
         return True
+    # Abstract classes of the standard library take in classes that do not derive from them.
+    plain = ClassValue if isinstance(cls, Dotted) else ClassValue | Builtin
     known = all(
-        isinstance(entry, ClassValue) or (isinstance(entry, Dotted) and interp.context.knows_base(entry))
-        for entry in mro
+        isinstance(entry, plain) or (isinstance(entry, Dotted) and interp.context.knows_base(entry)) for entry in mro
     )
     return False if known and not isinstance(cls, Sym) else None
+
+
+def _derives_builtin(value: Value, cls: Value) -> bool:
+    if not isinstance(value, Builtin) or not isinstance(cls, Builtin):
+        return False
+    mine, other = (getattr(builtins, entry.name, None) for entry in (value, cls))
+    return isinstance(mine, type) and isinstance(other, type) and issubclass(mine, other)
 
 
 _OF_ALL = frozenset({"Callable", "Hashable", "object"})

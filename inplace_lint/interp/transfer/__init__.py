@@ -1,1 +1,1 @@
-"""What a call of a framework does to the tape, by its facts."""
+"""Transfer functions of framework calls: what a call does to heap and tape, according to the facts of its op."""

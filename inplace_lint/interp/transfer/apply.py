@@ -1,15 +1,13 @@
 """
-Runs a framework call by its facts: guards, saves, writes, the node on the tape, the result.
+The transfer function of a framework call, driven by facts: guards, saves, writes, the node on the tape, the result.
 
     y = torch.mul(a, b)     # saves a if b requires grad and b if a does; y is fresh; node with edges to a and b
     y.relu_()               # checks, version of y + 1, node that saves y at the new version; returns y itself
 
-Mirrors the code that torchgen makes for `VariableType`: collect edges, save inputs, run, bump, save outputs.
+Mirrors the code that torchgen generates for `VariableType`: collect edges, save inputs, run, bump, save outputs.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
@@ -17,7 +15,6 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
-from inplace_lint.interp.checkers import clobbered, kept_values
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
@@ -31,11 +28,6 @@ from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.guard import Guard, atoms, holds
 from inplace_lint.knowledge.op import Op, SaveFact
 
-if TYPE_CHECKING:
-    pass
-else:
-    pass
-
 
 def call_op(
     interp: Interpreter,
@@ -47,7 +39,7 @@ def call_op(
     spelled: str = "call",
     instance: Ref | None = None,
 ) -> Results:
-    """Give what a call of the op does and returns; without a fact that fits, an unknown value."""
+    """Run a call of an op and return its result: an unknown value where no fact fits."""
     facts = interp.context.facts_of(name)
     forms = () if facts is None else facts.forms(name)
     counters = interp.fuel.counters
@@ -77,7 +69,7 @@ def _select(
     spelled: str,
     instance: Ref | None,
 ) -> Call | None:
-    """Bind the call to the first form that fits and whose guard is not known to fail."""
+    """Bind the call to the first form of the op that takes these arguments and whose guard is not known to be false."""
     thing = None if instance is None else state.instance(instance)
     for form in forms:
         bound = bind(form.args, arguments)
@@ -94,7 +86,7 @@ def _select(
 
 
 def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, values: dict[str, Value]) -> None:
-    """Take the unknown arguments in whose place the op expects a tensor for tensors."""
+    """Materialise unknown arguments as tensors where the op expects a tensor."""
     if not any(_may_hold_unknowns(state, value) for value in values.values()):
         return
     framework = facts.framework.name
@@ -103,7 +95,7 @@ def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, valu
         expected.add(form.args[0].name)
     if form.args and form.args[0].kind == "args" and form.args[0].name in values and not form.returns[:1]:
         expected.add(form.args[0].name)
-    some_tensor = any(materialise.tensors_in(state, value) for value in values.values())
+    some_tensor = any(state.tensors_in(value) for value in values.values())
     for name, value in values.items():
         likely = form.grads is None and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
@@ -111,13 +103,13 @@ def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, valu
 
 
 def _may_hold_unknowns(state: State, value: Value) -> bool:
-    """Say whether a value is unknown, or a container that may hold unknown values."""
+    """Check whether a value is unknown, or a container that may hold unknown values."""
     kind = type(value)
     return kind is Sym or kind is Tuple or (kind is Ref and state.tensor(value) is None)
 
 
 def _may_be_tensor(state: State, value: Value) -> bool:
-    """Say whether an unknown value is likely a tensor: an input, or what a call on tensors returned."""
+    """Check whether an unknown value is likely a tensor: an input, or the result of a call on tensors."""
     return isinstance(value, Sym) and (value.kind in {"input", "tensor"} or state.has_trait(traits.HISTORY, value.id))
 
 
@@ -125,13 +117,13 @@ def _run(call: Call) -> Results:
     for becoming in call.binding.op.becomes:
         if holds(becoming.condition, call.binding):
             return _become(call, becoming.op, becoming.condition)
-    clobbered.check_reads(call)
+    _announce_reads(call)
     call.grads = _differentiable(call)
     inputs = [save for fact in call.binding.op.saves if not OUTPUT.fullmatch(fact.of) for save in _saves(call, fact)]
     state = call.state
     rg = recording.rg_of(call)
     if rg is not False:
-        kept_values.check_gradients(call)
+        call.interp.listeners.record(call)
     if state.modes.rereads and rg is not False:
         inputs += _reread(call, inputs)
     if call.binding.op.writes:
@@ -143,8 +135,21 @@ def _run(call: Call) -> Results:
     return [(state, value)]
 
 
+def _announce_reads(call: Call) -> None:
+    """Announce what the call reads: all arguments that it does not write, or what it computes a Python value from."""
+    returns, listeners = call.binding.op.returns, call.interp.listeners
+    if returns and returns[0].kind == "value":
+        listeners.compare(call)
+        return
+    written = {fact.to for fact in call.binding.op.writes}
+    for name, expr in call.binding.exprs.items():
+        value = None if name in written else call.binding.value(name)
+        if value is not None:
+            listeners.read(call, name, expr, value)
+
+
 def _become(call: Call, name: str, condition: Guard | None) -> Results:
-    """Run the call as another op, keeping what decided it."""
+    """Run the call as another op, and record the flag that decided it, such as `inplace=True`."""
     binding = call.binding
     forms = call.facts.forms(name)
     flag = _flag(binding, condition)
@@ -171,7 +176,7 @@ def _become(call: Call, name: str, condition: Guard | None) -> Results:
 
 
 def _flag(binding: Binding, condition: Guard | None) -> Place | None:
-    """Find the expression that a guard's argument or attribute was written as."""
+    """Return the expression where the argument or attribute that a guard reads was written."""
     for atom in atoms(condition):
         if not atom.name:
             value = binding.value(atom.args[0])
@@ -181,7 +186,7 @@ def _flag(binding: Binding, condition: Guard | None) -> Place | None:
 
 
 def _differentiable(call: Call) -> list[tuple[Ref, Tensor]]:
-    """List the tensors through which a gradient of this call flows."""
+    """List the operands through which a gradient of this call flows."""
     binding = call.binding
     names = binding.op.grads
     if names is None:
@@ -193,7 +198,7 @@ def _differentiable(call: Call) -> list[tuple[Ref, Tensor]]:
 
 
 def _saves(call: Call, fact: SaveFact) -> list[Save]:
-    """Give what the node keeps by one entry: nothing when its guard fails or it keeps a private copy."""
+    """Return the saves of one entry of the fact: none if its guard is false or the op keeps a private copy."""
     if fact.copy or call.state.modes.grad is False or call.state.modes.packed or _casts(call):
         return []
     verdict = holds(fact.condition, call.binding)
@@ -210,12 +215,12 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
 
 
 def _casts(call: Call) -> bool:
-    """Say whether autocast gives the op copies of its operands: it keeps these, and not what the program holds."""
+    """Check whether autocast passes copies of the operands to the op, which then saves the copies."""
     return call.state.modes.autocast and call.binding.op.name in call.facts.framework.autocast
 
 
 def _reread(call: Call, saves: list[Save]) -> list[Save]:
-    """Give what a call in a function that backward runs again reads besides its saves, of what was there before."""
+    """Return saves of the older tensors that a call reads besides `saves`, in a function that backward runs again."""
     known = {save.storage for save in saves}
     return [
         replace(

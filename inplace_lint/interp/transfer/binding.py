@@ -1,28 +1,23 @@
-"""Binds the arguments of a framework call to a fact's argument names, and answers the fact's guards about them."""
+"""Binding of the arguments of a framework call to the argument names of a fact, and evaluation of the fact's guards."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from inplace_lint.core.records import dataclass
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.index import is_basic_index, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Argument, Op
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
 
 Three = bool | None
 
@@ -30,9 +25,9 @@ Three = bool | None
 @dataclass(slots=True)
 class Binding:
     """
-    A call bound to one form of an op: an environment for the form's guards.
+    A call bound to one form of an op: the environment in which the guards of the form are evaluated.
 
-    `given` are the arguments that were passed; `values` have the defaults added. `instance` is the module, if any.
+    `given` are the arguments that were passed; `values` also has the defaults. `instance` is the module, if any.
     """
 
     state: State
@@ -44,7 +39,7 @@ class Binding:
     module: Ref | None = None
 
     def value(self, name: str) -> Value | None:
-        """Give an argument, or an attribute of the module (`self.weight`, or plainly `inplace`)."""
+        """Return an argument, or an attribute of the module (`self.weight`, or just `inplace`)."""
         if name.startswith("self.") and self.instance is not None:
             return self._attribute(name[5:])
         found = self.values.get(name)
@@ -59,7 +54,7 @@ class Binding:
         return found
 
     def truth(self, atom: Atom) -> Three:
-        """Say whether an atom of a guard holds in this call."""
+        """Evaluate an atom of a guard in this call."""
         if not atom.name:
             return self._plain(atom.args[0])
         answer = _ATOMS.get(atom.name)
@@ -72,7 +67,7 @@ class Binding:
             return self.state.modes.autocast
         value = self.value(name)
         if value is not None and self.state.tensor(value) is not None:
-            return True  # a parameter of the module that is there
+            return True  # the module has this parameter
         return False if value is None else path_condition.truth(self.state, value)
 
     def compare(self, atom: Atom, op: str, constant: object) -> Three:
@@ -102,24 +97,24 @@ class Binding:
             return None
 
     def _differs(self, value: Sym, constant: object) -> bool:
-        """Say whether an unknown number is another than this one: it is taken to be, and remembered, if nobody says."""
+        """Check whether an unknown number differs from a constant; unless known, assume so on this path."""
         same = self.state.symbols.sym((origins.COMPARE, "==", value, Const(constant))).id
         if self.state.truth(same) is None:
             self.state.learn(same, side=False)
         return not self.state.truth(same)
 
     def tensor(self, name: str) -> Tensor | None:
-        """Give the tensor that an argument is."""
+        """Return the tensor that an argument is; None if it is none."""
         value = self.value(name)
         return None if value is None else self.state.tensor(value)
 
     def tensors(self, name: str) -> list[tuple[Ref, Tensor]]:
         """List the tensors of an argument, those in a tuple or list included."""
         value = self.value(name)
-        return [] if value is None else materialise.tensors_in(self.state, value)
+        return [] if value is None else self.state.tensors_in(value)
 
     def sentence(self, guard: Guard | None) -> frozenset[str]:
-        """Say in words what an unknown guard depends on."""
+        """Return the assumptions, as phrases, that an unknown guard depends on."""
         found: set[str] = set()
         for atom in atoms(guard):
             if holds(atom, self) is None:
@@ -144,14 +139,14 @@ def _rg(call: Binding, name: str) -> Three:
     answers = [tensor.rg for _, tensor in call.tensors(name)]
     value = call.value(name)
     if isinstance(value, Sym) and not answers:
-        return False if value.kind in materialise.NOT_TENSORS else None
+        return False if value.kind in NOT_TENSORS else None
     if isinstance(value, Sym) and None in answers and _is_data(call, name, value):
         return False
     return True if True in answers else None if None in answers else False
 
 
 def _is_data(call: Binding, name: str, value: Sym) -> bool:
-    """Say whether an operand is a part of an unknown value without a history: a scale, a table, a batch's field."""
+    """Check whether an operand is an item of an unknown value and has no history: a scale, a field of a batch."""
     return _is_part(call.state, value) and not any(tensor.nodes for _, tensor in call.tensors(name))
 
 
@@ -210,8 +205,8 @@ def _tensor(call: Binding, name: str) -> Three:
         return False
     if call.state.tensor(value) is not None:
         return True
-    if isinstance(value, Sym) and value.kind not in materialise.NOT_TENSORS:
-        return True if value.kind == "tensor" or opaque_modules.ran(call.state, value) is not None else None
+    if isinstance(value, Sym) and value.kind not in NOT_TENSORS:
+        return True if value.kind == "tensor" or opaque_modules.node_of(call.state, value) is not None else None
     return False
 
 
@@ -251,7 +246,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def bind(params: tuple[Argument, ...], arguments: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]] | None:
-    """Give the arguments by name, with their expressions; None when they do not fit."""
+    """Return the arguments by name, with their expressions; None if they do not fit."""
     values: dict[str, Value] = {}
     exprs: dict[str, ir.Expr] = {}
     plain = [param for param in params if param.kind == "plain"]
@@ -285,7 +280,7 @@ def _spread(params: tuple[Argument, ...], arguments: Arguments, position: int, v
 
 
 def default_values(params: tuple[Argument, ...], values: dict[str, Value]) -> dict[str, Value]:
-    """Add the defaults of what was not passed."""
+    """Add the defaults of the arguments that were not passed."""
     full = dict(values)
     for param in params:
         if param.name not in full and param.optional:

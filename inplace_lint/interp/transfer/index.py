@@ -1,4 +1,4 @@
-"""What an index takes of a tensor."""
+"""Indices of tensors: whether one is constant, selects everything, or makes a view."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Tuple,
 
 
 def takes_all(index: Value) -> bool:
-    """Say whether an index certainly takes everything, and adds no axis: `h[...]`, `h[:, :]`."""
+    """Check whether an index certainly selects everything and adds no axis: `h[...]`, `h[:, :]`."""
     if isinstance(index, Tuple):
         return index.exact and all(_is_whole(part) for part in index.items)
     return _is_whole(index)
@@ -26,7 +26,7 @@ def _is_constant(value: Value) -> bool:
 
 
 def is_basic_index(state: State, value: Value) -> bool | None:
-    """Say whether an index is made of ints, slices, None and `...` only, so that it makes a view."""
+    """Return whether an index consists of ints, slices, None and `...`, so that it makes a view; None if unknown."""
     if isinstance(value, Tuple):
         parts = [is_basic_index(state, item) for item in value.items]
         return False if False in parts else None if None in parts else True

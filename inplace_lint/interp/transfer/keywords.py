@@ -1,4 +1,4 @@
-"""Keywords that ask for a write and that the framework does not take: `nn.ReLU(inplace=True)` in Paddle."""
+"""Keyword arguments that request a write and that the framework does not accept: `nn.ReLU(inplace=True)` in Paddle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ANY = "kwargs"
 def check(
     interp: Interpreter, frame: Frame, state: State, name: str, taken: Iterable[Argument], arguments: Arguments, at: int
 ) -> None:
-    """Report a call with the framework's word for writing in place as a keyword that it does not take."""
+    """Report a call that passes the flag for writing in place to an op that does not accept it."""
     facts = interp.context.facts_of(name)
     word = facts.framework.words.get("flag", "") if facts is not None else ""
     if facts is None or not word or arguments.named(word) is None:

@@ -1,4 +1,4 @@
-"""Which values are tensors, and what an unknown value is taken for once it is used as one."""
+"""Materialisation: which values are tensors, and the tensor that an unknown value becomes once it is used as one."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import nodes_of
-from inplace_lint.domain.values import NodeId, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
 
-NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
-
 
 def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | None:
-    """Give the facts by which operators of this value go; None when it is not a tensor as far as is known."""
+    """Return the facts that apply to operators on this value; None if it is not known to be a tensor."""
     tensor = state.tensor(value)
     if tensor is not None:
         return interp.context.facts.get(tensor.framework) or interp.context.default()
@@ -27,20 +25,20 @@ def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | Non
 
 
 def of_operand(interp: Interpreter, state: State, value: Value) -> Facts | None:
-    """Give the facts by which an operator goes: what a module gave is a tensor once one is applied to it."""
+    """Return the facts for an operand of an operator: the result of a module is a tensor once it is one."""
     facts = framework_of(interp, state, value)
     if (
         facts is None
         and isinstance(value, Sym)
         and value.kind == "input"
-        and opaque_modules.ran(state, value) is not None
+        and opaque_modules.node_of(state, value) is not None
     ):
         return interp.context.default()
     return facts
 
 
 def materialise(interp: Interpreter, state: State, value: Value, framework: str = "") -> Ref | None:
-    """Give the tensor that a value is, taking an unknown for one; None when it certainly is not a tensor."""
+    """Return the tensor that a value is, created for an unknown value; None if the value certainly is no tensor."""
     known = state.ref(value)
     if known is not None:
         return known if state.tensor(value) is not None else None
@@ -60,12 +58,12 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
-    """Remember of an unknown call's result that it may have been computed from the tensors that were passed."""
+    """Remember that the result of an unknown call may have been computed from the tensors that were passed."""
     values = (*arguments.positional, *(value for _, value in arguments.keywords))
-    nodes = [node for value in values for _, tensor in tensors_in(state, value) for node in nodes_of(state, tensor)]
+    nodes = [node for value in values for _, tensor in state.tensors_in(value) for node in nodes_of(state, tensor)]
     if state.modes.grad is False:
         return
-    ran = opaque_modules.run(state, function, site, tuple(dict.fromkeys(nodes)))
+    ran = opaque_modules.record_call(state, function, site, tuple(dict.fromkeys(nodes)))
     if ran is not None:
         state.set_trait(traits.CALLED_ON_TAPE, result.id, ran)
         state.symbols.marked.add(result.id)
@@ -74,8 +72,8 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
 
 
 def _history(state: State, value: Sym, why: str) -> tuple[NodeId, ...]:
-    """Put an unknown call on the tape, if the value is the result of one that was passed tensors with a history."""
-    ran = opaque_modules.ran(state, value)
+    """Record an unknown call on the tape if the value is its result and tensors with a history were passed to it."""
+    ran = opaque_modules.node_of(state, value)
     if ran is not None:
         return (ran,)
     inputs = state.trait(traits.HISTORY, value.id)
@@ -86,7 +84,7 @@ def _history(state: State, value: Sym, why: str) -> tuple[NodeId, ...]:
 
 
 def describe(state: State, value: Sym) -> str:
-    """Name an unknown value in a sentence."""
+    """Return the words for an unknown value in a sentence."""
     key = state.symbols.key(value)
     match key:
         case (origins.PARAMETER, _, str(name)):
@@ -99,22 +97,11 @@ def describe(state: State, value: Sym) -> str:
             return "the tensor"
 
 
-def tensors_in(state: State, value: Value) -> list[tuple[Ref, Tensor]]:
-    """List the tensors that a value is or holds in tuples and lists, in order."""
-    tensor = state.tensor(value)
-    if tensor is not None:
-        ref = state.ref(value)
-        return [] if ref is None else [(ref, tensor)]
-    inner = state.object(value)
-    items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
-    return [found for item in items for found in tensors_in(state, item)]
-
-
 def materialise_all(interp: Interpreter, state: State, value: Value, framework: str) -> list[tuple[Ref, Tensor]]:
-    """List the tensors of an argument, its unknown items taken for tensors."""
+    """List the tensors of an argument, with its unknown items materialised."""
     inner = state.object(value)
     items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else None
     for item in (value,) if items is None else items:
         if isinstance(item, Sym):
             materialise(interp, state, item, framework)
-    return tensors_in(state, value)
+    return state.tensors_in(value)

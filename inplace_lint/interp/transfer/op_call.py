@@ -1,11 +1,11 @@
-"""One call of an op under way."""
+"""The call of an op that a transfer function runs."""
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Touch
+from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
@@ -16,20 +16,10 @@ from inplace_lint.interp.transfer.binding import Binding
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 
-if TYPE_CHECKING:
-    pass
-else:
-    pass
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from inplace_lint.core.records import dataclass
-
 
 @dataclass(slots=True)
 class Call:
-    """One framework call under way: its binding, where it stands, and what makes it write."""
+    """A framework call: its binding, its place, and the flag that makes it write, if any."""
 
     interp: Interpreter
     frame: Frame
@@ -49,7 +39,7 @@ class Call:
         return self.binding.state
 
     def touch(self, part: str, expr: ir.Expr | None = None, tensor: Tensor | None = None) -> Touch:
-        """Describe an access of this call to one of its tensors."""
+        """Return a description of an access of this call to one of its tensors."""
         return Touch(
             op=self.name,
             site=self.frame.site(self.at),
@@ -66,5 +56,5 @@ class Call:
 
 
 def replace_call(call: Call, binding: Binding, name: str, flag: Place | None) -> Call:
-    """Give the same call as a call of another op."""
+    """Return the same call as a call of another op."""
     return Call(call.interp, call.frame, call.facts, binding, call.at, call.spelled, name, flag, True, call.doubt)

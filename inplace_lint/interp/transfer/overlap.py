@@ -1,12 +1,12 @@
 """
-Which part of its storage a view is, as far as constants tell, and whether two views overlap in part.
+Parts of storages: which part a view covers, as far as constants tell, and whether two views overlap partially.
 
     h[1:] += h[:-1]                       # rows 1 to n and 0 to n - 1
     m.unsqueeze(1).sub_(m.unsqueeze(2))   # all of it, the axes in another order
     w -= w[0]                             # all of it and its first row
 
-PyTorch refuses these when both are dense in memory: one being the very same view as the other is fine, and of views
-with gaps it does not tell. Source: ATen/MemoryOverlap.cpp, `get_overlap_status`.
+PyTorch refuses these if both views are dense in memory. Two equal views are allowed, and views with gaps are not
+checked. Source: ATen/MemoryOverlap.cpp, `get_overlap_status`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _MANY = 1 << 20  # rows of a tensor whose length is unknown
 
 
 def step(call: Call, moves: str, source: Tensor) -> Part | None:
-    """Give the part of the storage that a call leads to from one of its views; None when that is not known."""
+    """Return the part of the storage that the view which a call creates covers; None if unknown."""
     if not moves or source.part is None:
         return None
-    if moves == "row":  # one of them, nobody knows which
+    if moves == "row":  # which of them is unknown
         return (*source.part, (moves, "", ())) if _is_first(call) else None
     if moves == "all":
         return (*source.part, (moves, "", ()))
@@ -41,7 +41,7 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
 
 
 def keeps_repeats(call: Call, moves: str) -> bool:
-    """Say whether what is taken of an expanded tensor still has several elements in one place of its memory."""
+    """Check whether a view of an expanded tensor still has several elements at one memory location."""
     if moves != "rows":
         return moves in {"all", "axes"}
     index = call.binding.value(call.binding.op.args[1].name)
@@ -51,7 +51,7 @@ def keeps_repeats(call: Call, moves: str) -> bool:
 
 
 def row_is_dense(call: Call, source: Tensor) -> bool | None:
-    """Say whether a row is contiguous in memory; None when nobody knows."""
+    """Return whether a row is contiguous in memory; None if unknown."""
     if _is_first(call):
         return True if source.contiguous else None
     # IMPRECISE: axes of one element leave no gaps.
@@ -59,7 +59,7 @@ def row_is_dense(call: Call, source: Tensor) -> bool | None:
 
 
 def stays_dense(call: Call, source: Tensor) -> bool | None:
-    """Say whether what an index takes of a tensor is contiguous in memory; None when nobody knows."""
+    """Return whether the result of indexing a tensor is contiguous in memory; None if unknown."""
     index = call.binding.value(call.binding.op.args[1].name)
     parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
     if not source.contiguous:
@@ -85,7 +85,7 @@ def stays_dense(call: Call, source: Tensor) -> bool | None:
 
 def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
     """
-    Say whether two views of one storage certainly share some of their memory and are not the same, both dense.
+    Check whether two dense views of one storage certainly overlap without being equal.
 
     `expands`: an operand with fewer rows is expanded first, and then is not dense.
     """
@@ -104,7 +104,7 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         return not left or not right or _differ(left[0], right[0])
     if moves == {"row"}:
         return not expands and all(move != "axes" for move, _, _ in written[:shared])
-    if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # rows of turned memory have gaps
+    if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # transposed rows have gaps
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
         if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False
@@ -113,7 +113,7 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
 
 
 def _differ(one: Step, other: Step) -> bool:
-    """Say whether two steps certainly put the axes into different orders: one op, other axes, counted from one end."""
+    """Check whether two steps certainly permute the axes differently: same op, other axes, same counting direction."""
     axes = [[value.value for value in step[2] if isinstance(value, Const)] for step in (one, other)]
     numbers = [number for side in axes for number in side if isinstance(number, int)]
     from_one_end = all(number >= 0 for number in numbers) or all(number < 0 for number in numbers)
@@ -121,7 +121,7 @@ def _differ(one: Step, other: Step) -> bool:
 
 
 def _rows(step: Step) -> range | None:
-    """Give the rows that an index takes of a long tensor; None when it leaves gaps or is not known."""
+    """Return the rows that an index selects of a long tensor; None if it leaves gaps or is unknown."""
     index = step[2][0] if step[2] else None
     if isinstance(index, Const) and type(index.value) is int:
         first = index.value % _MANY
@@ -141,13 +141,13 @@ def _number(value: Value, default: int | None) -> int | None:
 
 
 def _is_first(call: Call) -> bool:
-    """Say whether a call counts its rows along the first axis."""
+    """Check whether the `dim` of a call is the first axis."""
     axis = call.binding.value("dim")
     return axis is None or axis == Const(0)
 
 
 def rank(call: Call, moves: str, source: Tensor) -> int | None:
-    """Count the axes of what an index, or a call that takes a row, leaves of a tensor; None when nobody knows."""
+    """Return the rank of the result of indexing a tensor, or of selecting a row; None if unknown."""
     if source.rank is None or moves == "row":
         return None if source.rank is None else source.rank - 1
     index = call.binding.value(call.binding.op.args[1].name)

@@ -1,9 +1,8 @@
-"""Puts a call on the tape: the node, its edges, what it saves of operands and results."""
+"""Recording of a call on the tape: the node, its edges, and what it saves of operands and results."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
@@ -14,17 +13,6 @@ from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
 
-if TYPE_CHECKING:
-    pass
-else:
-    pass
-
-if TYPE_CHECKING:
-    pass
-else:
-    pass
-
-
 Three = bool | None
 
 
@@ -32,7 +20,7 @@ OUTPUT = re.compile(r"out\d+")
 
 
 def rg_of(call: Call) -> Three:
-    """Say whether the result of the call requires grad."""
+    """Return whether the result of the call requires grad; None if unknown."""
     if call.state.modes.grad is False:
         return False
     answers = [tensor.rg for _, tensor in call.grads]
@@ -40,13 +28,13 @@ def rg_of(call: Call) -> Three:
 
 
 def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str]) -> Save:
-    """Give a save of a tensor as it is now."""
+    """Return a save of a tensor at its present version."""
     version = call.state.storages[tensor.storage].version
     return Save(tensor.storage, version, call.touch(part, expr, tensor), call.state.clock, assumed, tensor.doubt)
 
 
 def record(call: Call, saves: list[Save], without: Ref | None = None) -> NodeId:
-    """Put the call on the tape; `without` is a tensor whose old history is dropped."""
+    """Record the call on the tape; `without` is a tensor whose old history is dropped."""
     state = call.state
     inputs: list[NodeId] = []
     for ref, tensor in call.grads:
@@ -60,7 +48,7 @@ def record(call: Call, saves: list[Save], without: Ref | None = None) -> NodeId:
 
 
 def save_outputs(call: Call, node: NodeId, value: Value) -> None:
-    """Add the results that the op keeps to its node; hooks that pack what is saved keep what they make of it."""
+    """Add the results that the op saves to its node; under hooks that pack saved tensors, the node keeps copies."""
     state = call.state
     if state.modes.packed:
         return
@@ -79,7 +67,7 @@ def save_outputs(call: Call, node: NodeId, value: Value) -> None:
 
 
 def more_like(state: State, known: tuple[Value, ...], count: int) -> tuple[Value, ...]:
-    """Give `count` values when only some like them are known: further tensors share what the last one shares."""
+    """Return `count` values, of which only the first are known; further tensors are copies of the last one."""
     values = list(known[:count])
     while known and len(values) < count:
         tensor = state.tensor(known[-1])

@@ -1,4 +1,4 @@
-"""Makes what a framework call returns: fresh tensors, views, the argument itself, tuples of these, Python values."""
+"""The result of a framework call: a fresh tensor, a view, an argument itself, a tuple of these, or a Python value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DTYPES = {
 
 
 def make(call: Call, rg: Three, node: NodeId | None) -> Value:
-    """Give the result of a call whose node, if it has one, is on the tape."""
+    """Create the result of a call whose node, if it has one, is on the tape."""
     facts = call.binding.op.returns
     if not facts:
         return _fresh(call, ReturnFact("fresh"), rg, node)
@@ -44,7 +44,7 @@ def make(call: Call, rg: Three, node: NodeId | None) -> Value:
 
 
 def _undecided(facts: tuple[ReturnFact, ...], chosen: ReturnFact) -> ReturnFact:
-    """Give what to take when an earlier alternative may hold as well: all are fresh, or nobody knows what is shared."""
+    """Return the fact to apply where an earlier one may hold too: the result may be a view, unless all are fresh."""
     kinds = {fact.kind for fact in facts}
     if kinds <= {"fresh"} or chosen.kind in {"tuple", "list", "value"}:
         return chosen
@@ -71,7 +71,7 @@ def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
 
 
 def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
-    """Give an argument itself, which has its axes in another order now where the fact says so."""
+    """Return an argument itself, marked as not contiguous where the fact says that its axes change."""
     if fact.contiguous is False:
         for ref, tensor in call.binding.tensors(name):
             call.state.put(ref, replace(call.state.tensor(ref) or tensor, contiguous=False, part=None))
@@ -81,7 +81,7 @@ def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     state = call.state
     model = call.grads[0][1] if call.grads else _first_tensor(call)
-    dtype = _asked_dtype(call) or _given_dtype(call, fact, model)
+    dtype = _requested_dtype(call) or _given_dtype(call, fact, model)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
@@ -111,7 +111,7 @@ def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
 
 
 def _given_dtype(call: Call, fact: ReturnFact, model: Tensor | None) -> str:
-    """Name the kind of number of a new result: by its fact, or that of the operands."""
+    """Return the dtype class of a new result, from its fact or from the operands."""
     if fact.dtype not in {"same", "fraction"}:
         return fact.dtype
     common = _common_dtype(call, model)
@@ -126,15 +126,15 @@ def _given_dtype(call: Call, fact: ReturnFact, model: Tensor | None) -> str:
 
 
 def _common_dtype(call: Call, model: Tensor | None) -> str:
-    """Give the type that the operands are promoted to: floating if any of them is."""
+    """Return the dtype class that the operands are promoted to: floating if any of them is."""
     kinds = {tensor.dtype for _, tensor in call.grads}
     if len(kinds) > 1:
         return next((kind for kind in ("complex", "float", "unknown") if kind in kinds), "int")
     return model.dtype if model is not None else "unknown"
 
 
-def _asked_dtype(call: Call) -> str:
-    """Name the kind of number that a `dtype` argument asks for; empty when there is none."""
+def _requested_dtype(call: Call) -> str:
+    """Return the dtype class that a `dtype` argument requests; empty if there is none."""
     given = [call.binding.values[name] for name in ("dtype", "args") if name in call.binding.given]
     flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
     for value in flat:
@@ -146,14 +146,14 @@ def _asked_dtype(call: Call) -> str:
 
 
 def _may_be_dtype(call: Call, value: Value) -> bool:
-    """Say whether an argument may ask for a kind of number: a tensor does for its own, sizes do not."""
+    """Check whether an argument may request a dtype: a tensor requests its own, sizes request none."""
     if isinstance(value, Sym):
         return value.kind not in {"number", "sequence"}
     return not isinstance(value, Const | Tuple) and not isinstance(call.state.object(value), ListObject)
 
 
 def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
-    """Count the axes of a result: a number, those of the first tensor, or as many as an argument has sizes."""
+    """Return the rank of a result: a number, that of the first tensor, or the number of sizes that an argument has."""
     if isinstance(fact.rank, int) or fact.rank is None:
         return fact.rank
     if fact.rank == "same":
@@ -170,12 +170,12 @@ def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
 
 
 def _is_strided(fact: ReturnFact, model: Tensor | None) -> bool:
-    """Say whether a new result may have its axes in another order in memory, as elementwise results of views have."""
+    """Check whether a new result may not be contiguous, since elementwise results keep the strides of a view."""
     return fact.rank == "same" and model is not None and (model.contiguous is False or model.part is None)
 
 
 def _view_layout(call: Call, fact: ReturnFact, source: Tensor) -> Three:
-    """Say whether a view is contiguous in memory; one that keeps all of it in its order is if its source is."""
+    """Return whether a view is contiguous in memory; None if unknown."""
     if fact.moves == "rows":
         return overlap.stays_dense(call, source)
     if fact.moves == "row":
@@ -184,7 +184,7 @@ def _view_layout(call: Call, fact: ReturnFact, source: Tensor) -> Three:
 
 
 def _is_broadcast(call: Call, rank: int | None) -> bool:
-    """Say whether an operand has more axes than the one that gives a result its rank."""
+    """Check whether an operand has more axes than the one whose rank a result takes."""
     return rank is not None and any((tensor.rank or 0) > rank for _, tensor in call.grads)
 
 
@@ -209,7 +209,7 @@ def _why(call: Call) -> str:
 
 
 def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
-    """Give a record that shares the storage of an argument, or may share it."""
+    """Create a tensor that shares the storage of an argument, or may share it."""
     state = call.state
     name = fact.of or call.binding.op.args[0].name
     sources = call.binding.tensors(name)
@@ -231,7 +231,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         batched=source.batched,
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
-        dtype=_asked_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
+        dtype=_requested_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
         rank=overlap.rank(call, fact.moves, source) if fact.moves in {"row", "rows"} else _rank(call, fact, source),
         contiguous=_view_layout(call, fact, source),
         counted=source.counted,
@@ -249,11 +249,11 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
 
 
 def _view_kind(call: Call, fact: ReturnFact, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
-    """Give what kind of view is made under the modes that hold, and whether it requires grad."""
+    """Return the kind of view that is created under the current modes, and whether it requires grad."""
     if call.state.modes.grad is False:
         made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
         return (made_so if kind is not View.MAYBE else kind), False
-    # A view of one of several views is still one of several, and of one made without gradients still made so.
+    # A view of one of several views counts as one of several, and a view of one made under no-grad as made so.
     is_part = source.view is View.MULTI and kind is View.MAYBE
     if kind is View.SINGLE:
         is_part = source.view in _TRACKED or source.view is View.NO_GRAD
@@ -281,12 +281,12 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
 
 
 def short(name: str) -> str:
-    """Give the last part of an op's name, as a message shows it."""
+    """Return the last part of an op's name, as messages show it."""
     return name.rpartition(".")[2]
 
 
 def _list(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
-    """Give a tuple of alike results; of unknown length when no fact or argument says how many."""
+    """Return a tuple of equal results, of unknown length if neither the fact nor an argument determines it."""
     length = fact.length
     if isinstance(length, str):
         value = call.binding.value(length)
@@ -305,7 +305,7 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
     state = call.state
     if fact.value == "none":
         return NONE
-    # The same question about the same tensor has the same answer until the tensor is written.
+    # The same call on the same tensor returns the same value until the tensor is written.
     names = [argument.name for argument in call.binding.op.args if argument.kind == "plain"]
     arguments = tuple(call.binding.values.get(name, NONE) for name in names)
     tensor = _first_tensor(call)

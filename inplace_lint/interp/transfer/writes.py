@@ -1,8 +1,8 @@
 """
-Runs the writes of a framework call: the framework's own checks, the version, the new history.
+The writes of a framework call: the framework's own checks, the version, the new history.
 
     w = nn.Linear(2, 2).weight
-    w += 1                 # check "leaf" fails: refused, the state stays as it was
+    w += 1                 # check "leaf" fails: refused, the state does not change
     a, b = h.chunk(2)
     a += 1                 # check "multi_view" fails
 
@@ -18,7 +18,6 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Value
-from inplace_lint.interp.checkers import alias_query, escaped, kept_values
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.intrinsics import transforms
 from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results
@@ -31,16 +30,17 @@ if TYPE_CHECKING:
 
 Three = bool | None
 _MADE_WITHOUT_GRAD = {View.NO_GRAD: "no_grad_view", View.INFERENCE: "inference_view"}
-_UNCHECKED = frozenset({"overlap", "operands_overlap"})  # values have no memory: compiled code cannot ask
+_UNCHECKED = frozenset({"overlap", "operands_overlap"})  # by compiled code, whose values have no memory
 _REFUSES = {View.MULTI: "multi_view", View.CUSTOM: "custom_view", View.HOOKED: "hooked_view"}
 
 
 def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
-    """Run a call that writes; a write that is refused leaves everything as it was."""
+    """Run a call that writes; a refused write does not change the state."""
     state, binding = call.state, call.binding
     targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
-    for fact, ref, tensor in targets if call.interp.context.watched else ():
-        alias_query.watch(call, fact.to, ref, tensor)
+    listeners = call.interp.listeners
+    for fact, ref, tensor in targets:
+        listeners.attempt(call, fact.to, ref, tensor)
     for fact, ref, tensor in targets:
         if _stops(call, fact, ref, tensor):
             return [(state, ref)]
@@ -48,20 +48,19 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
             touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
             state.report(Ignored(call.facts.framework.name, touch, state.assumptions | call.doubt))
             return [(state, ref)]
-    # What the call itself overwrites behind the counter is kept, as running statistics are, but not for its value.
+    # What the call itself writes uncounted, such as running statistics, it saves, but backward does not use the value.
     hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}
     inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
     rg = recording.rg_of(call)
-    # What the framework checks for being a leaf is what its node becomes the history of; buffers are only changed.
+    # The node becomes the history of the tensors that the framework checks for being a leaf, and not of buffers.
     tracked = [ref for fact, ref, _ in targets if fact.checks & {"leaf", "leaf_view"}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
     node = recording.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
     for fact, ref, tensor in targets:
         if node is not None:
             _break(call, node, fact, tensor, rg)
-        kept_values.check_write(call, fact.to, ref, tensor, cut=binding.op.history == "cut")
+        listeners.write(call, fact.to, ref, tensor)
         _bump(call, fact, ref, tensor)
-        escaped.check_write(call, fact.to, tensor)
     for ref in tracked:
         if binding.op.history != "keep_old" and state.modes.grad is not False:
             _new_history(call, ref, rg, node)
@@ -72,7 +71,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
 
 
 def _stops(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
-    """Report a write that the framework refuses, and say whether it does: compiled code carries some of them out."""
+    """Report a write that the framework refuses, and return whether it stops: compiled code carries out some."""
     check = refused_by(call, fact, tensor)
     if check is None:
         return False
@@ -84,7 +83,7 @@ def _stops(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
 
 
 def _break(call: Call, node: NodeId, fact: WriteFact, tensor: Tensor, rg: Three) -> None:
-    """Note of a node that no backward gets through it, if the framework lets the write pass and has no way back."""
+    """Mark a node as broken if the framework allows the write but cannot run backward through it."""
     check = "no_derivative" if call.binding.op.history == "broken" else ""
     had_history = tensor.rg or (tensor.rg is None and rg is None)
     if "expanded" in fact.checks and tensor.view is View.EXPANDED and had_history and not call.state.modes.compiled:
@@ -97,7 +96,7 @@ def _break(call: Call, node: NodeId, fact: WriteFact, tensor: Tensor, rg: Three)
 def _targets(call: Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]:
     verdict = holds(fact.condition, call.binding)
     if verdict is False or (verdict is None and fact.condition is not None):
-        # IMPRECISE: a write that only may happen is left out.
+        # IMPRECISE: a write that is not certain is left out.
         return []
     value = call.binding.value(fact.to)
     if value is None or value == NONE:
@@ -106,7 +105,7 @@ def _targets(call: Call, fact: WriteFact) -> list[tuple[WriteFact, Ref, Tensor]]
 
 
 def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
-    """Name the framework's check that refuses a write, with what must be assumed for it to fail; None if none does."""
+    """Return the framework's check that refuses a write, with the assumptions for it; None if all pass."""
     state = call.state
     base = state.tensor(tensor.base) if tensor.base is not None else None
     grad = state.modes.grad is not False
@@ -120,7 +119,7 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
             return "leaf_view", frozenset()
         if "leaf" not in fact.checks and tensor.rg and tensor.leaf and base is None:
             return "leaf_view", frozenset()
-    if grad and lazy_view_history.is_early(state, tensor) and lazy_view_history.is_asked(call, fact):
+    if grad and lazy_view_history.lacks_history(state, tensor) and lazy_view_history.checks_view(call, fact):
         return "early_view", tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
     if grad and "multi_view" in fact.checks and refuses is not None:
@@ -138,7 +137,7 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozen
 
 
 def _leaf_unless(tensor: Tensor, base: Tensor | None) -> frozenset[str] | None:
-    """Give what must be assumed for a tensor to be a leaf that requires grad; None if it is none."""
+    """Return the assumptions under which a tensor is a leaf that requires grad; None if it certainly is none."""
     if not tensor.rg or tensor.leaf is False:
         return None
     if tensor.leaf:
@@ -147,7 +146,7 @@ def _leaf_unless(tensor: Tensor, base: Tensor | None) -> frozenset[str] | None:
 
 
 def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
-    """Name the check that a tensor fails for what it is, whatever its history."""
+    """Return the check that the written tensor fails because of its layout, type or shape, whatever its history."""
     records = call.state.modes.grad is not False
     if records and fact.to == "out" and "out_grad" in call.facts.framework.says and recording.rg_of(call):
         return "out_grad", frozenset()
@@ -169,13 +168,13 @@ def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[
 
 
 def _brings_a_number(call: Call, fact: WriteFact) -> bool:
-    """Say whether the second argument is a plain number where the framework asks for a tensor."""
+    """Check whether the second argument is a Python number where the framework requires a tensor."""
     value = call.binding.value(call.binding.op.args[1].name)
     return value is not None and operators.is_number(call.state, value)
 
 
 def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, frozenset[str]] | None:
-    """Name the check that an operand fails that shares some of the written memory, being another view of it."""
+    """Return the check that fails if an operand is another view of the written memory and overlaps it in part."""
     part = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
     for name in call.binding.given - {fact.to}:
         for _, other in call.binding.tensors(name):
@@ -185,7 +184,7 @@ def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[str, froz
 
 
 def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
-    """Say whether an operand has more axes than the tensor that it is written to: what is written is broadcast."""
+    """Check whether an operand has more axes than the written tensor, so that the result does not fit."""
     if tensor.rank is None or fact.to != call.binding.op.args[0].name:
         return False
     operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
@@ -193,7 +192,7 @@ def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
 
 
 def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> str:
-    """Name the check that the kind of number fails which a call brings; empty when it fails none."""
+    """Return the check that fails because of the dtype of an operand; empty if there is none."""
     if tensor.dtype in {"int", "bool"}:
         if "cast" in fact.checks and _brings_fractions(call, fact):
             return "cast"
@@ -203,14 +202,14 @@ def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> str:
 
 
 def _mixes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
-    """Say whether an operand has fractions where the written tensor has whole numbers, or the other way round."""
+    """Check whether an operand is floating where the written tensor is integral, or the other way round."""
     other = {"int": "float", "float": "int"}.get(tensor.dtype)
     operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
     return other is not None and tensor.sure and any(one.dtype == other and one.sure for one in operands)
 
 
 def _brings_fractions(call: Call, fact: WriteFact) -> bool:
-    """Say whether an operand of a call that writes its first argument is certainly of a floating type."""
+    """Check whether the call writes its first argument and another operand is certainly of a floating dtype."""
     if fact.to != call.binding.op.args[0].name:
         return False
     for name in call.binding.given - {fact.to}:
@@ -223,7 +222,7 @@ def _brings_fractions(call: Call, fact: WriteFact) -> bool:
 
 
 def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
-    """Report what the framework refuses: once a tensor and check, since the first would end the program."""
+    """Report a refused write, once for each tensor and check, since the first one ends the program."""
     if call.state.has_trait(traits.REFUSED, (ref.id, check)):
         return
     if not call.state.modes.expects:
@@ -235,7 +234,7 @@ def report(call: Call, part: str, ref: Ref, tensor: Tensor, check: str, assumed:
 
 
 def accepted(call: Call, part: str, tensor: Tensor, check: str, assumed: frozenset[str]) -> None:
-    """Report what compiled code carries out although the framework refuses it."""
+    """Report a write that compiled code carries out although the framework refuses it."""
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None
     assumptions = assumed | call.doubt | call.state.assumptions
@@ -245,7 +244,7 @@ def accepted(call: Call, part: str, tensor: Tensor, check: str, assumed: frozens
 def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     expr = call.binding.exprs.get(fact.to)
     value = call.binding.value(fact.to)
-    alone = value is not None and call.state.ref(value) == ref  # and not one of a list, which the variable is then
+    alone = value is not None and call.state.ref(value) == ref  # not an item of a list: then the variable is the list
     write = Write(
         touch=call.touch(fact.to, expr, tensor),
         version=0,
@@ -255,13 +254,27 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         doubt=tensor.doubt,
         names=call.frame.variables(expr) if alone else frozenset(),
         tensor=ref,
-        unseen=kept_values.unseen(call, tensor),
+        unseen=_is_unseen(call, tensor),
     )
     call.state.write(tensor.storage, write)
 
 
+def _is_unseen(call: Call, tensor: Tensor) -> bool:
+    """Say whether a write of this tensor changes values whose recorded history stays as it was."""
+    state = call.state
+    if state.modes.grad is not False and call.binding.op.history == "keep_old":
+        return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
+    if state.modes.grad is not False:
+        # Where a write through a view gives its base no new history, the base keeps that of its old values.
+        whole = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.SINGLE else None
+        return bool(not call.facts.framework.rebases and whole is not None and whole.rg and whole.nodes)
+    base = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.NO_GRAD else None
+    history = base or tensor
+    return history.rg is True and history.leaf is False and bool(history.nodes)
+
+
 def _new_history(call: Call, ref: Ref, rg: Three, node: NodeId | None) -> None:
-    """Give the written tensor its new node, and its base one too where the framework rebases."""
+    """Set the history of the written tensor to the new node, and that of its base where the framework rebases."""
     state = call.state
     tensor = state.tensor(ref)
     assert tensor is not None

@@ -1,1 +1,1 @@
-"""Runs flagged code on the real framework and compares."""
+"""`--confirm`: runs flagged code on the real framework, and confirms or refutes findings by what happens."""

@@ -1,4 +1,4 @@
-"""What `--confirm` adds to a run: verdicts, and the text of flagged files as it was before anything of them ran."""
+"""The option `--confirm`: adds verdicts to the findings of a run, and reads the flagged files before they are run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import click
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
 from inplace_lint.core.finding import Finding
-from inplace_lint.driver.session import Outcome, framework_names
+from inplace_lint.driver.check_task import framework_names
+from inplace_lint.driver.session import Outcome
 from inplace_lint.live import launch
 from inplace_lint.live.confirm import confirm
 from inplace_lint.workspace import files, import_graph
@@ -26,9 +27,9 @@ _HAS_CUDA = {
 
 def proved(outcome: Outcome, options: Mapping[str, Any], settings: Settings) -> dict[str, bytes]:
     """
-    Put the findings of an outcome to the proof, and give the texts that a report of them needs.
+    Add verdicts to the findings of an outcome, and return the texts that a report of them needs.
 
-    Raises: `InplaceLintError` where the interpreter or the device that was asked for is missing.
+    Raises: `InplaceLintError` where the interpreter or the device is missing.
     """
     texts: dict[str, bytes] = {}
     for finding in outcome.findings:
@@ -36,16 +37,16 @@ def proved(outcome: Outcome, options: Mapping[str, Any], settings: Settings) -> 
             try:
                 texts[path] = files.read(Path(path))
             except UnreadableError:
-                continue  # standard input, or a cell: their texts are known elsewhere
-    outcome.findings = confirm.confirmed(outcome.findings, _asked(outcome.findings, options, settings))
+                continue  # standard input, or a cell: the report has their texts
+    outcome.findings = confirm.confirmed(outcome.findings, _setup(outcome.findings, options, settings))
     return texts
 
 
-def _asked(findings: Sequence[Finding], options: Mapping[str, Any], settings: Settings) -> confirm.Asked:
+def _setup(findings: Sequence[Finding], options: Mapping[str, Any], settings: Settings) -> confirm.Setup:
     python = launch.interpreter(options["python"], settings)
     if options["device"] == "cuda":
         _check_cuda(python, {finding.framework for finding in findings if finding.framework} or {"torch"})
-    return confirm.Asked(
+    return confirm.Setup(
         python=python,
         device=options["device"],
         seconds=options["confirm_seconds"],

@@ -1,10 +1,9 @@
 """
-Silent faults: a target is run as written and in another form, and what comes out is compared.
+Silent faults: runs a target as written and in a variant without the fault, and compares the numbers.
 
-Which form says what should be, depends on the rule: the write made to a copy, the copy made where a second name was
-given, the values that backward needs kept as they were, a checkpointed function run once. Numbers are the losses that
-backward starts from, the gradients that it gives, what the target returns, and what the names of the file hold at its
-end. They say that the write changes something only where two runs as written agree.
+The rule has the variants that fit its fault. Numbers are the losses that backward starts from, the gradients that it
+computes, what the target returns, and the variables of the file at its end. A difference confirms a finding only where
+two runs as written agree.
 """
 
 from __future__ import annotations
@@ -18,10 +17,12 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.finding import Finding, Role
 from inplace_lint.core.span import Span
-from inplace_lint.live.child.variants.rewrite import Form, Place, has_form
-from inplace_lint.live.confirm.matching import is_same, told_by
+from inplace_lint.live.child.variants.rewrite import EDITS, Form, Place, has_form
+from inplace_lint.live.confirm.matching import is_same, traced
 from inplace_lint.live.source import Source
 from inplace_lint.live.warm import Ran
+from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.rule import Variant
 
 if TYPE_CHECKING:
     from inplace_lint.live.confirm.confirm import File
@@ -29,28 +30,14 @@ if TYPE_CHECKING:
 
 _RELATIVE = 1e-4
 _ABSOLUTE = 1e-6
-_KINDS = {
-    "IPL103": ("snapshots",),
-    "IPL301": ("write", "alias"),
-    "IPL302": ("snapshots", "write"),
-    "IPL303": ("write",),
-    "IPL304": ("write", "alias"),
-    "IPL305": ("recorded", "rebound"),
-    "IPL306": ("update",),
-    "IPL307": ("alias",),
-    "IPL401": ("uncompiled",),
-    "IPL402": ("direct",),
-}
-_ONLY_IN = {"recorded": "torch", "rebound": "paddle", "update": "paddle"}
-_OF_THE_TEXT = {"write", "alias", "recorded", "rebound", "update"}
-_REFUSED_UNCOMPILED = {"IPL403": "IPL206"}
+_ONLY_IN = {Variant.RECORDED: "torch", Variant.REBOUND: "paddle", Variant.UPDATE: "paddle"}
 Numbers = Sequence[Sequence[tuple[str, float]]]
 
 
 def compared(file: File, target: Target, number: int) -> tuple[str, bool]:
-    """Say what becomes of a target's numbers in the form of a silent finding that is right, and whether they change."""
+    """Return how the numbers of a target change in a variant without a silent fault, in words, and whether they do."""
     finding, by = file.findings[number], target.words
-    if finding.code in _REFUSED_UNCOMPILED:
+    if RULE_OF[finding.code].supersedes:
         return _refused_uncompiled(file, target, number)
     forms = list(_forms(file.sources[file.path], finding))
     if not forms:
@@ -70,31 +57,31 @@ def compared(file: File, target: Target, number: int) -> tuple[str, bool]:
 
 
 def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, bool]:
-    """Say whether a write that compiled code carries out is refused where nothing is compiled."""
+    """Check whether a write that compiled code carries out is refused where nothing is compiled."""
     finding, by = file.findings[number], target.words
     plain = file.plain(target)[0]
     if plain.problem:
         return f"the compiled code did not run by {by}: {plain.problem}", False
-    form = Form("uncompiled").plain
+    form = Form(Variant.UNCOMPILED.value).plain
     ran = file.run(target, [number], numbers=True, written=file.path, form=form)
-    seen = replace(finding, code=_REFUSED_UNCOMPILED[finding.code])
-    if any(is_same(seen, told.finding, ()) for told in told_by(ran.records, file.sources, made_up=ran.made_up)):
+    seen = replace(finding, code=RULE_OF[finding.code].supersedes)
+    if any(is_same(seen, one.finding, ()) for one in traced(ran.records, file.sources, made_up=ran.made_up)):
         return f"carried out in compiled code and refused without the compiler, by {by}", True
     return f"the line ran by {by}, and nothing refused it without the compiler", False
 
 
 def _forms(source: Source, finding: Finding) -> Iterator[Form]:
-    """Give the forms of a program in which a finding's fault is not there, the likeliest first."""
+    """Yield the variants of a program in which the fault of a finding is not there, the likeliest first."""
     aliases = [item.span for item in finding.related if item.role is Role.ALIAS]
-    for kind in _KINDS.get(finding.code, ()):
-        spans = aliases if kind == "alias" else [finding.span]
-        if _ONLY_IN.get(kind, finding.framework) != finding.framework:
+    for variant in RULE_OF[finding.code].variants:
+        if _ONLY_IN.get(variant, finding.framework) != finding.framework:
             continue
-        if kind not in _OF_THE_TEXT:
-            yield Form(kind)
+        if variant.value not in EDITS:
+            yield Form(variant.value)
             continue
-        here = [place for place in (_place(source, span) for span in spans) if place is not None]
-        forms = [Form(kind, (place,)) for place in here]
+        spans = aliases if variant is Variant.ALIAS else [finding.span]
+        places = (_place(source, span) for span in spans)
+        forms = [Form(variant.value, (place,)) for place in places if place is not None]
         yield from (form for form in forms if has_form(source.text, form))
 
 
@@ -108,7 +95,7 @@ def _place(source: Source, span: Span) -> Place | None:
 
 
 def _difference(one: Numbers, other: Numbers) -> tuple[str, float, float] | None:
-    """Give the first number that differs, as far as both runs went, with the words for it; one of a name if any."""
+    """Return the first number that differs in what both runs did, with the words for it; that of a variable if any."""
     found = []
     for mine, theirs in zip(one, other, strict=False):
         due = _by_words(theirs)
@@ -131,6 +118,6 @@ def _is_close(one: float, other: float) -> bool:
 
 
 def plain_runs(file: File, target: Target) -> tuple[Ran, Ran]:
-    """Run a target twice as it is written, without its asserts."""
+    """Run a target twice as written, without its asserts."""
     once, again = (file.run(target, list(file.findings), numbers=True, written=file.path) for _ in range(2))
     return once, again

@@ -1,10 +1,10 @@
 """
-Verdicts: each finding is put to the proof on the real framework.
+Verdicts: confirms or refutes each finding by running its code on the real framework.
 
-What can be run to reach a finding is run, one target a process, until one says *confirmed* or *refuted*. Wrongly
-refuted is worse than no verdict: what runs on inputs or arguments that we made up refutes nothing, since the program
-may use others; and a run refutes only what it saved, wrote and went back through, in this order. Everything else is
-*not reached*, or *could not run*.
+Targets that may reach a finding are run, each in a process of its own, until one *confirms* or *refutes* it. A wrong
+*refuted* is worse than no verdict: a run on made-up inputs or arguments refutes nothing, since the program may use
+others; and a run refutes a finding only if it did the save, the write and a backward through both, in this order. All
+other findings are *not reached*, or *could not run*.
 """
 
 from __future__ import annotations
@@ -20,25 +20,21 @@ from inplace_lint.core.finding import Finding, Proof, Role, Severity, Verdict
 from inplace_lint.core.span import Span
 from inplace_lint.live import source as text
 from inplace_lint.live.confirm.compare import compared, plain_runs
-from inplace_lint.live.confirm.matching import is_near, is_same, told_by
+from inplace_lint.live.confirm.matching import is_near, is_same, traced
 from inplace_lint.live.confirm.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
+from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.rule import Harm, Variant
 from inplace_lint.workspace.files import decode, read
-
-_SILENT = frozenset({f"IPL30{at}" for at in range(1, 8)} | {"IPL401", "IPL402", "IPL403"})
-_COMPILED = frozenset({"IPL401", "IPL403"})  # what is compiled is not seen to run line by line
-_PROVABLE = frozenset(
-    {f"IPL10{at}" for at in range(1, 4)} | {f"IPL20{at}" for at in range(1, 10)} | {"IPL210", "IPL212"} | _SILENT
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Setup:
     """
-    How to run things: the interpreter, the device, limits, and what a project says about its files.
+    How to run targets: the interpreter, the device, limits, and what a project says about its files.
 
-    `probes` are by file below `root`; `callers_of` gives the files that import something from a file, `root_of` the
-    folder that its imports are looked up in. `hear` is given what the targets print.
+    `probes` are by file below `root`; `callers_of` returns the files that import something from a file, `root_of` the
+    folder in which its imports are searched. `hear` receives what the targets print.
     Units: seconds of wall-clock time; memory in MiB.
     """
 
@@ -53,8 +49,8 @@ class Asked:
     hear: Callable[[str, str], None] = lambda _what, _printed: None
 
 
-def confirmed(findings: Sequence[Finding], asked: Asked) -> tuple[Finding, ...]:
-    """Give the findings with their verdicts; what is opinion alone gets none."""
+def confirmed(findings: Sequence[Finding], setup: Setup) -> tuple[Finding, ...]:
+    """Return the findings with their verdicts; info has none."""
     verdicts: dict[int, Verdict] = {}
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, finding in enumerate(findings):
@@ -63,8 +59,8 @@ def confirmed(findings: Sequence[Finding], asked: Asked) -> tuple[Finding, ...]:
     warm: dict[str, Warm] = {}
     try:
         for (framework, path), numbers in groups.items():
-            process = warm.setdefault(framework, Warm(asked.python, framework, asked.device))
-            verdicts |= File(path, {number: findings[number] for number in numbers}, process, asked).verdicts()
+            process = warm.setdefault(framework, Warm(setup.python, framework, setup.device))
+            verdicts |= File(path, {number: findings[number] for number in numbers}, process, setup).verdicts()
     finally:
         for process in warm.values():
             process.stop()
@@ -72,10 +68,10 @@ def confirmed(findings: Sequence[Finding], asked: Asked) -> tuple[Finding, ...]:
 
 
 class File:
-    """The findings of one framework in one file, and what is known of each so far."""
+    """The findings of one framework in one file, and the verdicts and reasons so far."""
 
-    def __init__(self, path: str, findings: Mapping[int, Finding], warm: Warm, asked: Asked) -> None:
-        self.path, self.findings, self.warm, self.asked = str(Path(path).absolute()), findings, warm, asked
+    def __init__(self, path: str, findings: Mapping[int, Finding], warm: Warm, setup: Setup) -> None:
+        self.path, self.findings, self.warm, self.setup = str(Path(path).absolute()), findings, warm, setup
         self.done: dict[int, Verdict] = {}
         self.partly: dict[int, str] = {}
         self.missed: dict[int, tuple[Way, Proof, str]] = {}
@@ -83,7 +79,7 @@ class File:
         self._plain: dict[Target, tuple[Ran, Ran]] = {}
 
     def plain(self, target: Target) -> tuple[Ran, Ran]:
-        """Give two runs of a target as it is written, with their numbers; they are done once."""
+        """Return two runs of a target as written, with their numbers; they are run once."""
         if target not in self._plain:
             self._plain[target] = plain_runs(self, target)
         return self._plain[target]
@@ -116,15 +112,15 @@ class File:
         return ""
 
     def _targets(self) -> dict[Target, list[int]]:
-        """Give what to run, with the findings that it may reach; read all files while they are as they were."""
+        """Return the targets with the findings that each may reach; all files are read before anything runs."""
         outline = self._outline(self.path)
-        callers = [self._outline(path) for path in self.asked.callers_of(self.path)]
-        probe = probe_for(self.path, self.asked.root, self.asked.probes)
+        callers = [self._outline(path) for path in self.setup.callers_of(self.path)]
+        probe = probe_for(self.path, self.setup.root, self.setup.probes)
         wanted: dict[Target, list[int]] = {}
         for number, finding in self.findings.items():
             for span in (finding.span, *(item.span for item in finding.related)):
                 self.sources.setdefault(str(Path(span.path).absolute()), text.load(str(Path(span.path).absolute())))
-            if finding.code in _PROVABLE and outline is not None:
+            if RULE_OF[finding.code].provable and outline is not None:
                 known = [caller for caller in callers if caller is not None]
                 for target in targets_of(outline, finding.span.line, probe, known):
                     wanted.setdefault(target, []).append(number)
@@ -138,18 +134,18 @@ class File:
 
     def _try(self, target: Target, numbers: Sequence[int]) -> None:
         ran = self.run(target, numbers)
-        self.asked.hear(f"{target.path}: {target.words}", ran.printed)
+        self.setup.hear(f"{target.path}: {target.words}", ran.printed)
         broken: set[int] = set()
-        for told in told_by(ran.records, self.sources, made_up=ran.made_up):
+        for found in traced(ran.records, self.sources, made_up=ran.made_up):
             for number in numbers:
                 finding = self.findings[number]
-                if is_near(finding, told.finding):
+                if is_near(finding, found.finding):
                     broken.add(number)
-                if number not in self.done and is_same(finding, told.finding, tuple(self.findings.values())):
-                    reason = f"{told.cause}, by {target.words}"
-                    if told.is_silent:
+                if number not in self.done and is_same(finding, found.finding, tuple(self.findings.values())):
+                    reason = f"{found.cause}, by {target.words}"
+                    if found.is_silent:
                         shown, is_different = compared(self, target, number)
-                        reason = f"{told.cause}, so that {shown}" if is_different else reason
+                        reason = f"{found.cause}, so that {shown}" if is_different else reason
                     self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
         if self.warm.trouble:
             return
@@ -158,11 +154,13 @@ class File:
                 self._weigh(number, target, ran, is_broken=number in broken)
 
     def _weigh(self, number: int, target: Target, ran: Ran, *, is_broken: bool) -> None:
-        """Note what a run that did not break at a finding says of it."""
+        """Record what follows for a finding from a run that did not report its fault."""
         finding = self.findings[number]
         marks = [mark for mark in ran.marks if mark.number == number]
-        # Some writes are no call of the framework: those of NumPy, and those that bind an attribute.
-        if finding.code in _SILENT and not ran.trouble and (marks or not ran.made_up or finding.code in _COMPILED):
+        rule = RULE_OF[finding.code]
+        # Some writes are no call of the framework: those of NumPy, those that bind an attribute, and compiled ones.
+        unseen = not ran.made_up or Variant.UNCOMPILED in rule.variants
+        if rule.harm is Harm.SILENT and not ran.trouble and (marks or unseen):
             reason, is_confirmed = compared(self, target, number)
             if is_confirmed:
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
@@ -182,14 +180,14 @@ class File:
             self._missed(number, target.way, proof, reason)
 
     def _missed(self, number: int, way: Way, proof: Proof, reason: str) -> None:
-        """Keep the first reason of the last way: what stands next to the line is tried first there."""
+        """Record why a target did not reach a finding: the first reason of the last way, the closest to the line."""
         if number not in self.missed or self.missed[number][0] < way:
             self.missed[number] = (way, proof, reason)
 
     def _left(self, number: int) -> Verdict:
-        """Give the verdict on what was neither confirmed nor refuted: the run that came nearest tells why."""
+        """Return the verdict on a finding neither confirmed nor refuted; its reason is of the run that came closest."""
         finding = self.findings[number]
-        if finding.code not in _PROVABLE:
+        if not RULE_OF[finding.code].provable:
             return self._verdict(finding, Proof.COULD_NOT_RUN, f"findings of {finding.code} are not proved by running")
         if number in self.partly:
             return self._verdict(finding, Proof.NOT_REACHED, self.partly[number])
@@ -198,11 +196,11 @@ class File:
         return self._verdict(finding, Proof.COULD_NOT_RUN, "nothing that runs the line was found")
 
     def _verdict(self, finding: Finding, proof: Proof, reason: str) -> Verdict:
-        return Verdict(proof, finding.framework, self.warm.version, self.asked.device, reason)
+        return Verdict(proof, finding.framework, self.warm.version, self.setup.device, reason)
 
     def run(self, target: Target, marked: Sequence[int], **more: Any) -> Ran:  # noqa: ANN401 - keys of an order
         """Run a target in a process of its own, with marks at the places of these findings."""
-        roots = [self.asked.root_of(target.path), self.asked.root, str(Path.cwd())]
+        roots = [self.setup.root_of(target.path), self.setup.root, str(Path.cwd())]
         return self.warm.run(
             {
                 "framework": self.warm.framework,
@@ -210,9 +208,9 @@ class File:
                 "paths": [root for root in dict.fromkeys(roots) if root],
                 "entry": {"kind": target.kind, "name": target.name, "method": target.method},
                 "marks": [self._mark(number) for number in marked],
-                "device": self.asked.device,
-                "seconds": self.asked.seconds,
-                "memory": self.asked.memory,
+                "device": self.setup.device,
+                "seconds": self.setup.seconds,
+                "memory": self.setup.memory,
                 **more,
             }
         )

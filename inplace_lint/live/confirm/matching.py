@@ -1,8 +1,8 @@
 """
-Whether what a run told is what a finding says: the same write, and the same family of rules.
+Whether a trace of a run reports the fault of a finding: the same write, and a rule for the same fault.
 
-A finding's write stands at its primary place, or at a related place of the role `write` where a flag is primary. A run
-tells its writes in the same way; that an interpreter before 3.11 knows lines only makes the places coarser.
+The write of a finding is at its primary place, or at a related place with the role `write` where the primary place is a
+flag; the same holds for a trace. An interpreter before 3.11 records lines only, and the places are coarser.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.events import Reader
 from inplace_lint.live.record import Access, Record
+from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.rule import Harm, Rule
 
-_RAISES_LATER = frozenset({"IPL101", "IPL102", "IPL103"})
-_UNSEEN = frozenset({"IPL302", "IPL303", "IPL305"})
 _MADE_BY_SHAPES = frozenset({"shape", "cast", "mixed"})
 _CAUSES = {
     "stale": "raised in backward",
@@ -35,19 +35,19 @@ _SILENT = {"untracked", "recomputed", "accepted"}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What one record says of a place, in the words of the static analysis, and how it showed."""
+class Traced:
+    """A finding that the rules make of one record of a trace, and how the fault showed."""
 
     finding: Finding
     cause: str
     is_silent: bool
 
 
-def told_by(records: Sequence[Record], sources: Mapping[str, text.Source], *, made_up: bool) -> Iterator[Told]:
+def traced(records: Sequence[Record], sources: Mapping[str, text.Source], *, made_up: bool) -> Iterator[Traced]:
     """
-    Give what the rules say of each record; `sources` are the files as they were before anything ran.
+    Yield the findings that the rules make of each record; `sources` are the files before anything ran.
 
-    A refusal for shapes or dtypes says nothing where these were made up.
+    A refusal because of shapes or dtypes is left out where these were made up.
     """
     for record in records:
         if record.write is None or (made_up and record.kind == "refused" and record.check in _MADE_BY_SHAPES):
@@ -57,7 +57,7 @@ def told_by(records: Sequence[Record], sources: Mapping[str, text.Source], *, ma
         reader = Reader(facts.framework(record.framework), dict(sources), shown)
         words = [word for event in reader.events(placed) for word in say(event, always=True)]
         for finding in findings_of(chosen(words), reader, reader.framework)[0]:
-            yield Told(finding, _cause(record), record.kind in _SILENT)
+            yield Traced(finding, _cause(record), record.kind in _SILENT)
 
 
 def _cause(record: Record) -> str:
@@ -65,34 +65,36 @@ def _cause(record: Record) -> str:
 
 
 def _placed(access: Access) -> Access:
-    """Give an access with a place: a container that we called ourselves is called by no line of the program."""
+    """Return an access with a place: no line of the program calls a container that the tool itself called."""
     return replace(access, at=access.at or access.built or access.flag)
 
 
-def is_same(finding: Finding, told: Finding, others: Sequence[Finding]) -> bool:
+def is_same(finding: Finding, found: Finding, others: Sequence[Finding]) -> bool:
     """
-    Say whether a run told what a finding says.
+    Check whether a trace reports the fault of a finding.
 
-    Two flags whose modules one call runs have that call in common: where the run's flag is another finding's, it is not
-    this one's.
+    Two flags whose modules one call runs have that call in common: a flag in the trace that is of another finding is
+    not of this one.
     """
-    if _family(finding.code) != _family(told.code):
+    if not _is_same_fault(RULE_OF[finding.code], RULE_OF[found.code]):
         return False
-    if _meet(finding.span, told.span):
+    if _meet(finding.span, found.span):
         return True
-    if any(_meet(other.span, told.span) for other in others if other is not finding):
+    if any(_meet(other.span, found.span) for other in others if other is not finding):
         return False
-    mine, seen = list(_writes(finding)), list(_writes(told))
+    mine, seen = list(_writes(finding)), list(_writes(found))
     return any(_meet(one, other) for one in mine for other in seen)
 
 
-def is_near(finding: Finding, told: Finding) -> bool:
-    """Say whether a run told anything of a finding's write, under whatever rule."""
-    return any(_meet(one, other) for one in _writes(finding) for other in _writes(told))
+def is_near(finding: Finding, found: Finding) -> bool:
+    """Check whether a trace reports any fault at the write of a finding."""
+    return any(_meet(one, other) for one in _writes(finding) for other in _writes(found))
 
 
-def _family(code: str) -> frozenset[str]:
-    return next((family for family in (_RAISES_LATER, _UNSEEN) if code in family), frozenset({code}))
+def _is_same_fault(rule: Rule, other: Rule) -> bool:
+    """Check whether a trace reports the fault of a rule under another one; where backward raises, it may be any."""
+    both_late = rule.harm is other.harm is Harm.BACKWARD
+    return both_late or other.code == (rule.traced_as or rule.code)
 
 
 def _writes(finding: Finding) -> Iterator[Span]:
@@ -101,7 +103,7 @@ def _writes(finding: Finding) -> Iterator[Span]:
 
 
 def _meet(one: Span, other: Span) -> bool:
-    """Say whether two places have a character in common."""
+    """Check whether two places have a character in common."""
     if Path(one.path).absolute() != Path(other.path).absolute():
         return False
     start, end = (one.line, one.column), (one.end_line, one.end_column)

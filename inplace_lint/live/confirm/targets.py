@@ -1,8 +1,8 @@
 """
-What can be run to reach a flagged line: found in the text of a file, nothing is imported here.
+Targets: what can be run to reach a flagged line, as far as the text of a file shows; nothing is imported here.
 
-The order is that of trust: what the user named, what the program itself runs, what can be called as it is, and last
-what is made up. Names lead from one to the other: who mentions a class, reaches it.
+The order is that of trust: what the user named, what the program itself runs, functions without parameters, and last
+calls with made-up arguments. A function or class is taken to reach every name that it mentions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_ELSEWHERE = 4
 
 
 class Way(IntEnum):
-    """How a target is run; the sooner the more it says."""
+    """How a target is run, the most reliable first."""
 
     PROBE = 0
     OWN = 1
@@ -33,8 +33,8 @@ class Target:
     """
     One thing to run in one process.
 
-    `kind` is probe, module, main, call, class or function; `name` what to call there, `method` of a class if not
-    itself.
+    `kind` is probe, module, main, call, class or function; `name` is what to call, `method` the method of a class to
+    call instead of the object.
     """
 
     path: str
@@ -45,7 +45,7 @@ class Target:
 
     @property
     def words(self) -> str:
-        """Name the target for a user."""
+        """The target in words."""
         if self.kind == "module":
             return "importing the file"
         if self.kind == "main":
@@ -66,7 +66,7 @@ class Outline:
         self._mentions = {name: _mentioned(node) for name, node in self.parts.items()}
 
     def owner(self, line: int) -> str:
-        """Give the top-level name whose statement holds a line; empty where there is none."""
+        """Return the top-level name whose statement holds a line; empty where there is none."""
         for name, node in self.parts.items():
             first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
             if first <= line <= (node.end_lineno or node.lineno):
@@ -74,7 +74,7 @@ class Outline:
         return ""
 
     def method(self, name: str, line: int) -> str:
-        """Give the method of a class that holds a line."""
+        """Return the method of a class that holds a line."""
         node = self.parts.get(name)
         for part in node.body if isinstance(node, ast.ClassDef) else ():
             if isinstance(part, ast.FunctionDef) and part.lineno <= line <= (part.end_lineno or part.lineno):
@@ -82,14 +82,14 @@ class Outline:
         return ""
 
     def reaching(self, wanted: str) -> list[str]:
-        """Give the names that lead to a name, nearest first."""
+        """Return the names that reach a name, the nearest first."""
         found = [wanted]
         for name in found:
             found.extend(other for other, words in self._mentions.items() if name in words and other not in found)
         return found
 
     def is_run_by_import(self, names: Sequence[str]) -> bool:
-        """Say whether a statement other than a definition mentions one of the names, or holds the line itself."""
+        """Check whether a statement other than a definition mentions one of the names, or holds the line itself."""
         defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
         loose = [node for node in self.tree.body if not isinstance(node, defined)]
         decorators = [mark for node in self.tree.body for mark in getattr(node, "decorator_list", ())]
@@ -97,13 +97,13 @@ class Outline:
         return not names or not isinstance(self.parts[names[0]], defined) or not words.isdisjoint(names)
 
     def has_main(self) -> bool:
-        """Say whether the file asks for its `__name__`."""
+        """Check whether the file tests its `__name__`."""
         tests = [node.test for node in self.tree.body if isinstance(node, ast.If)]
         return any(isinstance(name, ast.Name) and name.id == "__name__" for test in tests for name in ast.walk(test))
 
 
 def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence[Outline]) -> Iterator[Target]:
-    """Give what may be run to reach a line of a file, in order."""
+    """Yield the targets that may reach a line of a file, in order."""
     path = outline.path
     if probe is not None:
         yield Target(path, Way.PROBE, "probe", probe)
@@ -125,7 +125,7 @@ def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence
 
 
 def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:
-    """Give functions that can be called as they are: those that lead there, then a program's usual ones."""
+    """Yield functions without parameters: those that reach the line, then those with a usual name."""
     free = [name for name, node in outline.parts.items() if isinstance(node, ast.FunctionDef) and _is_free(node)]
     own = [name for name in free if _OWN.match(name)]
     leading = [name for name in reaching if name in free and name not in own]
@@ -135,7 +135,7 @@ def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:
 
 
 def _made_up(outline: Outline, reaching: Sequence[str], owner: str, method: str) -> Iterator[Target]:
-    """Give the class or function that holds the line, then those that lead to it; of many the last leads to all."""
+    """Yield the class or function around the line, then those that reach it; of many the first ones and the last."""
     made = [name for name in reaching if _is_made_up(outline.parts.get(name))]
     chosen = made if len(made) <= _MOST_AROUND else [*made[: _MOST_AROUND - 1], made[-1]]
     for name in chosen:
@@ -153,7 +153,7 @@ def _is_made_up(node: ast.stmt | None) -> bool:
 
 
 def probe_for(path: str, root: str, probes: Mapping[str, str]) -> str | None:
-    """Give the probe that a configuration names for a file, by its path below the root of the configuration."""
+    """Return the probe that the configuration names for a file, by its path below the root of the configuration."""
     inside = path[len(root) :].lstrip("/\\").replace("\\", "/") if path.startswith(root) else path
     return probes.get(inside)
 
@@ -174,7 +174,7 @@ def _mentioned(node: ast.AST) -> frozenset[str]:
 
 
 def _is_free(node: ast.FunctionDef) -> bool:
-    """Say whether a function can be called without arguments."""
+    """Check whether a function can be called without arguments."""
     given = len(node.args.defaults)
     positional = len(node.args.posonlyargs) + len(node.args.args)
     return positional == given and all(item is not None for item in node.args.kw_defaults)

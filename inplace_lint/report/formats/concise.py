@@ -1,4 +1,4 @@
-"""One line a finding, in the form that editors and `grep` know."""
+"""The format of one line for each finding that editors and `grep` understand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inplace_lint.report.style import Ink, level, paint
 
 
 def render(report: Report) -> str:
-    """Give `path:row:column: severity[CODE] message` for each finding; columns from 1."""
+    """Return `path:row:column: severity[CODE] message` for each finding; columns from 1."""
     return "".join(f"{_line(finding, report)}\n" for finding in report.findings)
 
 

@@ -1,4 +1,4 @@
-"""The format for people: each finding with both frames, the cure, and the framework's own words."""
+"""The format for people: each finding with snippets of the code, the cure, and what the framework prints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inplace_lint.report.text_width import width_of, wrapped
 
 
 def render(report: Report) -> str:
-    """Give all findings, an empty line after each."""
+    """Return all findings, an empty line after each."""
     return "".join(f"{line}\n" for finding in report.findings for line in (*_finding(finding, report), ""))
 
 
@@ -52,7 +52,7 @@ def _blocks(finding: Finding) -> dict[str, list[Mark]]:
 
 
 def _mark(span: Span, text: str, ink: Ink, *, primary: bool) -> Mark:
-    # What goes on over several lines is marked to the end of its first one: the frame clips the end to the line.
+    # A place of several lines is marked to the end of its first one: the snippet clips it to the line.
     end = span.end_column if span.end_line == span.line else 1 << 30
     return Mark(span.line, span.column, end, text, primary, ink)
 

@@ -1,7 +1,7 @@
 """
 Workflow commands of GitHub Actions, which shows them as annotations.
 
-GitHub shows ten of a kind for a step: the worst come first, and a line says how many are not shown.
+GitHub shows ten of each kind for a step: the most severe come first, and a line says how many are not shown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 def render(report: Report) -> str:
-    """Give one command a finding, errors first, then what GitHub leaves out in plain words."""
+    """Return one command for each finding, errors first, then how many GitHub does not show."""
     findings = _by_severity(report.findings)
     counts = Counter(finding.severity for finding in findings)
     lines = [_command(finding) for finding in findings]
@@ -35,7 +35,7 @@ def render(report: Report) -> str:
 
 
 def job_summary(report: Report) -> str:
-    """Give all findings as Markdown for the page of the job, which has no limit of ten."""
+    """Return all findings as Markdown for the page of the job, which has no limit of ten."""
     if not report.findings:
         return report.say("inplace-lint: all checks passed") + "\n"
     rows = [

@@ -13,7 +13,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render(report: Report) -> str:
-    """Give a list of objects, `[]` when nothing was found."""
+    """Return a list of objects, `[]` when nothing was found."""
     rows = [
         {
             "description": within(finding.span) + finding.sentence,

@@ -13,13 +13,13 @@ from inplace_lint.workspace.notebook import file_of
 
 
 def render(report: Report) -> str:
-    """Give the list, `[]` when nothing was found. Rows and columns count from 1, ends are exclusive."""
+    """Return the list, `[]` when nothing was found; rows and columns count from 1, ends are exclusive."""
     rows = [_row(finding, report) for finding in report.findings]
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
 
 
 def lines(report: Report) -> str:
-    """Give one object a line, nothing when nothing was found."""
+    """Return one object on each line, nothing when nothing was found."""
     return "".join(json.dumps(_row(finding, report), ensure_ascii=False) + "\n" for finding in report.findings)
 
 
@@ -46,7 +46,7 @@ def _row(finding: Finding, report: Report) -> dict[str, Any]:
 
 def confirmed(finding: Finding) -> dict[str, str] | None:
     """
-    Give the verdict of `--confirm`, `null` where it was not asked for or the finding is opinion.
+    Return the verdict of `--confirm`; `null` without the option, and for a finding that is opinion.
 
     `verdict` is `confirmed`, `refuted`, `not reached` or `could not run`; `device` `cpu` or `cuda`; `version` that of
     the framework, empty where it could not be imported; `reason` one line.
@@ -72,7 +72,7 @@ def _fix(finding: Finding) -> dict[str, Any] | None:
 
 
 def _edit(edit: Edit, finding: Finding) -> dict[str, Any]:
-    """Give an edit; one that stands in another file or cell than the finding says in which."""
+    """Return an edit; with its file and cell where they are not those of the finding."""
     span = edit.span
     elsewhere: dict[str, Any] = {"filename": _filename(span)} if file_of(span) != file_of(finding.span) else {}
     if span.cell != finding.span.cell:

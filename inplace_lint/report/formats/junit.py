@@ -13,7 +13,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def render(report: Report) -> str:
-    """Give the suites; one passed case when nothing was found."""
+    """Return the suites; one passed case when nothing was found."""
     count = len(report.findings)
     root = ET.Element("testsuites", name="inplace-lint", tests=str(max(count, 1)), failures=str(count), errors="0")
     if not count:
@@ -41,5 +41,5 @@ def render(report: Report) -> str:
 
 
 def _clean(text: str) -> str:
-    """Leave out what XML 1.0 has no way to write."""
+    """Return a text without the characters that XML 1.0 cannot represent."""
     return _FORBIDDEN.sub("?", text)

@@ -1,4 +1,4 @@
-"""Formats of one line a finding that other programs read: grouped, pylint, Azure."""
+"""Formats of one line for each finding: grouped for people, pylint and Azure for other programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inplace_lint.workspace.notebook import file_of, within
 
 
 def grouped(report: Report) -> str:
-    """Give the findings of each file under its name, with rows and columns in line."""
+    """Return the findings of each file under its name, with rows and columns in line."""
     blocks = []
     for path, findings in groupby(report.findings, key=lambda finding: finding.span.path):
         rows = [
@@ -30,14 +30,14 @@ def grouped(report: Report) -> str:
 
 
 def pylint(report: Report) -> str:
-    """Give the lines that pylint would, which many editors read."""
+    """Return lines in the form of pylint, which many editors read."""
     return "".join(
         f"{visible(relative(one.span.path))}:{one.span.line}: [{one.code}] {one.sentence}\n" for one in report.findings
     )
 
 
 def azure(report: Report) -> str:
-    """Give logging commands of Azure Pipelines; it knows errors and warnings."""
+    """Return logging commands of Azure Pipelines; it knows errors and warnings."""
     lines = []
     for one in report.findings:
         kind = "error" if one.severity is Severity.ERROR else "warning"

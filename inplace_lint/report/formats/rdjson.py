@@ -15,7 +15,7 @@ _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.IN
 
 
 def render(report: Report) -> str:
-    """Give one object with all diagnostics."""
+    """Return one object with all diagnostics."""
     diagnostics = [
         {
             "message": within(one.span) + one.sentence,
@@ -32,7 +32,7 @@ def render(report: Report) -> str:
 
 
 def _suggestions(finding: Finding) -> dict[str, Any]:
-    """Give the edits of a fix; a suggestion stands in the file of its diagnostic, and counts lines as that file has."""
+    """Return the edits of a fix, if all are in the file of the diagnostic: a suggestion has no file of its own."""
     fix, span = finding.fix, finding.span
     if fix is None or span.cell is not None or any(edit.span.path != span.path for edit in fix.edits):
         return {}

@@ -1,8 +1,8 @@
 """
 SARIF 2.1.0, for code scanning: one run, relative URIs, columns in code points.
 
-The places where a value was saved and where backward needs it are linked from the message, and stand in a code flow:
-save, write, backward.
+The message links to the places where a value was saved and where backward needs it, and a code flow lists them in
+order: save, write, backward.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ORDER = (Role.SAVE, Role.ALIAS, Role.WRITE, Role.BACKWARD)
 
 
 def render(report: Report) -> str:
-    """Give the log."""
+    """Return the SARIF log as JSON."""
     rules = {finding.code: finding for finding in report.findings}
     codes = sorted(rules)
     run = {
@@ -91,7 +91,7 @@ def _result(finding: Finding, fingerprint: str, index: int, stop: str) -> dict[s
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    """Give a fix as changes of files, one a file."""
+    """Return a fix as one change for each file."""
     changes: dict[str, list[dict[str, Any]]] = {}
     for edit in fix.edits:
         place = _location(edit.span)["physicalLocation"]
@@ -112,7 +112,7 @@ def _properties(finding: Finding) -> dict[str, Any]:
 
 
 def _flow(finding: Finding) -> Sequence[dict[str, Any]]:
-    """Give the save, the write and the backward, in the order in which they run."""
+    """Return the save, the write and the backward, in the order in which they run."""
     steps = [(item.role, item.span, item.message) for item in finding.related]
     if all(role is not Role.WRITE for role, _, _ in steps):
         steps.append((Role.WRITE, finding.span, finding.label))
@@ -138,5 +138,5 @@ def _location(span: Span, message: str = "") -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Escape what SARIF takes for a link."""
+    """Return a text with the characters escaped that make a link in SARIF."""
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")

@@ -1,1 +1,1 @@
-"""Rules about writes that the framework refuses."""
+"""Rules about writes that the framework refuses at once."""

@@ -1,18 +1,17 @@
-"""IPL209: a write to what a module with a full backward hook was given or returns."""
+"""IPL209: a write to an input or output of a module with a full backward hook."""
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Event, Refused
-from inplace_lint.rules.draft import Draft
-from inplace_lint.rules.refused import refused
+from inplace_lint.rules.draft import Repair
+from inplace_lint.rules.refused import Refusal, refused
 
-
-def judge(event: Event) -> Draft | None:
-    """Speak of a write that the framework refuses because of a hook."""
-    if not isinstance(event, Refused) or event.check != "hooked_view":
-        return None
-    return refused(
-        event,
+RULE = refused(
+    "IPL209",
+    "hooked-inplace",
+    Refusal(
+        "hooked_view",
         "passes through a full backward hook, which makes it a view, and in-place writes to it are refused",
-        "set `inplace=False`" if event.write.flag is not None else "",
-    )
+        repair=Repair.VIEW_ALONE,
+        by_flag=True,
+    ),
+)

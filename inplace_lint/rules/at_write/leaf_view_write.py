@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Event, Refused
-from inplace_lint.rules.draft import Draft
-from inplace_lint.rules.refused import refused
+from inplace_lint.rules.draft import Repair
+from inplace_lint.rules.refused import Refusal, refused
 
-
-def judge(event: Event) -> Draft | None:
-    """Speak of a write that the framework refuses by this check."""
-    if not isinstance(event, Refused) or event.check != "leaf_view":
-        return None
-    return refused(
-        event,
+RULE = refused(
+    "IPL202",
+    "leaf-view-write",
+    Refusal(
+        "leaf_view",
         "is a view of a leaf that requires grad, and in-place writes to it are refused while gradients are recorded",
         "wrap the write in `with {no_grad}:`, or make a new tensor",
-    )
+        Repair.WITHOUT_GRAD,
+    ),
+)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Stale, Untracked
 from inplace_lint.core.finding import Role, Severity
-from inplace_lint.rules.draft import Draft, Mark, kept, named, primary, ran, short
+from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, producer_of, ran, short
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of a stale parameter; where the framework does not count the write, nothing raises: a warning."""
+    """Report a stale parameter; where the framework does not count the write, nothing raises: a warning."""
     if not isinstance(event, Stale | Untracked) or not event.write.param or event.write.flag is not None:
         return None
     write, save = event.write, event.save
-    steps = write.op.endswith(".step")
+    steps, raises = write.op.endswith(".step"), isinstance(event, Stale)
     what = (
         f"`{write.symbol or 'optimizer'}.step()` updates parameters" if steps else f"{named(write.symbol)} is changed"
     )
@@ -21,14 +22,16 @@ def judge(event: Event) -> Draft | None:
     if event.backward is not None:
         marks.append(Mark(Role.BACKWARD, event.backward.place, "this backward needs the old value"))
     return Draft(
-        place=primary(write),
         message=f"{what}, but backward of `{short(save.op)}` needs {'their' if steps else 'its'} old value",
-        label="written here",
-        related=tuple(marks),
         write=write,
+        related=tuple(marks),
         help=cure,
-        says="stale" if isinstance(event, Stale) else "",
-        producer=save.op if save.part.startswith("out") else save.producer,
-        worst=Severity.ERROR if isinstance(event, Stale) else Severity.WARNING,
+        says="stale" if raises else "",
+        producer=producer_of(save),
+        worst=None if raises else Severity.WARNING,
         assumptions=event.assumptions,
+        repair=Repair.PARAMETER if raises else Repair.ORDER,
     )
+
+
+RULE = Rule("IPL103", "parameter-write-before-backward", Harm.BACKWARD, judge, variants=(Variant.SNAPSHOTS,))

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from inplace_lint.core.event import Event, Ignored
-from inplace_lint.core.finding import Severity
-from inplace_lint.rules.draft import Draft, named, primary
+from inplace_lint.rules.draft import Draft, Repair, named
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of an in-place statement that the compiled function leaves out; nothing raises: a warning."""
+    """Report an in-place statement that the compiled function leaves out."""
     if not isinstance(event, Ignored):
         return None
-    what = named(event.write.symbol)
     return Draft(
-        place=primary(event.write),
-        message=f"{what} is not overwritten: the compiled function keeps only what a statement binds",
-        label="this write is left out",
-        related=(),
+        message=(
+            f"{named(event.write.symbol)} is not overwritten: the compiled function keeps only what a statement binds"
+        ),
         write=event.write,
+        label="this write is left out",
         help=f"bind the result: `{event.write.symbol or 'x'} = ...`, without the underscore",
-        worst=Severity.WARNING,
         assumptions=event.assumptions,
+        repair=Repair.NEW_TENSOR,
     )
+
+
+RULE = Rule("IPL401", "script-write", Harm.SILENT, judge, variants=(Variant.UNCOMPILED,))

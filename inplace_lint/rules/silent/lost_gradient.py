@@ -1,25 +1,34 @@
-"""IPL305: a value is changed while nothing is recorded, and gradients go on as if it had not been."""
+"""IPL305: a value is changed while nothing is recorded, and gradients flow as if it had not been."""
 
 from __future__ import annotations
 
 from inplace_lint.core.event import Event, Lost
-from inplace_lint.core.finding import Role, Severity
-from inplace_lint.rules.draft import Draft, Mark, named, primary, ran
+from inplace_lint.core.finding import Role
+from inplace_lint.rules.draft import Draft, Mark, named, ran
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of a write that the recorded history does not know; nothing raises, so it is never above a warning."""
+    """Report a write that the recorded history does not contain."""
     if not isinstance(event, Lost):
         return None
     write = event.write
     reads = (Mark(Role.ALIAS, event.read.site.place, "used here, with the history of before"),) if event.read else ()
     return Draft(
-        place=primary(write),
         message=f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value",
-        label="written here",
-        related=(*ran(write), *reads),
         write=write,
+        related=(*ran(write), *reads),
         help="write it by a recorded call with gradients on, or detach the tensor if no gradient is meant to flow",
-        worst=Severity.WARNING,
         assumptions=event.assumptions,
     )
+
+
+RULE = Rule(
+    "IPL305",
+    "lost-gradient",
+    Harm.SILENT,
+    judge,
+    variants=(Variant.RECORDED, Variant.REBOUND),
+    traced_as="IPL302",
+    yields_to_errors=True,  # where backward raises, there is no gradient that could be wrong
+)

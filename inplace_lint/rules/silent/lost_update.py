@@ -1,25 +1,26 @@
-"""IPL306: an update that was meant for a parameter, and binds a variable anew."""
+"""IPL306: an update that was meant for a parameter, and binds a variable to a new tensor."""
 
 from __future__ import annotations
 
 from inplace_lint.core.event import Event, LostUpdate
-from inplace_lint.core.finding import Severity
-from inplace_lint.rules.draft import Draft, named, primary
+from inplace_lint.rules.draft import Draft, named
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of an augmented assignment that leaves a parameter as it was; nothing raises: a warning."""
+    """Report an augmented assignment that leaves a parameter as it was."""
     if not isinstance(event, LostUpdate):
         return None
     write = event.write
-    what = named(write.symbol)
     return Draft(
-        place=primary(write),
-        message=f"{what} is bound to a new tensor here, and the parameter behind it keeps its old value",
-        label="binds the name, and writes nothing",
-        related=(),
+        message=(
+            f"{named(write.symbol)} is bound to a new tensor here, and the parameter behind it keeps its old value"
+        ),
         write=write,
+        label="binds the name, and writes nothing",
         help=f"write into the parameter: `{write.symbol}.set_value(...)`",
-        worst=Severity.WARNING,
         assumptions=event.assumptions,
     )
+
+
+RULE = Rule("IPL306", "lost-update", Harm.SILENT, judge, variants=(Variant.UPDATE,))

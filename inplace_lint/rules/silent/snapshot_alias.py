@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from inplace_lint.core.event import Event, Snapshot
-from inplace_lint.core.finding import Role, Severity
-from inplace_lint.rules.draft import Draft, Mark, named, primary, ran
+from inplace_lint.core.finding import Role
+from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label, named, ran
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
     "container": "{what} is overwritten after it was put into a container, and read from there as if it were not",
@@ -30,16 +31,14 @@ _CURES = {
 
 def _written(event: Snapshot) -> str:
     """Spell what is written, or the call that writes the parameters."""
-    method = event.write.op.rpartition(".")[2]
-    return (
-        f"`{event.write.symbol}.{method}()`"
-        if event.how == "state" and event.write.symbol
-        else named(event.write.symbol)
-    )
+    write = event.write
+    if event.how == "state" and write.symbol:
+        return f"`{write.symbol}.{write.op.rpartition('.')[2]}()`"
+    return named(write.symbol)
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of a changed snapshot; nothing raises, so it is never above a warning."""
+    """Report a kept value that a write changes."""
     if not isinstance(event, Snapshot) or event.how not in _SAYS:
         return None
     write = event.write
@@ -49,12 +48,14 @@ def judge(event: Event) -> Draft | None:
     if event.read is not None:
         marks.append(Mark(Role.ALIAS, event.read.site.place, "read here"))
     return Draft(
-        place=primary(write),
         message=_SAYS[event.how].format(what=_written(event)),
-        label="this makes it write in place" if write.flag is not None and write.module else "written here",
-        related=tuple(marks),
         write=write,
-        help="set `inplace=False`" if write.flag is not None else _CURES[event.how],
-        worst=Severity.WARNING,
+        label=flag_label(write),
+        related=tuple(marks),
+        help=flag_cure(write, _CURES[event.how]),
         assumptions=event.assumptions,
+        repair=Repair.COPY_WHERE_KEPT,
     )
+
+
+RULE = Rule("IPL304", "snapshot-alias", Harm.SILENT, judge, variants=(Variant.WRITE, Variant.ALIAS))

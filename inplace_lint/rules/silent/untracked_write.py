@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from inplace_lint.core.event import Event, Untracked
-from inplace_lint.core.finding import Role, Severity
-from inplace_lint.rules.draft import Draft, Mark, kept, named, primary, ran, short
+from inplace_lint.core.finding import Role
+from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, ran, short
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of a changed save that nothing raises for; parameters have a rule of their own."""
+    """Report a changed save for which nothing raises; parameters have a rule of their own."""
     if not isinstance(event, Untracked) or (event.write.param and event.write.flag is None):
         return None
-    write, op = event.write, short(event.save.op)
-    save = event.save
+    write, save, op = event.write, event.save, short(event.save.op)
+    is_attribute = save.part == "attribute"
+    what = "an attribute of the context is kept, and never checked" if is_attribute else kept(save)
     return Draft(
-        place=primary(write),
         message=f"{named(write.symbol)} is overwritten unnoticed, and backward of `{op}` uses the new value",
-        label="written here",
-        related=(Mark(Role.SAVE, save.site.place, f"saved here: {_kept(save.part, kept(save))}"), *ran(write)),
         write=write,
+        related=(Mark(Role.SAVE, save.site.place, f"saved here: {what}"), *ran(write)),
         help="write into a `clone()`, or change it after backward",
-        worst=Severity.WARNING,
         assumptions=event.assumptions,
+        repair=Repair.COPY_AT_SAVE,
     )
 
 
-def _kept(part: str, sentence: str) -> str:
-    return "an attribute of the context is kept, and never checked" if part == "attribute" else sentence
+RULE = Rule("IPL302", "untracked-write", Harm.SILENT, judge, variants=(Variant.SNAPSHOTS, Variant.WRITE))

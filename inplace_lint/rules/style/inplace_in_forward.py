@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from inplace_lint.core.event import Event, Performed
-from inplace_lint.core.finding import Severity
-from inplace_lint.rules.draft import Draft, primary, ran, short
+from inplace_lint.rules.draft import Draft, flag_cure, flag_label, ran, short
+from inplace_lint.rules.rule import Harm, Rule
 
 
 def judge(event: Event) -> Draft | None:
-    """Speak of every write in a forward, right or wrong: info."""
+    """Report every write in a forward, right or wrong."""
     if not isinstance(event, Performed):
         return None
-    write = event.write
     return Draft(
-        place=primary(write),
-        message=f"in-place `{short(write.op)}` in a forward",
-        label="this makes it write in place" if write.flag is not None and write.module else "written here",
-        related=ran(write),
-        write=write,
-        help="set `inplace=False`" if write.flag is not None else "",
-        worst=Severity.INFO,
+        message=f"in-place `{short(event.write.op)}` in a forward",
+        write=event.write,
+        label=flag_label(event.write),
+        related=ran(event.write),
+        help=flag_cure(event.write),
         assumptions=event.assumptions,
     )
+
+
+RULE = Rule("IPL501", "inplace-in-forward", Harm.STYLE, judge, default=False, opinion=True, provable=False)

@@ -1,1 +1,1 @@
-"""Forms of a program in which a fault is not there."""
+"""Variants of a program without a silent fault, which `--confirm` compares with the program."""

@@ -1,8 +1,8 @@
 """
-What the forms of a program need while they run: copies, and the runs that need no other text than the program's.
+What variants of a program need at run time: functions that their text calls, and changes of the framework.
 
-Three forms change the framework instead of the file: `snapshots` keeps copies of all that backward needs, `direct` runs
-checkpointed functions once, `uncompiled` runs what would be compiled as it is written.
+Three variants change the framework and not the text: `snapshots` copies all that backward saves, `direct` runs
+checkpointed functions once, `uncompiled` runs without the compiler.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any, Callable
 from ..attempt import attempt
 from .rewrite import HELPER, Form
 
-SNAPSHOTS = ("snapshots", "direct")  # forms in which backward gets what was saved, whatever was written since
+SNAPSHOTS = ("snapshots", "direct")  # variants in which backward gets the saved values, whatever was written since
 _CHECKPOINTS = {"torch": ("torch.utils.checkpoint", "checkpoint"), "paddle": ("", "recompute")}
 _OPTIONS = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")
 
 
 def prepare(kit: Any, form: Form) -> None:
-    """Make the framework one in which a form of the program runs; what is imported from now on finds it so."""
+    """Change the framework for a variant, before anything of the program is imported."""
     setattr(builtins, HELPER, Forms(kit))
     if form.kind == "direct":
         _run_once(kit)
@@ -32,35 +32,35 @@ def prepare(kit: Any, form: Form) -> None:
 
 
 class Forms:
-    """What the text of a form calls."""
+    """The functions that the text of a variant calls."""
 
     def __init__(self, kit: Any) -> None:
         self.kit = kit
 
     def is_tensor(self, value: Any) -> bool:
-        """Say whether a value is a tensor that can be copied: a leaf would no longer be one."""
+        """Check whether a value is a tensor."""
         return isinstance(value, self.kit.tensor)
 
     def copied(self, tensor: Any) -> Any:
-        """Give a copy with the history of the tensor; a leaf that gradients are kept in stays itself."""
+        """Return a copy with the history of the tensor; a leaf that requires grad is returned itself."""
         is_leaf = self.kit.requires_grad(tensor) and tensor.is_leaf
         return tensor if is_leaf else self.value(tensor)
 
     def owned(self, tensor: Any) -> Any:
-        """Give a copy of a tensor that is part of no other; where it is a part, the numbers of the run say nothing."""
+        """Return a copy of a tensor; if it is a view, mark the numbers of the run as unusable."""
         self.kit.is_spoiled = self.kit.is_spoiled or tensor._base is not None
         return self.copied(tensor)
 
     def recording(self) -> Any:
-        """Give a context in which operations have a history."""
+        """Return a context in which operations are recorded."""
         return self.kit.framework.enable_grad()
 
     def value(self, value: Any) -> Any:
-        """Give a tensor of its own with the value and the history of another; anything else as it is."""
+        """Return a copy of a tensor with its history; anything else unchanged."""
         return value.clone() if isinstance(value, self.kit.tensor) else value
 
     def kept(self, value: Any) -> Any:
-        """Give copies of all tensors in lists, tuples and dicts, each of its own; anything else as it is."""
+        """Return a value with all tensors in lists, tuples and dicts copied; anything else unchanged."""
         if isinstance(value, self.kit.tensor):
             if not (self.kit.requires_grad(value) and value.is_leaf):
                 return value.clone()
@@ -76,7 +76,7 @@ class Forms:
         return value
 
     def seen(self, value: Any, line: int) -> Any:
-        """Keep the numbers of what an assertion compares."""
+        """Record the numbers that an assertion compares."""
         self.kit.note(value, f"the value asserted in line {line}")
         return value
 
@@ -87,7 +87,7 @@ class Forms:
 
 
 def _run_once(kit: Any) -> None:
-    """Have checkpointed functions run once: what backward needs of them is kept."""
+    """Replace the checkpoint function by one that calls its argument, so that backward does not run it again."""
     place, name = _CHECKPOINTS[kit.framework.__name__]
     if place:
         attempt(lambda: __import__(place))
@@ -113,7 +113,7 @@ def _is_recompute(value: Any) -> bool:
 
 
 def _leave_uncompiled(kit: Any) -> None:
-    """Have compilers give back what they were given."""
+    """Replace compilers by functions that return their argument."""
     if not kit.is_torch:
         kit.framework.jit.enable_to_static(False)
         return

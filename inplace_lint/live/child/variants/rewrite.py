@@ -1,16 +1,16 @@
 """
-The form of a program that a silent finding is compared with, made while its file is loaded; nothing is written to it.
+Rewrites a program into a variant without a silent fault while its file is loaded; the file is not changed.
 
-A `Form` says what is done at the places of the finding:
+A `Form` says which variant, and the places of the finding:
 
-* `write`: the name that is written gets a copy first, so that nobody else sees the write; a flag is turned off;
-* `recorded`: the same, and the write is one that gradients flow through;
-* `rebound`: what is set gets a new value under its name instead;
-* `alias`: what is put away, or bound to a second name, is a copy;
-* `update`: an augmented assignment that binds a new value writes into the old one.
+* `write`: the written name is bound to a copy first, so that nothing else sees the write; a flag is turned off;
+* `recorded`: the same, and the write is recorded;
+* `rebound`: the new value is bound to the name, and nothing is written;
+* `alias`: what is kept, or bound to a second name, is a copy;
+* `update`: an augmented assignment that binds a new value writes into the old one instead.
 
-What has no such form is not made up. Where numbers are compared, no form ends at an `assert`: what it states may be the
-number that is wrong.
+Code that has no such form is not compared. No variant ends at an `assert`: what it tests may be the number that is
+wrong.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _SETTERS = ("copy_", "set_", "set_value")
 _Name = Union[ast.Name, ast.Attribute, ast.Subscript]
 _NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_MADE = (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)  # what may give something else when it runs again
+_MADE = (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)  # what may have another value when it is evaluated again
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Place(NamedTuple):
     """
-    Where an expression or statement stands.
+    The position of an expression or statement.
 
     Units: lines from 1, columns in bytes of UTF-8 from 0.
     """
@@ -43,19 +43,19 @@ class Place(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What is done, and where."""
+    """The kind of a variant, and the places that it changes."""
 
     kind: str
     places: Tuple[Place, ...] = ()
 
     @classmethod
     def of(cls, data: Dict[str, Any]) -> Form:
-        """Parse what `plain` gave."""
+        """Return the form that `plain` describes."""
         return cls(data["kind"], tuple(Place(*place) for place in data["places"]))
 
     @property
     def plain(self) -> Dict[str, Any]:
-        """Give it as plain data."""
+        """The form as plain data."""
         return {"kind": self.kind, "places": [list(place) for place in self.places]}
 
 
@@ -63,7 +63,7 @@ _forms: Dict[str, Form] = {}
 
 
 def patched(path: str, form: Form) -> None:
-    """Load a file without its asserts from here on, and in another form if that is one of the text."""
+    """From now on, load a file without its asserts, and in the variant if that changes the text."""
     _forms[path] = form
     loader = importlib.machinery.SourceFileLoader
     original = loader.get_code
@@ -78,7 +78,7 @@ def patched(path: str, form: Form) -> None:
 
 
 def compiled(source: bytes, path: str) -> Any:
-    """Compile a file, in another form if it is to have one."""
+    """Compile a file, in its variant if it has one."""
     tree = ast.parse(source, path)
     form = _forms.get(path)
     if form is not None:
@@ -88,25 +88,24 @@ def compiled(source: bytes, path: str) -> Any:
 
 
 class _Unasserted(ast.NodeTransformer):
-    """Asks what is asserted, shows what is compared there, and goes on whatever the answer is."""
+    """Replaces each assert by an evaluation of its test that records what is compared and ignores the result."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         for item in ast.walk(node.test):
             if isinstance(item, ast.Compare):
-                item.left = _asked("seen", item.left, ast.Constant(node.lineno))
+                item.left = _helper("seen", item.left, ast.Constant(node.lineno))
         nothing = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [ast.Pass()])
         return ast.copy_location(ast.Try([ast.Expr(node.test)], [nothing], [], []), node)
 
 
 def has_form(source: str, form: Form) -> bool:
-    """Say whether a file can be given this form."""
+    """Check whether a file can be rewritten into a variant."""
     return reformed(ast.parse(source), form)
 
 
 def reformed(tree: ast.Module, form: Form) -> bool:
-    """Give a tree another form; false where some place has none, or there is no place."""
-    edits = {"write": _write, "recorded": _recorded, "rebound": _rebound, "alias": _alias, "update": _update}
-    edit = edits.get(form.kind)
+    """Rewrite a tree into a variant; return false where some place has no such form, or there is no place."""
+    edit = EDITS.get(form.kind)
     chains = [chain for chain in (_chain(tree, place) for place in form.places) if chain]
     done = [edit(chain) for chain in chains] if edit is not None else []
     ast.fix_missing_locations(tree)
@@ -114,7 +113,7 @@ def reformed(tree: ast.Module, form: Form) -> bool:
 
 
 def _chain(tree: ast.AST, place: Place) -> List[ast.AST]:
-    """Give the node at a place, the innermost of several, with all that are around it, outermost first."""
+    """Return the innermost node at a place and all nodes around it, the outermost first."""
     found: List[ast.AST] = []
     chain = [tree]
     while chain:
@@ -133,7 +132,7 @@ def _span(node: ast.AST) -> Tuple[Any, ...]:
 
 def _holds(node: ast.AST, place: Place) -> bool:
     line, column, end_line, end_column = _span(node)
-    if line is None:  # operators and arguments have no place of their own
+    if line is None:  # operators and `arguments` have no position
         return any(_holds(inner, place) for inner in ast.iter_child_nodes(node))
     decorated = min([line, *(item.lineno for item in getattr(node, "decorator_list", ()))])
     starts = (decorated, 0 if decorated < line else column) <= place[:2]
@@ -151,7 +150,7 @@ def _write(chain: Sequence[ast.AST]) -> bool:
 
 
 def _written(node: ast.AST, tree: ast.AST) -> Optional[ast.expr]:
-    """Give the expression of the tensor that a node writes."""
+    """Return the expression of the tensor that a node writes."""
     if isinstance(node, ast.AugAssign):
         return node.target
     if isinstance(node, ast.Subscript):
@@ -179,7 +178,7 @@ def _root(node: ast.AST) -> str:
 
 
 def _copied_before(chain: Sequence[ast.AST], written: ast.expr, copied: str = "copied") -> bool:
-    """Put a copy of the written tensor under its name, in a statement before that of the write."""
+    """Bind the name of the written tensor to a copy, in a statement before the write."""
     owners = [owner for owner in _owners(written) if _may_bind(chain, owner)]
     if not owners:
         return False
@@ -189,7 +188,7 @@ def _copied_before(chain: Sequence[ast.AST], written: ast.expr, copied: str = "c
 
 
 def _owners(written: ast.expr) -> List[_Name]:
-    """Give the names from which the written tensor is reached, the shortest first: `self`, `self.h`, `self.h[0]`."""
+    """Return the names from which the written tensor is reached, the shortest first: `self`, `self.h`, `self.h[0]`."""
     found: List[_Name] = []
     node: ast.AST = written
     while isinstance(node, (*_NAMES, ast.Call)):
@@ -200,7 +199,7 @@ def _owners(written: ast.expr) -> List[_Name]:
 
 
 def _may_bind(chain: Sequence[ast.AST], owner: _Name) -> bool:
-    """Say whether a name can be bound before the statement: it is no name of another scope, or of a comprehension."""
+    """Check whether a name can be bound before the statement: it is not of another scope or of a comprehension."""
     if not isinstance(owner, ast.Name):
         return not any(isinstance(node, (ast.Lambda, *_COMPREHENSIONS)) for node in chain) or _root(owner) == "self"
     if any(isinstance(node, (ast.Lambda, *_COMPREHENSIONS)) for node in chain):
@@ -217,7 +216,7 @@ def _bound_in(scope: ast.AST) -> List[str]:
 
 
 def _block(chain: Sequence[ast.AST]) -> Tuple[List[ast.stmt], int]:
-    """Give the list of statements that the innermost statement of a chain stands in, and its place there."""
+    """Return the block around the innermost statement of a chain, and the index of the statement there."""
     at = max(number for number, node in enumerate(chain) if isinstance(node, ast.stmt))
     statement = chain[at]
     for block in _blocks(chain[at - 1]):
@@ -235,11 +234,11 @@ def _blocks(node: ast.AST) -> Iterator[List[Any]]:
 
 
 def _first_tensor_copied(owners: Sequence[_Name], copied: str) -> ast.stmt:
-    """Give `if is_tensor(a): a = copied(a)`, and so on for each longer name while the shorter is none."""
+    """Return `if is_tensor(a): a = copied(a)`, with an `elif` for each longer name."""
     head, *rest = owners
-    bound = ast.Assign([_as(head, ast.Store())], _asked(copied, _as(head, ast.Load())), lineno=1)
+    bound = ast.Assign([_as(head, ast.Store())], _helper(copied, _as(head, ast.Load())), lineno=1)
     otherwise = [_first_tensor_copied(rest, copied)] if rest else []
-    return ast.If(_asked("is_tensor", _as(head, ast.Load())), [bound], otherwise)
+    return ast.If(_helper("is_tensor", _as(head, ast.Load())), [bound], otherwise)
 
 
 def _as(node: Any, context: Union[ast.Load, ast.Store]) -> Any:
@@ -248,7 +247,7 @@ def _as(node: Any, context: Union[ast.Load, ast.Store]) -> Any:
     return found
 
 
-def _asked(what: str, *arguments: ast.expr) -> ast.Call:
+def _helper(what: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(ast.Name(HELPER, ast.Load()), what, ast.Load()), list(arguments), [])
 
 
@@ -257,7 +256,7 @@ def _recorded(chain: Sequence[ast.AST]) -> bool:
     block, at = _block(chain)
     if written is None or not _copied_before(chain, written, "owned"):
         return False
-    block[at : at + 2] = [ast.With([ast.withitem(_asked("recording"))], block[at : at + 2])]
+    block[at : at + 2] = [ast.With([ast.withitem(_helper("recording"))], block[at : at + 2])]
     return True
 
 
@@ -270,24 +269,24 @@ def _rebound(chain: Sequence[ast.AST]) -> bool:
     if getattr(block[at], "value", None) is not node or not isinstance(target, _NAMES) or not _may_bind(chain, target):
         return False
     if method in _SETTERS and node.args:
-        block[at] = ast.Assign([_as(target, ast.Store())], _asked("value", node.args[0]), lineno=1)
+        block[at] = ast.Assign([_as(target, ast.Store())], _helper("value", node.args[0]), lineno=1)
         return True
     if isinstance(target, ast.Name):
         whole = _part_of(chain, target)
         if whole is None:
-            return False  # it may be a part of a larger tensor, whose own name gets nothing
-        own = ast.Assign([_as(target, ast.Store())], _asked("value", _as(target, ast.Load())), lineno=1)
+            return False  # it may be a view of a larger tensor, whose name would keep the old value
+        own = ast.Assign([_as(target, ast.Store())], _helper("value", _as(target, ast.Load())), lineno=1)
         block[at : at + 1] = [own, block[at], ast.Assign([_as(whole, ast.Store())], _as(target, ast.Load()), lineno=1)]
         return True
     if not isinstance(target, ast.Subscript):
         return False
-    node.func.value = _asked("value", _as(target, ast.Load()))
+    node.func.value = _helper("value", _as(target, ast.Load()))
     block[at] = ast.Assign([_as(target, ast.Store())], node, lineno=1)
     return True
 
 
 def _part_of(chain: Sequence[ast.AST], name: ast.Name) -> Optional[ast.Subscript]:
-    """Give the item of a tensor that a name was bound to, where that is its one binding and can be named again."""
+    """Return the subscript that a name is bound to, where that is its only binding and can be evaluated again."""
     scope = next((node for node in reversed(chain) if isinstance(node, _SCOPES)), chain[0])
     if _bound_in(scope).count(name.id) != 1:
         return None
@@ -305,21 +304,21 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         scope = next(item for item in reversed(chain) if isinstance(item, _SCOPES))
         if isinstance(scope, ast.Lambda):
             return False
-        own = _asked("kept", ast.Name(node.arg, ast.Load()))
+        own = _helper("kept", ast.Name(node.arg, ast.Load()))
         scope.body.insert(0, ast.Assign([ast.Name(node.arg, ast.Store())], own, lineno=1))
         return True
     if isinstance(node, _NAMES) and isinstance(node.ctx, ast.Store):
         node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-        node.value = _asked("kept", node.value)
+        node.value = _helper("kept", node.value)
         return True
     if not isinstance(node, ast.expr):
         return False
     if isinstance(node, ast.Call):
-        node.args = [item if isinstance(item, ast.Starred) else _asked("kept", item) for item in node.args]
+        node.args = [item if isinstance(item, ast.Starred) else _helper("kept", item) for item in node.args]
         for keyword in node.keywords:
-            keyword.value = _asked("kept", keyword.value) if keyword.arg else keyword.value
-    return _replaced(chain[-2], node, _asked("kept", node))
+            keyword.value = _helper("kept", keyword.value) if keyword.arg else keyword.value
+    return _replaced(chain[-2], node, _helper("kept", node))
 
 
 def _replaced(parent: ast.AST, old: ast.AST, new: ast.AST) -> bool:
@@ -339,5 +338,8 @@ def _update(chain: Sequence[ast.AST]) -> bool:
         return False
     block, at = _block(chain)
     value = ast.BinOp(_as(node.target, ast.Load()), node.op, node.value)
-    block[at] = ast.Expr(_asked("updated", _as(node.target, ast.Load()), value))
+    block[at] = ast.Expr(_helper("updated", _as(node.target, ast.Load()), value))
     return True
+
+
+EDITS = {"write": _write, "recorded": _recorded, "rebound": _rebound, "alias": _alias, "update": _update}

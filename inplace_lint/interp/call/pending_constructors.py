@@ -1,4 +1,9 @@
-"""Constructors that wait until something asks for a part of the instance."""
+"""
+Pending constructors: an instance is constructed only when the program reads a part of it.
+
+    self.head = Head(dim)       # pending
+    self.head(x)                # the constructor runs now, then the call
+"""
 
 from __future__ import annotations
 
@@ -9,16 +14,16 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 
 
-def settled(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[State]:
-    """Run the constructor of an instance if it waits."""
+def constructed_paths(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[State]:
+    """Run the constructor of an instance if it is pending, and return the paths after it."""
     instance = state.instance(value)
     if not isinstance(value, Ref) or instance is None or instance.pending is None:
         return [state]
-    return interp.settle(frame, state, value, 0)
+    return interp.construct_pending(frame, state, value, 0)
 
 
-def settle_below(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> None:
-    """Run the constructors that wait in a module and all below it, each on its first path."""
+def construct_all_pending(interp: Interpreter, frame: Frame, state: State, value: Value, at: int) -> None:
+    """Run the pending constructors of a module and all below it, each on its first path."""
     waiting = [value]
     seen: set[Value] = set()
     while waiting:
@@ -28,7 +33,7 @@ def settle_below(interp: Interpreter, frame: Frame, state: State, value: Value, 
             continue
         seen.add(ref)
         if instance.pending is not None:
-            for after in interp.settle(frame, state, ref, at)[:1]:
+            for after in interp.construct_pending(frame, state, ref, at)[:1]:
                 if after is not state:
                     state.become(after)
             instance = state.instance(ref)

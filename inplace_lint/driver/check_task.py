@@ -1,0 +1,126 @@
+"""
+Checks one file of a run, in the process that runs it or in one of the pool.
+
+This is the only place that catches every exception: a crash on one file becomes a line about that file, and the run
+goes on with the next.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from inplace_lint.core.errors import FactError, UnreadableError
+from inplace_lint.driver import cache
+from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
+from inplace_lint.driver.runtime_limits import collector_off
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.workspace import files, import_graph
+
+if TYPE_CHECKING:
+    from inplace_lint.fix.context import Fixes, Locate, Rerun
+    from inplace_lint.interp.context import Context
+    from inplace_lint.rules.draft import Draft
+
+
+_MOST_GARBAGE = 500_000
+
+
+class Task(NamedTuple):
+    """
+    One file to analyze: the path that its findings carry, its bytes, and the settings that results depend on.
+
+    `root` is the top folder in which its imports are looked up. `opinions`: what is no fault is reported as well.
+    `reported`: findings in it are shown; it is False for a file that is only a caller of such. `dependencies` is a
+    digest of the other files that results depend on, `finds_in` are the files whose findings count. `texts` replace the
+    files of these paths.
+    """
+
+    path: str
+    data: bytes
+    torch_version: str | None = None
+    paddle_version: str | None = None
+    root: str = ""
+    opinions: bool = False
+    reported: bool = True
+    dependencies: bytes = b""
+    finds_in: frozenset[str] = frozenset()
+    texts: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """
+    The result of checking one file.
+
+    `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether the cache may keep it.
+    """
+
+    entry: cache.Entry
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    failure: str = ""
+    lasting: bool = True
+    no_facts: str = ""
+
+
+def check_one(task: Task) -> Checked:
+    """Check one file and return the result, whatever goes wrong. It runs in a process of the pool."""
+    with collector_off():
+        checked = check_task(task)
+    if gc.get_count()[0] > _MOST_GARBAGE:
+        gc.collect()
+    return checked
+
+
+def check_task(task: Task) -> Checked:
+    """Check one file; no fault of it, or of ours, is raised."""
+    started = time.perf_counter()
+    try:
+        source = files.decode(task.data)
+        from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
+
+        named = (("torch", task.torch_version), ("paddle", task.paddle_version))
+        versions = tuple((framework, version) for framework, version in named if version is not None)
+        project = import_graph.project(task.root, framework_names(), dict(task.texts)) if task.root else None
+        result = check_file(task.path, source, Options(versions, task.opinions), project, _make_fixes)
+    except UnreadableError as error:
+        return _failed(str(error))
+    except FactError as error:
+        return Checked(cache.Entry((), {}, {}), lasting=False, no_facts=str(error))
+    except SyntaxError as error:
+        return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
+    except RecursionError:
+        return _failed("nested too deeply to be analyzed")
+    except MemoryError:
+        return _failed("not enough memory to analyze it")
+    except Exception as error:
+        if hides_interrupt(error):
+            raise KeyboardInterrupt from error
+        return _failed(crash(error))
+    rest = time.perf_counter() - started - sum(result.seconds.values())
+    seconds = {**result.seconds, "other": rest}
+    return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
+
+
+def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
+    from inplace_lint.fix.fixers import make_fixes  # noqa: PLC0415 - only where something was found
+
+    return make_fixes(context, rerun, drafts, locate)
+
+
+@lru_cache(maxsize=1)
+def framework_names() -> tuple[str, ...]:
+    """Return the names of the packages that a file must mention to be parsed, from the framework tables."""
+    names: list[str] = []
+    for path in sorted((rules_dir() / "ops").glob("*/framework.json")):
+        names.extend(json.loads(path.read_text(encoding="utf-8"))["packages"])
+    return tuple(names)
+
+
+def _failed(reason: str) -> Checked:
+    return Checked(cache.Entry((), {}, {}), failure=reason, lasting=False)

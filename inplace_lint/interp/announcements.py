@@ -1,0 +1,101 @@
+"""
+What the evaluators announce while a program runs, for the checkers that listen.
+
+An evaluator knows what happens (a value is stored, an op writes), a checker knows what is wrong with that. So that
+neither has to know the other, the evaluator announces it, and `assembly.py` says who listens.
+
+    call.interp.listeners.write(call, part, ref, tensor)      # an evaluator: the framework lets this write pass
+
+    write=to_all(kept_values.write, escaped.write),           # assembly.py: these two are called, in this order
+
+A listener may report to the state and set traits that nobody but checkers reads; it changes nothing that is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec
+
+from inplace_lint.core.event import Touch
+from inplace_lint.core.span import Place
+from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Ref, Value
+from inplace_lint.interp.frame import Frame
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.interpreter import Interpreter
+    from inplace_lint.interp.transfer.op_call import Call
+
+Given = ParamSpec("Given")
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """
+    Who is called at which moment: one callable for each announcement.
+
+    Variables:
+
+    * `bind(frame, state, name, value, source)`: an assignment has bound a variable; `source` is the expression on its
+      right, None where the value is an item of that or of a loop.
+    * `turn(frame, state, target)`: a loop has bound its target for a turn.
+    * `augment(interp, frame, state, node, old, result)`: `x += …` has been evaluated, and `x` is about to be bound to
+      the result, which is `old` itself where that was written in place.
+
+    Containers and attributes:
+
+    * `store(state, place, value, held)`: a value is about to be put into a list or dict that was made before; `held`
+      are the values that stay in it, where that matters.
+    * `collect(state, place, value)`: a value is about to be an item of a list that is made here.
+    * `repeat(state, items, place)`: a list is about to be made that holds each of these items several times.
+    * `set_attribute(state, place, value)`: a value is about to become an attribute; its object is not evaluated yet.
+    * `hand_over(state, value)`: a value is passed to a call of which nothing is known.
+
+    Calls of an op, each before anything of it has happened:
+
+    * `read(call, part, expr, value)`: it reads this argument, and does not write it.
+    * `compare(call)`: it returns a Python value that it computes from its arguments.
+    * `record(call)`: it is about to be recorded on the tape.
+    * `attempt(call, part, ref, tensor)`: it would write this tensor, if the framework does not refuse.
+    * `write(call, part, ref, tensor)`: it writes this tensor; the framework has let it pass.
+
+    Modules and their gradients:
+
+    * `read_state(state, place, ref)`: a tensor of a module was returned as a part of its state.
+    * `load_state(state, framework, read, pairs)`: a state is about to be written to a module: `pairs` are the values in
+      it, each with the parameter or buffer that it is written to. `read` is the call.
+    * `change_gradients(state, framework, write, owners, how)`: the gradients of these parameters were or are about to
+      be written where they lie: set to zero ("gradient"), or added to by backward ("sum"). `write` is the call.
+    """
+
+    bind: Callable[[Frame, State, str, Value, ir.Expr | None], None]
+    turn: Callable[[Frame, State, ir.Expr], None]
+    augment: Callable[[Interpreter, Frame, State, ir.AugAssign, Value, Value], None]
+    store: Callable[[State, Place, Value, tuple[Value, ...]], None]
+    collect: Callable[[State, Place, Value], None]
+    repeat: Callable[[State, tuple[Value, ...], Place | None], None]
+    set_attribute: Callable[[State, Place, Value], None]
+    hand_over: Callable[[State, Value], None]
+    read: Callable[[Call, str, ir.Expr, Value], None]
+    compare: Callable[[Call], None]
+    record: Callable[[Call], None]
+    attempt: Callable[[Call, str, Ref, Tensor], None]
+    write: Callable[[Call, str, Ref, Tensor], None]
+    read_state: Callable[[State, Place, Ref], None]
+    load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]
+    change_gradients: Callable[[State, str, Touch, Sequence[Ref], str], None]
+
+
+def to_all(*listeners: Callable[Given, None]) -> Callable[Given, None]:
+    """Return a callable that calls the listeners in this order; a single one is returned as it is."""
+    if len(listeners) == 1:
+        return listeners[0]
+
+    def announce(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        for listener in listeners:
+            listener(*args, **kwargs)
+
+    return announce
