@@ -162,6 +162,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--add-noqa", is_flag=True, help="Write `# noqa: CODE` comments that silence what is found.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
+@click.option("--dump-state", type=int, metavar="LINE", hidden=True, help="Print what is known at a line of a file.")
 @click.option("--stdin-filename", metavar="PATH", help="The name of what is read for the path `-`.")
 @_lang
 @_color()
@@ -172,7 +173,7 @@ def check(
     """Check files and folders, the current folder by default, or standard input (`-`)."""
     paths, stdin = resolve_paths(paths, stdin_filename)
     known = known_rules()
-    shows = {key: options.pop(key) for key in ("show_files", "show_settings")}
+    shows = {key: options.pop(key) for key in ("show_files", "show_settings", "dump_state")}
     no_cache = options.pop("no_cache")
     proof = {key: options.pop(key) for key in CONFIRM_KEYS}
     policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
@@ -306,6 +307,7 @@ def _show(
     *,
     show_files: bool,
     show_settings: bool,
+    dump_state: int | None,
 ) -> int:
     from inplace_lint.cli import show
     from inplace_lint.workspace import files
@@ -313,6 +315,8 @@ def _show(
     text = ""
     found = show.listed(paths, stdin, resolver) if show_files else files.Found((), ())
     text += "".join(f"{files.shown(path)}\n" for path in found.files)
+    if dump_state is not None:
+        text += show.state_text(paths, dump_state, resolver)
     if show_settings:
         text += show.settings_text(stdin if paths == (Path("-"),) else paths[0], resolver, known)
     if output_file is not None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+import click
+
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.selection import RuleInfo
 from inplace_lint.workspace import files
@@ -41,6 +43,24 @@ def settings_text(path: Path, resolver: SettingsResolver, known: Sequence[RuleIn
     codes = resolver.codes_of(path)
     rules = [f"#   {rule.code}  {rule.name}" for rule in known if rule.code in codes]
     return "\n".join([*lines, *tables, "", "# Rules that apply", *rules]) + "\n"
+
+
+def state_text(paths: Sequence[Path], line: int, resolver: SettingsResolver) -> str:
+    """
+    Return what the analysis knows at a line of a file.
+
+    Raises: `click.UsageError` unless there is one path, that of a file.
+    """
+    if len(paths) != 1 or not paths[0].is_file():
+        msg = "--dump-state goes with one file"
+        raise click.UsageError(msg)
+    from inplace_lint.driver.analyze_file import Options  # noqa: PLC0415 - libcst only where it is used
+    from inplace_lint.driver.dump_state import state_at  # noqa: PLC0415
+
+    settings = resolver.settings_of(paths[0])
+    named = (("torch", settings.torch_version), ("paddle", settings.paddle_version))
+    versions = tuple((framework, version) for framework, version in named if version is not None)
+    return state_at(paths[0], line, Options(versions))
 
 
 def _toml(value: object) -> str:

@@ -23,7 +23,7 @@ from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.checkers.alias_query import AliasQuery
-from inplace_lint.interp.context import Context
+from inplace_lint.interp.context import Context, Observer
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import cure
@@ -84,30 +84,32 @@ def packages() -> tuple[str, ...]:
 
 
 def check_file(
-    path: str, source: str, options: Options, project: Project | None = None, make_fixes: MakeFixes | None = None
+    path: str,
+    source: str,
+    options: Options,
+    project: Project | None = None,
+    make_fixes: MakeFixes | None = None,
+    observer: Observer | None = None,
 ) -> FileResult:
     """
     Return all findings of the entry points of a file, unsuppressed; some may be in other files of `project`.
 
     `make_fixes` is called where something was found, with the program, a function that runs it again, the drafts and
     a function that parses a slice; it returns the function that makes the fix of each finding.
+    The `observer` is called before each statement that a path runs.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
     clock = Clock()
     known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
-    read = project.modules.get(path) if project is not None else None
-    if read is not None and read.source == source:
-        outlined = read.outline._replace(mentions=mentions(source, packages()))
-    else:
-        read, outlined = None, _outline(path, source, packages())
+    read, outlined = _read(path, source, project)
     clock.lap("outline")
     used = _frameworks(outlined, known)
     if not used:
         return FileResult(seconds=clock.seconds)
     project = project or alone()
     main = read or Module(path, source, outlined)
-    context = Context(main, used, project)
+    context = Context(main, used, project, observer=observer)
     before = project.lowering.seconds
     found = _run(context, options)
     clock.lap("interpret")
@@ -145,6 +147,14 @@ class Clock:
         """Move part of the time of a stage to another one."""
         self.seconds[source] -= seconds
         self.seconds[target] = self.seconds.get(target, 0.0) + seconds
+
+
+def _read(path: str, source: str, project: Project | None) -> tuple[Module | None, Outline]:
+    """Return the file as the project has it, if it has it like this, and its outline."""
+    read = project.modules.get(path) if project is not None else None
+    if read is not None and read.source == source:
+        return read, read.outline._replace(mentions=mentions(source, packages()))
+    return None, _outline(path, source, packages())
 
 
 def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:

@@ -27,11 +27,12 @@ class Words:
     Sure evidence: `writes` if something may be written in place, `writes_shared` if others may hold it too, `makes` if
     something is made that writes whenever it is run. What decides on the rest is what a name stands for: `fills` are
     names of the module whose items are set, `helpers` bare names that are called and end like in-place ops, `flagged`
-    those that are called with a flag, and `filled_members` attributes of `self` that are added to, or whose items are
-    set, with the kinds for which that is no write.
+    those that are called with a flag, and `filled_members` attributes of the `instance` that are added to, or whose
+    items are set, with the kinds for which that is no write.
 
     `kept` are the bare names that are loaded other than to be called at once, `kept_attributes` the attributes.
-    `runs_made`: a variable that is bound here is called.
+    `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
+    functions which fill new parameters: if they are imported, not assigned.
     """
 
     binds: tuple[str, ...] = ()
@@ -48,6 +49,8 @@ class Words:
     runs_made: bool = False
     flagged: set[str] = field(default_factory=set)
     filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
+    initialised: set[str] = field(default_factory=set)
+    instance: str = ""
 
     def write(self) -> None:
         """Note evidence of a write to what others may hold."""
@@ -56,9 +59,9 @@ class Words:
     def write_to(self, target: ast.AST) -> None:
         """Note evidence of a write to a target or its items; for an attribute of `self`, its kind decides later."""
         match target:
-            case ast.Attribute(ast.Name("self"), name):
+            case ast.Attribute(ast.Name(holder), name) if holder == self.instance:
                 self.filled_members[name] = frozenset({"container", "containers"})
-            case ast.Subscript(ast.Attribute(ast.Name("self"), name)):
+            case ast.Subscript(ast.Attribute(ast.Name(holder), name)) if holder == self.instance:
                 self.filled_members.setdefault(name, frozenset({"containers"}))
             case _:
                 self.write()
@@ -77,6 +80,7 @@ class Words:
         self.kept_attributes |= other.kept_attributes
         self.flagged |= other.flagged
         self.filled_members |= other.filled_members
+        self.initialised |= other.initialised
 
 
 _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
@@ -159,7 +163,9 @@ class _Walk:
         words.runs_made = not words.calls.isdisjoint(kinds.stores)
         filled = {name for name in kinds.filled if kinds.of(name) not in NO_TENSORS}
         words.fills |= {name for name in filled if name not in kinds.stores and name not in kinds.parameters}
-        written = (filled - words.fills) | kinds.grown_tensors() | kinds.written
+        local = kinds.stores.keys() | kinds.parameters
+        words.initialised |= kinds.initialised - local - self.binds.keys()
+        written = (filled - words.fills) | kinds.grown_tensors() | kinds.written | (kinds.initialised & local)
         words.writes = words.writes or bool(written)
         # A write to what only the function itself holds makes no difference to its callers.
         own = (kinds.may_be_fresh(name) and not self.nested and is_own(self.root, name) for name in written)

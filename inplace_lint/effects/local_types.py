@@ -13,7 +13,6 @@ from inplace_lint.effects.locality import is_fresh
 
 USED_AS_CONTAINER = frozenset({"append", "extend", "get", "insert", "items", "keys", "pop", "setdefault", "update"})
 NO_TENSORS = frozenset({"text", "container", "containers"})
-_CONTAINER_NAMES = ("dict", "kwargs")
 _ANNOTATED = {
     **dict.fromkeys(("bool", "float", "int"), "number"),
     "str": "text",
@@ -21,7 +20,7 @@ _ANNOTATED = {
         ("Dict", "List", "Mapping", "MutableMapping", "OrderedDict", "Set", "dict", "list", "set"), "container"
     ),
 }
-_MAKERS = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "deque", "Counter"})
+_MAKERS = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "deque", "Counter", "state_dict"})
 
 
 @dataclass(slots=True)
@@ -32,6 +31,7 @@ class Kinds:
     `stores` counts the bindings of each variable, `known` those to a value of one kind, a parameter's first.
     `filled` are variables whose items are set, `grown` the augmented assignments with what is added,
     `written` those of which a method that writes was called. `containers` are used as only lists and dicts can be.
+    `initialised` are those of whose `init` a function was called, or that are it by their names: if they are imported.
     """
 
     stores: dict[str, int] = field(default_factory=dict)
@@ -41,6 +41,7 @@ class Kinds:
     grown: list[tuple[str, str]] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
     containers: set[str] = field(default_factory=set)
+    initialised: set[str] = field(default_factory=set)
 
     def assign(self, target: ast.AST, value: ast.AST) -> None:
         """Add what a target is bound to."""
@@ -50,8 +51,12 @@ class Kinds:
             for inner, part in zip(target.elts, value.elts, strict=True):
                 self.assign(inner, part)
 
-    def declare(self, parameter: ast.arg) -> None:
-        """Add a parameter, of the kind that its annotation names."""
+    def declare(self, parameter: ast.arg | ast.arguments) -> None:
+        """Add a parameter, of the kind that its annotation names; one that takes all other keywords is a dict."""
+        if isinstance(parameter, ast.arguments):
+            if parameter.kwarg is not None:
+                self.known.setdefault(parameter.kwarg.arg, []).insert(0, "container")
+            return
         self.parameters.add(parameter.arg)
         kind = _kind_named(parameter.annotation)
         if kind:
@@ -63,7 +68,7 @@ class Kinds:
 
         Kinds are number, text, container, containers for one of these, and fresh.
         """
-        if name.endswith(_CONTAINER_NAMES) or (name in self.containers and self.stores.get(name, 0) <= 1):
+        if name in self.containers and self.stores.get(name, 0) <= 1:
             return "container"
         known = self.known.get(name, [])
         if not known or len(known) != self.stores.get(name, 0) + (name in self.parameters):
@@ -118,12 +123,21 @@ def _kind_named(annotation: ast.AST | None) -> str:
 def members(node: ast.ClassDef) -> dict[str, str]:
     """Return the kinds of the attributes that a class sets to values of one kind only."""
     found: dict[str, set[str]] = {}
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value is not None:
-            for target in inner.targets if isinstance(inner, ast.Assign) else (inner.target,):
-                match target:
-                    case ast.Attribute(ast.Name("self"), name):
-                        found.setdefault(name, set()).add(kind_of(inner.value))
-                    case _:
-                        pass
+    for method in node.body:
+        instance = receiver(method)
+        for inner in ast.walk(method) if instance else ():
+            if isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value is not None:
+                for target in inner.targets if isinstance(inner, ast.Assign) else (inner.target,):
+                    match target:
+                        case ast.Attribute(ast.Name(holder), name) if holder == instance:
+                            found.setdefault(name, set()).add(kind_of(inner.value))
+                        case _:
+                            pass
     return {name: next(iter(kinds)) for name, kinds in found.items() if len(kinds) == 1}
+
+
+def receiver(node: ast.AST) -> str:
+    """Return the name of the first parameter of a function: that of the instance, if the function is a method."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return ""
+    return next((param.arg for param in (*node.args.posonlyargs, *node.args.args)), "")

@@ -22,17 +22,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition, Outline
+from inplace_lint.knowledge.facts import framework, frameworks
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
 Targets = frozenset[Target]
 Meaning = Mapping[str, Iterable[Target]]
 
-ENTRIES = frozenset({"__call__", "forward"})
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 
@@ -161,6 +162,12 @@ def _class_effects(item: Definition, targets: Callable[[Iterable[str]], Targets]
     )
 
 
+@cache
+def entries() -> frozenset[str]:
+    """Return the methods that a call of an object runs: that of Python, and those of the frameworks' modules."""
+    return frozenset({"__call__", *(framework(name).calls for name in frameworks())})
+
+
 def set_up_methods(item: Definition) -> frozenset[str]:
     """Return the methods of a class that only its constructor runs, itself included."""
     found = {method.name for method in item.methods} & _CONSTRUCTORS
@@ -169,7 +176,7 @@ def set_up_methods(item: Definition) -> frozenset[str]:
         more = {
             method.name
             for method in item.methods
-            if method.name not in found | ENTRIES and _is_only_called_by(method, item, found)
+            if method.name not in found | entries() and _is_only_called_by(method, item, found)
         }
         found |= more
         grew = bool(more)
@@ -187,7 +194,7 @@ def _called_methods(item: Definition) -> frozenset[str]:
     named: dict[str, set[str]] = {}
     for method in item.methods:
         named.setdefault(method.name, set()).update(method.attributes)
-    found = named.keys() & ENTRIES
+    found = named.keys() & entries()
     if not found:
         return frozenset(named)
     # What the constructor keeps of the methods may be called in their place.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 
 Uses = Mapping[str, Iterable[str]]
 
@@ -20,17 +19,18 @@ def reachable(starts: Iterable[str], uses: Uses) -> set[str]:
     return found
 
 
-def heights(names: AbstractSet[str], uses: Uses) -> dict[str, int]:
-    """Return for each name the length of the longest chain of uses below it; a cycle counts once."""
+def heights(lines: Mapping[str, int], uses: Uses) -> dict[str, int]:
+    """Return for each name, of a definition at a line, the longest chain of uses below it; a cycle counts once."""
     found: dict[str, int] = {}
 
     def height(name: str, active: frozenset[str]) -> int:
         if name in found:
             return found[name]
-        below = [height(used, active | {name}) for used in uses[name] if used in names and used not in active]
+        users = sorted((used for used in uses[name] if used in lines), key=lines.__getitem__)
+        below = [height(used, active | {name}) for used in users if used not in active]
         found[name] = 1 + max(below, default=0)
         return found[name]
 
-    for name in sorted(names):
+    for name in sorted(lines, key=lines.__getitem__):
         height(name, frozenset())
     return found

@@ -56,7 +56,7 @@ def schedule(file: FileEffects) -> Schedule:
     classes = {name for name, item in named.items() if item.kind == "class" and file.summary(name).calls is not None}
     near = classes | {name for name, item in named.items() if _is_near(file, item, classes)}
     reaching = {name for name, item in named.items() if writes(item)} | near | set_up
-    height = heights(reaching, uses)
+    height = heights({name: named[name].slice.first for name in reaching}, uses)
     order = sorted(reaching, key=lambda name: (-height[name], named[name].slice.first))
     shared = {name: frozenset(used & reaching) for name, used in uses.items()}
     return Schedule(tuple(named[name] for name in order), _runs_script(file, set_up), shared, frozenset(set_up))
@@ -165,7 +165,7 @@ def order_of_methods(item: Definition) -> list[Definition]:
         name: {other for other in method.attributes if other in by_name and other != name}
         for name, method in by_name.items()
     }
-    height = heights(by_name.keys(), uses)
+    height = heights({name: method.slice.first for name, method in by_name.items()}, uses)
     return sorted(item.methods, key=lambda method: (-height[method.member], method.slice.first))
 
 

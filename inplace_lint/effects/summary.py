@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.collect import Words, gather, gather_ir
-from inplace_lint.effects.local_types import Kinds, members
+from inplace_lint.effects.local_types import Kinds, members, receiver
 from inplace_lint.effects.write_evidence import INITIALISERS, spelled
 from inplace_lint.ir import nodes as ir
 
@@ -114,6 +114,7 @@ class _Names:
                     pass
         self._containers = {name for name in kinds.known if kinds.of(name) in {"container", "containers"}}
         self._harmless: set[str] = set()
+        self._assigned = frozenset(kinds.stores)
         for statement in imports:
             if isinstance(statement, ir.ImportFrom):
                 root, last = statement.module.partition(".")[0], statement.module.rpartition(".")[2]
@@ -139,7 +140,9 @@ class _Names:
 
     def _touches(self, words: Words) -> bool:
         helpers = words.helpers | words.flagged
-        return bool(words.fills - self._containers) or bool(helpers - self._own - self._harmless)
+        return bool(words.fills - self._containers) or bool(
+            (helpers - self._own - self._harmless) | (words.initialised & self._assigned)
+        )
 
 
 def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> Outline:
@@ -187,7 +190,7 @@ def _first_line(node: ast.stmt) -> int:
 
 def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | None = None) -> Definition:
     """Return the outline of an item, or of a method of the class `owner`."""
-    words = Words()
+    words = Words(instance="" if owner is None else receiver(node))
     kind, name = "statement", ""
     bases: tuple[str, ...] = ()
     methods: tuple[Definition, ...] = ()

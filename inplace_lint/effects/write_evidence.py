@@ -52,6 +52,7 @@ KINDS = frozenset(
         ast.Assign,
         ast.AnnAssign,
         ast.arg,
+        ast.arguments,
     }
 )
 
@@ -74,7 +75,7 @@ def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> N
                 kinds.assign(target, value)
         case ast.AnnAssign(target, _, ast.expr() as value):
             kinds.assign(target, value)
-        case ast.arg():
+        case ast.arg() | ast.arguments():
             kinds.declare(node)
         case _:
             pass
@@ -117,9 +118,9 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
     if last in USED_AS_CONTAINER and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
         kinds.containers.add(holder)
     if is_writing(last) or (last == _FLAG and _frees(node)):
-        _writing_call(node.func, holder.rpartition(".")[2], last, words, kinds)
+        _writing_call(node.func, last, words, kinds)
     # A custom function of autograd: where it returns its argument, some frameworks take that for a write.
-    if last == "apply" and holder.rpartition(".")[2][:1].isupper():
+    if last == "apply" and holder:
         words.write()
     for keyword in node.keywords:
         if keyword.arg in _WRITING_KEYWORDS and not _is_constant(keyword.value, (False, None)):
@@ -133,18 +134,20 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
             words.makes = True
 
 
-def _writing_call(function: ast.expr, holder: str, last: str, words: Words, kinds: Kinds) -> None:
+def _writing_call(function: ast.expr, last: str, words: Words, kinds: Kinds) -> None:
     match function:
         case ast.Name():
             words.helpers.add(last)
-        case ast.Attribute(ast.Name(written)) if written not in INITIALISERS and last.endswith("_"):
+        case ast.Attribute(ast.Name(holder)) | ast.Attribute(ast.Attribute(ast.Name(), holder)) if (
+            holder in INITIALISERS
+        ):
+            kinds.initialised.add(spelled(function).partition(".")[0])
+        case ast.Attribute(ast.Name(written)) if last.endswith("_"):
             kinds.written.add(written)
         case ast.Attribute(value) if last in _LOADING or is_fresh(value):
             words.writes = True
-        case _ if holder not in INITIALISERS:
-            words.write()
         case _:
-            pass
+            words.write()
 
 
 def _is_constant(node: ast.AST, values: tuple[bool | None, ...]) -> bool:
@@ -154,7 +157,7 @@ def _is_constant(node: ast.AST, values: tuple[bool | None, ...]) -> bool:
 def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
     """Return the names in a call that it runs: what is called, and what `apply` is passed to run on each module."""
     yield call.func
-    if spelled(call.func).endswith("apply"):
+    if spelled(call.func).rpartition(".")[2] == "apply":
         for argument in call.args:
             yield argument
             if isinstance(argument, ast.Call) and spelled(argument.func).rpartition(".")[2] == "partial":

@@ -7,7 +7,7 @@ All paths share it. What belongs to one path, such as the values of module varia
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.span import Slice
@@ -15,10 +15,12 @@ from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Outline
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
-from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, Stmt, Try, While, With
+from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace.module_store import Module, Project, alone
+
+Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 
 
 @dataclass(slots=True)
@@ -29,7 +31,7 @@ class Context:
     `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `ran` the blocks of statements, by identity, that
     some path has run. `constructed` are the arguments on which the program constructs each class, and `bound` the
-    variables of modules that the current entry point has read.
+    variables of modules that the current entry point has read. The `observer` is called before each statement.
     """
 
     main: Module
@@ -48,6 +50,7 @@ class Context:
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     ran: set[int] = field(default_factory=set)
+    observer: Observer | None = None
 
     def __post_init__(self) -> None:
         self.project.add(self.main)
@@ -96,6 +99,17 @@ class Context:
         """Return the op forms of a dotted name; empty when nothing is known of it."""
         facts = self.facts_of(name)
         return () if facts is None else facts.forms(facts.canonical(name))
+
+    def forms_behind(self, spelled: str) -> tuple[Op, ...]:
+        """Return the op forms of a dotted name as the file spells it; empty for what it defines itself."""
+        root, _, rest = spelled.partition(".")
+        if any(item.kind != "statement" for item in self.main.items(root)):
+            return ()
+        origins = [
+            f"{node.module}.{original}" if isinstance(node, ImportFrom) else original
+            for node, original in self.main.imported.get(root, ())
+        ] or [self.default().framework.name]
+        return next(filter(None, (self.forms(f"{origin}.{rest}".strip(".")) for origin in origins)), ())
 
     def record_construction(self, cls: ClassValue, arguments: tuple[Hashable, ...] | None) -> None:
         """Record the arguments on which the program constructs a class; None stands for objects that one path owns."""

@@ -42,9 +42,6 @@ from inplace_lint.interp.outcome import Flow
 from inplace_lint.workspace import call_graph
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
-_INFERS = frozenset(
-    {"demo", "eval", "evaluate", "generate", "infer", "inference", "predict", "test", "val", "validate", "visualize"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +155,10 @@ def _run_function(interp: Interpreter, item: Definition, choice: ForcedArguments
 
 def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
     """Check whether all uses in the file of a function or method of this name run without recording gradients."""
-    framework = interp.context.default().framework.name
+    context = interp.context
 
     def stops(decorator: str) -> bool:
-        forms = interp.context.forms(f"{framework}.{decorator.rpartition('.')[2]}")
+        forms = context.forms_behind(decorator)
         return bool(forms) and forms[0].act in _UNRECORDED
 
     return schedule.runs_unrecorded(interp.context.outline, name, stops)
@@ -294,14 +291,14 @@ def _run_method(
             results.append((state, NONE))
             continue
         skip = 0 if method.wrapper == "static" else 1
-        arguments = symbolic_args.of_function(interp, state, method.function, dict(method.defaults), skip)
+        arguments = symbolic_args.of_method(interp, state, method, cls)
         if choice is not None and name == choice.name:
             arguments = branch_forcing.chosen(state, method.function, arguments, dict(choice.own), skip)
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = interp.call(frame, state, target, arguments, 0)
         results.extend((after, Tuple((value, receiver))) for after, value in done)
-    if _INFERS & set(name.split("_")):
-        # What such a method returns is hardly ever trained on, so that nothing a backward from it finds is certain.
+    if _entry(interp, made[0][0], cls) not in {"", name}:
+        # Training runs what a call of the module runs; that it runs another method too is not certain.
         for state, _ in results:
             state.assume(f"a gradient is asked for what `{name}` returns")
     return _finish(interp, results[:PATHS_IN_ROOT])

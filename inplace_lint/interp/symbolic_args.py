@@ -64,7 +64,6 @@ _KINDS = {
 
 
 _DEEPEST = 12
-_POSITIONS = frozenset({"i", "idx", "ind", "index"})  # names of the position in `__getitem__` of a data set
 
 
 class _Box(NamedTuple):
@@ -190,6 +189,19 @@ def of_function(
     return _arguments(interp, state, function, defaults, skip, none_is_open=True)
 
 
+def of_method(interp: Interpreter, state: State, method: Closure, cls: ClassValue) -> Arguments:
+    """Return the arguments of a method of a class; a data set is asked for items by their positions."""
+    function, skip = method.function, 0 if method.wrapper == "static" else 1
+    found = of_function(interp, state, function, dict(method.defaults), skip)
+    match found.keywords:
+        case ((name, Sym(_, "input") as asked), *rest) if function.qualname == "__getitem__" and _is_dataset(
+            interp, cls
+        ):
+            return Arguments(found.positional, ((name, replace(asked, kind="number")), *rest))
+        case _:
+            return found
+
+
 def of_constructor(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value]
 ) -> Arguments:
@@ -227,7 +239,7 @@ def _input(
     default: Value | None,
     none_is_open: bool,
 ) -> Value:
-    kind = kind_of(param.annotation)
+    kind = _kind(interp, state, function, param)
     if default is not None and not (default == NONE and none_is_open):
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
@@ -239,13 +251,26 @@ def _input(
         made = _of_project(interp, state, function, param)
         if made is not None:
             return made
-    if not kind and param.name in _POSITIONS and function.qualname.rpartition(".")[2] == "__getitem__":
-        kind = "number"
     if kind == "flag":
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
     return state.symbols.sym((origins.PARAMETER, function.qualname, param.name), kind)
+
+
+def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
+    """Return the kind that an annotation promises; what the program calls `Path` itself may be anything."""
+    kind = kind_of(param.annotation)
+    if kind and isinstance(param.annotation, ir.Name):
+        known = environment.find(interp, state, function.slice.path, param.annotation.id)
+        return "" if isinstance(known, ClassValue) else kind
+    return kind
+
+
+def _is_dataset(interp: Interpreter, cls: ClassValue) -> bool:
+    """Say whether a class is a data set of the framework: its items are asked for by their positions."""
+    datasets = interp.context.default().framework.datasets
+    return any(isinstance(base, Dotted) and base.name in datasets for base in interp.context.mro(cls))
 
 
 def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:
@@ -261,7 +286,7 @@ def completed(interp: Interpreter, state: State, function: ir.Function, known: A
 
 
 def _completed(interp: Interpreter, state: State, function: ir.Function, param: ir.Param | None, value: Value) -> Value:
-    if not isinstance(value, Sym) or param is None or kind_of(param.annotation):
+    if not isinstance(value, Sym) or param is None or _kind(interp, state, function, param):
         return value
     made = _of_project(interp, state, function, param)
     return value if made is None else made

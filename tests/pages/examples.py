@@ -9,6 +9,8 @@ An example is a fenced block of Python that holds one whole program. Its info st
     # info: IPL501             likewise, where opinions are asked for
     # missed: IPL101           there should be one, and there is none yet
     # false-positive: IPL101   there is one, and there should not be
+
+`reveal(x)  # reveal: TEXT` says what is known of a value there: one text for each way to get there, with ` | ` between.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ SEMANTICS_PAGES = tuple(sorted((ROOT / "tests" / "semantics").glob("*.md")))
 
 _FENCE = re.compile(r"^```(\S*)[ \t]*(.*)$")
 _EXPECTATION = re.compile(r"# (error|warning|info|missed|false-positive): (IPL\d{3}(?:, IPL\d{3})*)(?= #|$| \()")
+_REVEALED = re.compile(r"^\s*reveal\(.*\)  # reveal: (\S.*)$")
 _MENTION = re.compile(r"# ?(error|warning|info|missed|false-positive)\b")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(torch|paddle)\b", re.MULTILINE)
 _BEHAVIOUR = re.compile(r"^(?:(runs)|(silent)|raises: (\S.*))$")
@@ -56,6 +59,12 @@ class Example:
     raises: str
     expectations: tuple[Expectation, ...]
     introduced: bool
+
+    @property
+    def revealed(self) -> dict[int, str]:
+        """Give what is expected to be known of the values that lines of the program reveal."""
+        lines = enumerate(self.program.splitlines(), 1)
+        return {number: found[1] for number, line in lines if (found := _REVEALED.match(line))}
 
     @property
     def name(self) -> str:

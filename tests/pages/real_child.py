@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import json
 import os
@@ -17,6 +18,7 @@ def main(framework: str) -> None:
     """Answer each path on standard input; the programs' own output goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
+    builtins.reveal = lambda value: value  # type: ignore[attr-defined]  # the analyzer tells what it knows there
     module = importlib.import_module(framework)
     for line in sys.stdin:
         path = line.rstrip("\n")

@@ -8,12 +8,13 @@ Reports writes to what a caller passed: the caller may not expect them.
     z = normalise(raw)
     loss = (z * raw).sum()              # `raw` is no longer what it was
 
-A function that is called for its effect (`fill(x)` as a statement), whose name ends in an underscore, or that takes the
-tensor as `out`, is expected to write.
+A function that is called for its effect (`fill(x)` as a statement) is known to write. One that says so by a name that
+the framework lists, such as `out` or `fill_`, is an opinion: the assumption is then that its caller does not know.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site
@@ -25,8 +26,7 @@ from inplace_lint.ir import nodes as ir
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
 
-_SAYS_SO = "_"
-_OUTPUT = "out"
+_SUFFIX = "*_"
 
 
 def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
@@ -35,10 +35,11 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
     expr = call.binding.exprs.get(part)
     touch = call.touch(part, expr, tensor)
     assumptions = state.assumptions | call.doubt
-    if _function(call.frame) == call.facts.framework.calls:
+    if _function(call.frame) == call.facts.framework.calls and _is_method(call.frame):
         state.report(Performed(name, touch, assumptions))
     if isinstance(expr, ir.Name) and touch.flag is None and _is_argument(call, expr.id):
-        state.report(Escaped(name, touch, expr.id, None, assumptions))
+        announced = _announced(call, _function(call.frame), expr.id)
+        state.report(Escaped(name, touch, expr.id, None, assumptions | announced))
 
 
 def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
@@ -53,7 +54,7 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
         frame.closure.function.body if frame.closure is not None else call.interp.context.code(inner.place.slice).body
     )
     found = _call_at(body, inner.place.at)
-    if found is None or text_of(found.func).endswith(_SAYS_SO) or _passes_output(found, expr.id):
+    if found is None or _announced(call, text_of(found.func), *_keywords(found, expr.id)):
         return
     assumptions = state.assumptions | known.assumptions | known.doubt
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
@@ -64,11 +65,24 @@ def _function(frame: Frame) -> str:
     return frame.closure.function.qualname.rpartition(".")[2] if frame.closure is not None else ""
 
 
+def _is_method(frame: Frame) -> bool:
+    return frame.closure is not None and frame.closure.owner is not None
+
+
+def _announced(call: Call, function: str, *parameters: str) -> frozenset[str]:
+    """Return what has to be assumed of the caller, where a name that the framework lists says that a call writes."""
+    listed = call.facts.framework.names
+    names = [name for name in parameters if name in listed]
+    if _SUFFIX in listed and function.endswith(_SUFFIX[1:]):
+        names.append(function)
+    return frozenset(f"the caller does not expect the write that the name `{name}` announces" for name in names)
+
+
 def _is_argument(call: Call, name: str) -> bool:
-    """Check whether a variable still has the value that the caller passed to a function not expected to write."""
+    """Check whether a variable still has the value that the caller passed."""
     frame = call.frame
     scope = call.state.heap[frame.env.id]
-    if name not in frame.passed or name == _OUTPUT or _function(frame).endswith(_SAYS_SO):
+    if name not in frame.passed:
         return False
     return isinstance(scope, Names) and scope.bound.get(name) == min(scope.bound.values())
 
@@ -97,8 +111,8 @@ def _call_at(node: object, at: int) -> ir.Call | None:
     return None
 
 
-def _passes_output(found: ir.Call, name: str) -> bool:
-    return any(
-        keyword.name == _OUTPUT and isinstance(keyword.value, ir.Name) and keyword.value.id == name
-        for keyword in found.keywords
-    )
+def _keywords(found: ir.Call, name: str) -> Iterator[str]:
+    """Yield the keywords by which a call passes a variable."""
+    for keyword in found.keywords:
+        if keyword.name is not None and isinstance(keyword.value, ir.Name) and keyword.value.id == name:
+            yield keyword.name

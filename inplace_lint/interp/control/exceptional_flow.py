@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Dotted, Tuple, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Dotted, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -229,12 +229,35 @@ def handles(node: ir.Try, errors: frozenset[str]) -> bool:
     )
 
 
-def waits_for(context: ir.Expr) -> tuple[ir.Expr, ...]:
-    """Return the classes that a `with` handles, as `suppress` does and as a test asserts what is to be raised."""
-    if not isinstance(context, ir.Call) or not isinstance(context.func, ir.Attr | ir.Name):
+def waits_for(interp: Interpreter, frame: Frame, state: State, context: ir.Expr, manager: Value) -> tuple[ir.Expr, ...]:
+    """
+    Return the classes that a `with` handles, as `suppress` does and as a test asserts what is to be raised.
+
+    The manager is one of a library, or one of the program whose `__exit__` may return something true.
+    """
+    if not isinstance(context, ir.Call):
         return ()
-    name = context.func.name if isinstance(context.func, ir.Attr) else context.func.id
-    return tuple(context.args) if name in _ASSERTS else ()
+    instance = state.instance(manager)
+    if instance is not None and isinstance(instance.cls, ClassValue):
+        leave = interp.lookup(state, instance.cls, "__exit__")
+        handles_some = isinstance(leave, Closure) and any(map(_returns_something, leave.function.body))
+        return tuple(context.args) if handles_some else ()
+    match context.func:
+        case ir.Attr(_, _, name) if name in _ASSERTS:
+            return tuple(context.args)
+        case ir.Name(_, name) if name in _ASSERTS:
+            own = isinstance(interp.evaluate(frame, state, context.func)[0][1], Closure)
+            return () if own else tuple(context.args)
+        case _:
+            return ()
+
+
+def _returns_something(node: ir.Stmt) -> bool:
+    """Return whether a statement may end a function with a value other than a constant that is false."""
+    if isinstance(node, ir.Return):
+        return node.value is not None and not (isinstance(node.value, ir.Const) and not node.value.value)
+    inner = (part for part in (getattr(node, name, ()) for name in ("body", "orelse", "finalbody")) if part)
+    return any(_returns_something(statement) for part in inner for statement in part)
 
 
 def expects(classes: Sequence[ir.Expr], errors: frozenset[str]) -> bool:

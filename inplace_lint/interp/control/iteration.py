@@ -55,7 +55,7 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
     """Return the items that a loop runs with: all of a short iterable, or enough turns to see what carries over."""
     found = items_of(interp, frame, state, value, expr, at)
     found = Items(module_containers.condensed(state, found.items), found.exact)
-    constructing = frame.closure is not None and frame.closure.function.qualname.endswith("__init__")
+    constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
     most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
     if found.exact and len(found.items) <= most:
         return found

@@ -16,6 +16,7 @@ from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
 from inplace_lint.interp.call import closures, decorators
+from inplace_lint.interp.context import Observer
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
 from inplace_lint.interp.expr import assignment, environment
 from inplace_lint.interp.frame import Frame
@@ -38,7 +39,10 @@ def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.S
     fuel = interp.fuel
     calls, before = fuel.raised, len(fuel.raised)
     interp.context.ran.add(id(body))
+    observer = interp.context.observer
     for statement in body:
+        if observer is not None:
+            _observe(interp, frame, going, statement, observer)
         if len(going) + len(done) == 1:
             if not fuel.step():
                 return [Outcome(going[0])]
@@ -58,6 +62,11 @@ def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.S
         if not going:
             break
     return [*fuel.limited(done), *[Outcome(path) for path in going], *raised[:PATHS_THAT_RAISE]]
+
+
+def _observe(interp: Interpreter, frame: Frame, going: list[State], statement: ir.Stmt, observer: Observer) -> None:
+    for path in going:
+        observer(interp, frame, path, statement)
 
 
 def _part(after: Outcomes, done: Outcomes, raised: Outcomes) -> list[State]:

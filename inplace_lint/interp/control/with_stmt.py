@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
@@ -32,22 +33,22 @@ def _run(
     item = items[0]
     at = item.context.at if isinstance(item.context, ir.Call) else 0
 
-    handled = exceptional_flow.waits_for(item.context)
-
-    def inside(live: State, value: Value) -> Outcomes:
+    def inside(handled: tuple[ir.Expr, ...], live: State, value: Value) -> Outcomes:
         states = [live] if item.target is None else interp.assign(frame, live, item.target, value)
         with interp.fuel.listening(bool(handled)):
             left = [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
         return exceptional_flow.suppress(interp, frame, handled, left) if handled else left
 
     outcomes: Outcomes = []
-    expects = exceptional_flow.expects(handled, interp.context.default().framework.errors)
+    errors = interp.context.default().framework.errors
     for after, value in interp.evaluate(frame, state, item.context):
-        if expects:
+        handled = exceptional_flow.waits_for(interp, frame, after, item.context, value)
+        if exceptional_flow.expects(handled, errors):
             after.modes = replace(after.modes, expects="all")
         mode = modes.mode_of(interp, after, value)
         if mode is not None:
             after.modes = modes.entered(after, mode)
-        managed = context_managers.run(interp, frame, after, value, at, inside) if mode is None else None
-        outcomes.extend(inside(after, value) if managed is None else managed)
+        inner = partial(inside, handled)
+        managed = context_managers.run(interp, frame, after, value, at, inner) if mode is None else None
+        outcomes.extend(inner(after, value) if managed is None else managed)
     return outcomes

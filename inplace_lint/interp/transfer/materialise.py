@@ -13,8 +13,6 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
 
-_TRUTHS = frozenset({"gt", "ground_truth", "label", "labels", "target", "targets", "y_true"})
-
 
 def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | None:
     """Return the facts that apply to operators on this value; None if it is not known to be a tensor."""
@@ -47,23 +45,16 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
     why = f"{describe(state, value)} requires grad"
-    truth = _is_truth(state, value)
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=False if truth else None,
-        leaf=True if truth else None,
+        rg=None,
+        leaf=None,
         nodes=_history(state, value, why),
         sure=value.kind in {"tensor", "input"},
         why=why,
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
-
-
-def _is_truth(state: State, value: Sym) -> bool:
-    """Say whether a value is an argument that is called what a loss compares with: nobody trains that."""
-    key = state.symbols.key(value)
-    return isinstance(key, tuple) and key[0] is origins.PARAMETER and key[-1] in _TRUTHS
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
