@@ -150,9 +150,7 @@ def _fix_in(row: Sequence[Any] | None) -> Fix | None:
         return None
     applicability, message, edits = row
     return Fix(
-        Applicability(applicability),
-        str(message),
-        tuple(Edit(_span_in(span), str(content)) for span, content in edits),
+        Applicability(applicability), str(message), tuple(Edit(_span_in(span), str(content)) for span, content in edits)
     )
 
 

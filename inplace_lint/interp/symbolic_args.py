@@ -232,12 +232,7 @@ def _arguments(
 
 
 def _input(
-    interp: Interpreter,
-    state: State,
-    function: ir.Function,
-    param: ir.Param,
-    default: Value | None,
-    none_is_open: bool,
+    interp: Interpreter, state: State, function: ir.Function, param: ir.Param, default: Value | None, none_is_open: bool
 ) -> Value:
     kind = _kind(interp, state, function, param)
     if default is not None and not (default == NONE and none_is_open):

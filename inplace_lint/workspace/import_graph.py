@@ -70,11 +70,7 @@ class Graph:
     """Which files of a project import which; `texts` are the contents of files that were read already."""
 
     def __init__(
-        self,
-        root: str,
-        frameworks: Iterable[str],
-        texts: Mapping[str, bytes],
-        exclude: Mapping[Path, Sequence[str]],
+        self, root: str, frameworks: Iterable[str], texts: Mapping[str, bytes], exclude: Mapping[Path, Sequence[str]]
     ) -> None:
         self.root, self._texts, self._exclude = root, dict(texts), exclude
         self._look_up = _lookup(root, frameworks)

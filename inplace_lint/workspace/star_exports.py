@@ -13,10 +13,7 @@ import unicodedata
 from typing import NamedTuple
 
 # What is indented below a definition, and lines that close a bracket of it.
-_DEFINITION = re.compile(
-    r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)[^\n]*\n(?:[ \t\f)\]}#][^\n]*\n|\n)*",
-    re.MULTILINE,
-)
+_DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)[^\n]*\n(?:[ \t\f)\]}#][^\n]*\n|\n)*", re.MULTILINE)
 _GAP = r"(?:[ \t\f]|\\\n)"
 _STAR = re.compile(rf"\bfrom{_GAP}*(\.*){_GAP}*([\w.]*){_GAP}+import{_GAP}*\*|\bimport{_GAP}*\*")
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # what stands after a dot is bound by nothing

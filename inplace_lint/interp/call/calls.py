@@ -13,18 +13,7 @@ from inplace_lint.core.event import Site
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import (
-    Bound,
-    Builtin,
-    ClassValue,
-    Closure,
-    Const,
-    Dotted,
-    Partial,
-    Ref,
-    Tuple,
-    Value,
-)
+from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, instances
 from inplace_lint.interp.call.closures import Passed

@@ -14,15 +14,7 @@ from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import (
-    ClassValue,
-    Closure,
-    Const,
-    Partial,
-    Sym,
-    Tuple,
-    Value,
-)
+from inplace_lint.domain.values import ClassValue, Closure, Const, Partial, Sym, Tuple, Value
 from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.fuel import DEPTH, RECURSION

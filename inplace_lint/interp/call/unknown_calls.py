@@ -10,11 +10,7 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import (
-    Ref,
-    Sym,
-    Value,
-)
+from inplace_lint.domain.values import Ref, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import state_dict

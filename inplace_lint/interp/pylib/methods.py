@@ -94,13 +94,7 @@ def _pop(state: State, ref: Ref, inner: ListObject, index: Value | None) -> Valu
 
 
 def _dict_method(
-    interp: Interpreter,
-    state: State,
-    ref: Ref,
-    mapping: DictObject,
-    name: str,
-    arguments: Arguments,
-    place: Place,
+    interp: Interpreter, state: State, ref: Ref, mapping: DictObject, name: str, arguments: Arguments, place: Place
 ) -> Value:
     first = arguments.positional[0] if arguments.positional else None
     second = arguments.positional[1] if len(arguments.positional) > 1 else NONE

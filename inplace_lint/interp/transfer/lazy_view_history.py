@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import WriteFact
 
 _TRACKED = {View.SINGLE, View.EXPANDED}
-_POISONED: dict[View | None, Failure] = {
-    View.MULTI: Failure.MULTI_VIEW_BASE,
-    View.NO_GRAD: Failure.NO_GRAD_VIEW_BASE,
-}
+_POISONED: dict[View | None, Failure] = {View.MULTI: Failure.MULTI_VIEW_BASE, View.NO_GRAD: Failure.NO_GRAD_VIEW_BASE}
 
 
 def lacks_history(state: State, tensor: Tensor) -> bool:

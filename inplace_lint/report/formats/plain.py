@@ -15,12 +15,7 @@ def grouped(report: Report) -> str:
     blocks = []
     for path, findings in groupby(report.findings, key=lambda finding: finding.span.path):
         rows = [
-            (
-                f"{one.span.line}:{one.span.column + 1}",
-                one.severity.value,
-                one.code,
-                report.mark(one) + one.sentence,
-            )
+            (f"{one.span.line}:{one.span.column + 1}", one.severity.value, one.code, report.mark(one) + one.sentence)
             for one in findings
         ]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
