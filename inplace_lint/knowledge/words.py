@@ -7,6 +7,7 @@ and print like their text. `rules/ops/README.md` says what each of them means; a
 
 from __future__ import annotations
 
+from inplace_lint.core.event import Failure
 from inplace_lint.core.word import Word
 
 
@@ -136,51 +137,10 @@ class ArgumentKind(Word):
     KWARGS = "kwargs"
 
 
-class Message(Word):
-    """What `says` of a framework.json quotes: the error of a refused write or backward, or a part of a cure."""
-
-    STALE = "stale"
-    STALE_PLAIN = "stale_plain"
-    LEAF = "leaf"
-    LEAF_VIEW = "leaf_view"
-    MULTI_VIEW = "multi_view"
-    MULTI_VIEW_BASE = "multi_view_base"
-    NO_GRAD_VIEW = "no_grad_view"
-    NO_GRAD_VIEW_BASE = "no_grad_view_base"
-    INFERENCE = "inference"
-    INFERENCE_VIEW = "inference_view"
-    INFERENCE_SAVE = "inference_save"
-    OVERLAP = "overlap"
-    OPERANDS_OVERLAP = "operands_overlap"
-    SHAPE = "shape"
-    CAST = "cast"
-    MIXED = "mixed"
-    RESIZE = "resize"
-    DETACH_VIEW = "detach_view"
-    NO_DERIVATIVE = "no_derivative"
-    FLAG = "flag"
-    OUT_GRAD = "out_grad"
-    CUSTOM_VIEW = "custom_view"
-    CUSTOM_VIEW_BASE = "custom_view_base"
-    HOOKED_VIEW = "hooked_view"
-    DIRTY = "dirty"
-    BATCHED = "batched"
-    CAPTURED = "captured"
-    KEYWORD = "keyword"
-    PARAMETER = "parameter"
-    NO_GRAD = "no_grad"
-
-
-class Cure(Word):
-    """What `words` of a framework.json names: the flag, or the method of a tensor, that a cure is written with."""
-
-    FLAG = "flag"
-    COPY = "copy"
-    CUT = "cut"
-    ASSIGN = "assign"
-    ITEMS = "items"
-
-
+# What `says` of a framework.json quotes: the error of a failed check or of a stale save, or a part of a cure.
+MESSAGES = frozenset({*Failure, "stale", "stale_plain", "no_grad"})
+# What `words` of a framework.json names: the flag, or the method of a tensor, that a cure is written with.
+CURES = frozenset({"assign", "copy", "cut", "flag", "items"})
 BINARY = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"})
 UNARY = frozenset({"-", "+", "~"})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
