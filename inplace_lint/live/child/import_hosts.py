@@ -13,6 +13,7 @@ import contextlib
 import functools
 import json
 import os
+import sys
 import threading
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
@@ -112,6 +113,8 @@ def _serve(order: Dict[str, Any], orders: int, answers: int) -> None:
     guard.adopt_orphans()
     target = job.prepared(order)
     target.load()
+    sys.stdout.flush()  # before the answer, with which the owner reads what the import printed
+    sys.stderr.flush()
     is_alone = threading.active_count() == 1 and not guard.children()
     write_line(answers, {"shares": is_alone and not target.adapter.holds_gpu()})
     while True:
