@@ -16,10 +16,7 @@ from enum import Enum
 from inplace_lint.core.event import Failure, Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
-from inplace_lint.domain.values import ClassValue, Dotted, NodeId, Partial, Ref, RefId, StorageId, Value
-
-Three = bool | None
-
+from inplace_lint.domain.values import ClassValue, Dotted, NodeId, Partial, Ref, RefId, StorageId, Three, Value
 
 Step = tuple[str, str, tuple[Value, ...]]  # what the op does to the axes or rows, its name, its arguments
 Part = tuple[Step, ...]

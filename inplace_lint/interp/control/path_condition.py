@@ -22,12 +22,11 @@ from inplace_lint.domain.values import (
     Ref,
     Sym,
     SymId,
+    Three,
     Tuple,
     Value,
 )
 from inplace_lint.interp.fuel import Fuel
-
-Three = bool | None
 
 
 def truth(state: State, value: Value) -> Three:

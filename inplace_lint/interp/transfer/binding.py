@@ -10,7 +10,7 @@ from inplace_lint.core.records import dataclass
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -18,8 +18,6 @@ from inplace_lint.interp.transfer.index import is_basic_index, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Argument, Op
-
-Three = bool | None
 
 
 @dataclass(slots=True)

@@ -9,20 +9,22 @@ from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Tuple,
 def takes_all(index: Value) -> bool:
     """Check whether an index certainly selects everything and adds no axis: `h[...]`, `h[:, :]`."""
     if isinstance(index, Tuple):
-        return index.exact and all(_is_whole(part) for part in index.items)
-    return _is_whole(index)
+        return index.exact and all(is_whole(part) for part in index.items)
+    return is_whole(index)
 
 
-def _is_whole(index: Value) -> bool:
+def is_whole(index: Value | None) -> bool:
+    """Check whether an index takes a whole axis: `:` or `...`."""
     if isinstance(index, SliceValue):
         return all(bound == NONE for bound in (index.lower, index.upper, index.step))
     return isinstance(index, Const) and index.value is ...
 
 
-def _is_constant(value: Value) -> bool:
+def is_constant(value: Value) -> bool:
+    """Check whether all that an index is made of is known."""
     if isinstance(value, SliceValue):
         return all(isinstance(part, Const) for part in (value.lower, value.upper, value.step))
-    return isinstance(value, Const) or (isinstance(value, Tuple) and all(_is_constant(item) for item in value.items))
+    return isinstance(value, Const) or (isinstance(value, Tuple) and all(is_constant(item) for item in value.items))
 
 
 def is_basic_index(state: State, value: Value) -> bool | None:

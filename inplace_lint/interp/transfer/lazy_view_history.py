@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Failure, Refused
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Tensor, View
-from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Value
+from inplace_lint.domain.values import Ref
+from inplace_lint.interp.transfer.index import is_whole
 from inplace_lint.knowledge.words import Check
 
 if TYPE_CHECKING:
@@ -43,13 +44,7 @@ def checks_view(call: Call, fact: WriteFact) -> bool:
     """Check whether the framework checks the written view itself, and not a part of it."""
     if not call.facts.framework.rebases or not fact.checks & {Check.LEAF, Check.LEAF_VIEW}:
         return False
-    return not fact.moves or _is_whole(call.binding.value("index"))
-
-
-def _is_whole(index: Value | None) -> bool:
-    if isinstance(index, SliceValue):
-        return index.lower == index.upper == index.step == NONE
-    return isinstance(index, Const) and index.value is Ellipsis
+    return not fact.moves or is_whole(call.binding.value("index"))
 
 
 def catch_up(call: Call, found: Mapping[Ref, Tensor]) -> dict[Ref, Tensor]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Tuple, Value
-from inplace_lint.interp.transfer.index import _is_constant, _is_whole
+from inplace_lint.interp.transfer.index import is_constant, is_whole
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
@@ -33,9 +33,9 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
         return (*source.part, (moves, "", ()))
     names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
     arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
-    if not all(_is_constant(value) for value in arguments):
+    if not all(is_constant(value) for value in arguments):
         return None
-    if moves == "rows" and all(_is_whole(value) for value in arguments):
+    if moves == "rows" and all(is_whole(value) for value in arguments):
         return source.part
     return (*source.part, (moves, call.binding.op.name, arguments))
 
@@ -47,7 +47,7 @@ def keeps_repeats(call: Call, moves: str) -> bool:
     index = call.binding.value(call.binding.op.args[1].name)
     first = index.items[0] if isinstance(index, Tuple) and index.exact and index.items else index
     # IMPRECISE: the first axis is taken for the repeated one, so that `h[:, 0]` has repeats where the second one is.
-    return first == NONE or (first is not None and _is_whole(first))
+    return first == NONE or (first is not None and is_whole(first))
 
 
 def row_is_dense(call: Call, source: Tensor) -> bool | None:
@@ -74,7 +74,7 @@ def stays_dense(call: Call, source: Tensor) -> bool | None:
                 return False  # h[:, 0]
         elif isinstance(part, SliceValue) and all(bound == NONE for bound in (part.lower, part.upper, part.step)):
             sliced = True
-        elif isinstance(part, SliceValue) and _is_constant(part):
+        elif isinstance(part, SliceValue) and is_constant(part):
             if sliced or _number(part.step, 1) != 1:
                 return False  # h[:, 1:], h[::2]
             sliced = True

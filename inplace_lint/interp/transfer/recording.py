@@ -8,13 +8,10 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import leaves_of, nodes_of
-from inplace_lint.domain.values import NodeId, Ref, Tuple, Value
+from inplace_lint.domain.values import NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
-
-Three = bool | None
-
 
 OUTPUT = re.compile(r"out\d+")
 

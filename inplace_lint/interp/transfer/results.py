@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject, Tensor, View
-from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import overlap
 from inplace_lint.knowledge.guard import holds
@@ -16,7 +16,6 @@ from inplace_lint.knowledge.op import ReturnFact
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
 
-Three = bool | None
 _TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
 _KINDS = {"int": "number", "float": "number", "bool": "", "str": "str", "list": "sequence", "tuple": "sequence"}
 _MAYBE = ReturnFact("maybe")

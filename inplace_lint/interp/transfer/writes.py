@@ -17,7 +17,7 @@ from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spellin
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
-from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Value
+from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.intrinsics import transforms
 from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results
@@ -29,7 +29,6 @@ from inplace_lint.knowledge.words import Check
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
 
-Three = bool | None
 _MADE_WITHOUT_GRAD = {View.NO_GRAD: Failure.NO_GRAD_VIEW, View.INFERENCE: Failure.INFERENCE_VIEW}
 _UNCHECKED = frozenset({Failure.OVERLAP, Failure.OPERANDS_OVERLAP})  # by compiled code, whose values have no memory
 _REFUSES = {View.MULTI: Failure.MULTI_VIEW, View.CUSTOM: Failure.CUSTOM_VIEW, View.HOOKED: Failure.HOOKED_VIEW}
