@@ -35,6 +35,9 @@ _HOLE = re.compile(
 
 _STALE = frozenset({"stale", "stale_plain", "custom_view_base"})  # raised by backward, for a write that was accepted
 _LATE = frozenset({"no_derivative"})
+_FREED = "freed"
+_TRANSPOSED = frozenset({"T", "AsStrided", "Transpose"})  # the nodes of `weight.t()`, which a linear layer keeps
+_NUMBERS = re.compile(r"Float|Half|Double|BFloat16|^$")
 
 
 class Frame(NamedTuple):
@@ -51,7 +54,8 @@ class Explained:
     """
     What an error says: the framework, the check that failed, and what its message contains.
 
-    `codes` are the rules about it. `node` is the operation that computed the tensor, empty where the message has none.
+    `codes` are the rules about it, likeliest first. `node` is the operation that computed the tensor, empty where the
+    message has none. `parameter`: by its node, type and version the tensor is most likely a parameter.
     """
 
     framework: str
@@ -61,41 +65,72 @@ class Explained:
     node: str
     shape: str
     versions: tuple[int, int] | None
+    parameter: bool
     frames: tuple[Frame, ...]
+
+
+class _Hit(NamedTuple):
+    """A known message in a text; of several the one that ends last counts, then the longest, then the most specific."""
+
+    end: int
+    length: int
+    specific: int
+    framework: str
+    check: str
 
 
 def explain(text: str) -> Explained | None:
     """Parse a traceback; None when it has no error about in-place operations. Of several errors the last counts."""
-    best: tuple[int, int, str, str] | None = None
-    for name in facts.frameworks():
-        for check, words in facts.load(name, None).framework.says.items():
-            hits = [match.start() for match in _pattern(words).finditer(text)] if check != "no_grad" else []
-            # Of two that begin at one place the longer is the more particular.
-            if hits and (best is None or (hits[-1], len(words)) > best[:2]):
-                best = (hits[-1], len(words), name, check)
-    if best is None:
+    hit = max(_hits(text), default=None)
+    if hit is None:
         return None
-    at, _, name, check = best
-    message = text[at:]
-    output, shape, versions = _OUTPUT.search(message), _SHAPE.search(message), _VERSIONS.search(message)
+    framework = facts.load(hit.framework, None).framework
+    message = text[hit.end - hit.length :]
+    output, tensor, versions = _OUTPUT.search(message), _SHAPE.search(message), _VERSIONS.search(message)
+    node = output["node"] if output is not None else ""
     counted = None
     if versions is not None:
         counted = (int(versions["found"] or versions["found2"]), int(versions["wanted"] or versions["wanted2"]))
+    parameter = framework.counts_steps and tensor is not None and _is_parameter(node, tensor)
     return Explained(
-        name,
-        facts.load(name, None).framework.title,
-        check,
-        tuple(_codes(name, check)),
-        output["node"] if output is not None else "",
-        shape["shape"] if shape is not None else "",
+        hit.framework,
+        framework.title,
+        hit.check,
+        tuple(_codes(hit.framework, hit.check, parameter=parameter)),
+        node,
+        tensor["shape"] if tensor is not None else "",
         counted,
+        parameter,
         tuple(_frames(text)),
     )
 
 
+def _hits(text: str) -> Iterator[_Hit]:
+    for name in facts.frameworks():
+        framework = facts.load(name, None).framework
+        wordings = [(check, words) for check, words in framework.says.items() if check != "no_grad"]
+        wordings += [(check, words) for check, several in framework.heard.items() for words in several]
+        for check, words in wordings:
+            for match in _pattern(words).finditer(text):
+                yield _Hit(match.end(), match.end() - match.start(), len(words), name, check)
+
+
+def _is_parameter(node: str, tensor: re.Match[str]) -> bool:
+    """
+    Return whether a changed tensor is most likely a parameter.
+
+    That is a floating tensor which nothing computed, or the transpose of a matrix, which a linear layer keeps.
+    """
+    if node:
+        return node in _TRANSPOSED and tensor["shape"].count(",") == 1
+    return _NUMBERS.search(tensor["type"] or "") is not None
+
+
 def describe(explained: Explained, say: Callable[[str], str] = str) -> Iterator[str]:
     """Yield the meaning of an error in plain words, line by line; `say` translates them."""
-    if explained.check in _LATE:
+    if explained.check == _FREED:
+        yield from _freed(explained, say)
+    elif explained.check in _LATE:
         yield say(f"{explained.title} let an in-place call pass, and backward then found no derivative for it.")
     else:
         yield from _stale(explained, say) if explained.check in _STALE else _refused(explained, say)
@@ -104,7 +139,17 @@ def describe(explained: Explained, say: Callable[[str], str] = str) -> Iterator[
         yield say(f"kept by: {frame.path}:{frame.line}, in {frame.function}")
     for frame in [frame for frame in user if not frame.forward][-1:]:
         yield say(f"raised at: {frame.path}:{frame.line}, in {frame.function}")
-    yield say(f"Rules about it: {', '.join(explained.codes)} (`inplace-lint rule {explained.codes[0]}`).")
+    if explained.codes:
+        yield say(f"Rules about it: {', '.join(explained.codes)} (`inplace-lint rule {explained.codes[0]}`).")
+
+
+def _freed(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
+    yield say(f"{explained.title} frees what backward needs once it has run, and it ran through this graph again.")
+    yield say("Two losses that share a part of their graph: run backward once, on their sum.")
+    yield say(
+        "A tensor that outlives a step, such as a hidden state, a buffer or a running sum: "
+        "detach it where it is kept, so that it does not lead back into the graph of an earlier step."
+    )
 
 
 def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
@@ -115,6 +160,9 @@ def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
         times = explained.versions[0] - explained.versions[1]
         often = say("once") if times == 1 else say(f"{times} times")
         yield say(f"After that it was written in place {often}, and the value is gone.")
+    if explained.parameter:
+        what = say("the transposed weight of a linear layer") if explained.node else say("a parameter")
+        yield say(f"It is most likely {what}: an optimizer's step writes it between the forward pass and backward.")
     yield say(
         "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one."
     )
@@ -130,21 +178,32 @@ def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Findi
     """
     Return the findings that can be this error, likeliest first: those at lines it shows, then those in its files.
 
-    Where the error names an operation and some findings are about it, only these.
+    Where findings are at the very line that raised, or that saved the tensor, or are about the operation that the error
+    names, these alone are returned.
     """
     lines = {(Path(frame.path).resolve(), frame.line) for frame in explained.frames}
     paths = {path for path, _ in lines}
 
-    def score(finding: Finding) -> tuple[bool, bool, bool]:
+    def places(finding: Finding) -> set[tuple[Path, int]]:
         spans = [finding.span, *(one.span for one in finding.related)]
-        places = {(Path(file_of(span)).resolve(), span.line) for span in spans}
-        elsewhere = not any(path in paths for path, _ in places)
-        return not places & lines, elsewhere, finding.severity is not Severity.ERROR
+        return {(Path(file_of(span)).resolve(), span.line) for span in spans}
 
-    fitting = [finding for finding in findings if finding.code in explained.codes]
+    def score(finding: Finding) -> tuple[bool, bool, int, bool]:
+        at = places(finding)
+        elsewhere = not any(path in paths for path, _ in at)
+        return not at & lines, elsewhere, explained.codes.index(finding.code), finding.severity is not Severity.ERROR
+
+    own = [one for one in findings if one.code in explained.codes and one.framework in ("", explained.framework)]
     node = f" {explained.node.casefold()} "
-    same = [one for one in fitting if node in f"{re.sub(r'[^a-z0-9]', ' ', one.says.casefold())} "]
-    return tuple(sorted((same if explained.node else []) or fitting, key=score))
+    same = [one for one in own if node in f"{re.sub(r'[^a-z0-9]', ' ', one.says.casefold())} "]
+    shown = {(Path(frame.path).resolve(), frame.line) for frame in explained.frames if _decides(explained, frame)}
+    exact = [one for one in own if places(one) & shown]
+    return tuple(sorted(exact or (same if explained.node else []) or own, key=score))
+
+
+def _decides(explained: Explained, frame: Frame) -> bool:
+    """Return whether a line of the traceback is one that the error is about: it saved the tensor, or it wrote."""
+    return frame.forward if explained.check in _STALE else not frame.forward
 
 
 def _pattern(words: str) -> re.Pattern[str]:
@@ -161,19 +220,19 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(_HOLE.sub(hole, re.escape(words.rstrip("."))))
 
 
-def _codes(framework: str, check: str) -> Iterator[str]:
-    """Yield the codes of the rules about an error: those with a finding for an event that is made for it."""
+def _codes(framework: str, check: str, *, parameter: bool) -> Iterator[str]:
+    """Yield the codes of the rules with a finding for an event that is made for an error, the likeliest event first."""
     place = Place(Slice("", 1, 1), 0)
     write = Touch("", Site(place))
     flagged, owned = Touch("", Site(place), flag=place, module=True), Touch("", Site(place), param=True)
-    events: list[Event]
-    if check not in _STALE:
+    events: list[Event] = []
+    if check in _STALE:
+        touches = (owned, write, flagged) if parameter else (write, flagged, owned)
+        events = [Stale(framework, write, one, None, frozenset()) for one in touches]
+    elif check != _FREED:
         events = [Refused(framework, Failure(check), write, None, frozenset())]
-    else:
-        events = [Stale(framework, write, one, None, frozenset()) for one in (write, flagged, owned)]
-    for rule in RULES:
-        if any(rule.judge(event) is not None for event in events):
-            yield rule.code
+    found = (rule.code for event in events for rule in RULES if rule.judge(event) is not None)
+    yield from dict.fromkeys(found)
 
 
 def _frames(text: str) -> Iterator[Frame]:

@@ -23,7 +23,7 @@ from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.op import Op, check, op_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
-from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, UNARY
+from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, HEARD, MESSAGES, UNARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Framework:
     one of the framework that they derive from and behave like. `calls` is the method that runs when a module is called.
     `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
     by copies. `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for
-    each harm. `words` are the methods of a tensor that cures are written with: the one that gives a `copy`, one that
-    gives the tensor without its history (`cut`), and the one that is to `assign` a parameter. `own_gradients`: the
-    gradient of a leaf is itself a leaf that requires grad.
+    each harm, `heard` wordings of other releases. `words` are the methods of a tensor that cures are written with: the
+    one that gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a
+    parameter. `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.
@@ -87,6 +87,7 @@ class Framework:
     fields: Mapping[str, int] = field(default_factory=dict)
     datasets: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
+    heard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -197,6 +198,7 @@ def _framework_schema(version: str | None) -> Schema:
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),
+        "heard": table(each(text), "message of a framework", HEARD),
         "words": table(text, "word for a cure", CURES),
         "fields": table(number),
         "negated": flag,

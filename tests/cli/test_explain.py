@@ -6,9 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from inplace_lint.cli.explain import explain
 from tests.cli.forked import ROOT
 
 RESIDUAL = """\
@@ -24,7 +26,7 @@ y.sum().backward()
 """
 TORCH = {
     "x = torch.ones(2, requires_grad=True)\nx += 1": ("IPL201", "leaf-write"),
-    "x = torch.ones(2, requires_grad=True)\nx[0] = 1": ("IPL201", "leaf-write"),
+    "x = torch.ones(2, requires_grad=True)\nx[0] = 1": ("IPL202", "leaf-view-write"),
     "a, b = torch.ones(2, 2, requires_grad=True).mul(2).unbind()\na += 1": ("IPL203", "multi-view-write"),
     "x = torch.ones(1).expand(3)\nx += 1": ("IPL206", "overlapping-write"),
     "x = torch.ones(2, dtype=torch.long)\nx += 0.5": ("IPL207", "shape-or-dtype-write"),
@@ -139,3 +141,69 @@ def test_a_clean_project_says_that_nothing_fits(lint, folder, clean, traceback_o
     text = traceback_of(RESIDUAL.format(""), "t.py")
     (folder / "c.py").write_text(clean)
     assert explained(lint, text, "c.py").out.endswith("\n\nNo finding in these paths fits.\n")
+
+
+def test_errors_of_public_threads_lead_to_the_right_rule():
+    """Each line has the address of a thread, an error as it is printed there, and the rules that may come first."""
+    wrong = []
+    for line in (Path(__file__).parent / "public_errors.jsonl").read_text(encoding="utf-8").splitlines():
+        thread = json.loads(line)
+        found = explain(thread["text"])
+        first = next(iter(found.codes), None) if found is not None else "no error is found"
+        if first not in (thread["rules"] or [None]):
+            wrong.append((thread["source"], found))
+    assert not wrong
+
+
+def test_findings_at_the_line_that_raised_come_alone(lint, folder, traceback_of):
+    leaf = "import torch\nx = torch.ones(2, 2, requires_grad=True)\n"
+    (folder / "other.py").write_text(f"{leaf}x[1] = 1\n")
+    ran = explained(lint, traceback_of(f"{leaf}x[0] = 1\nx += 1\n"), ".")
+    assert "error[IPL202]" in ran.out
+    assert "train.py:3:1" in ran.out
+    assert "IPL201" not in ran.out
+    assert "other.py" not in ran.out
+
+
+def test_findings_of_another_framework_are_left_out(lint, folder, traceback_of):
+    (folder / "p.py").write_text("import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\nx.add_(x)\n")
+    ran = explained(
+        lint, traceback_of("import torch\nx = torch.ones(2, requires_grad=True)\nx.add_(x)\n", "t.py"), "p.py"
+    )
+    assert ran.out.endswith("\n\nNo finding in these paths fits.\n")
+
+
+STEP = """\
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Linear(3, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+loss = net(torch.ones(1, 4)).sum()
+loss.backward(retain_graph=True)
+optimizer.step()
+loss.backward()
+"""
+
+
+def test_a_weight_that_an_optimizer_wrote_is_recognised(lint, folder, traceback_of):
+    ran = explained(lint, traceback_of(STEP), ".")
+    assert "It is most likely the transposed weight of a linear layer: " in ran.out
+    assert "Rules about it: IPL103, " in ran.out
+    assert "train.py:7:1" in ran.out
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp().sum()\ny.backward()\ny.backward()\n",
+        pytest.param(
+            "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\n"
+            "y = x.exp().sum()\ny.backward()\ny.backward()\n",
+            marks=pytest.mark.paddle,
+        ),
+    ],
+)
+def test_a_second_backward_through_one_graph(lint, source, traceback_of):
+    ran = explained(lint, traceback_of(source))
+    assert " frees what backward needs once it has run, and it ran through this graph again.\n" in ran.out
+    assert "detach it where it is kept" in ran.out
