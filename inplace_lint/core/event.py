@@ -202,13 +202,15 @@ class Lost:
     """
     A gradient flows past `write`, which changed a value while nothing was recorded.
 
-    `read` is the first use of the new value; None when backward starts from it.
+    `read` is the first use of the new value; None when backward starts from it. `beside`: the write went through a
+    detached view, which shares the memory and has no part in the history.
     """
 
     framework: str
     write: Touch
     read: Touch | None
     assumptions: frozenset[str]
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,9 @@ class View(Enum):
     MAYBE = "maybe"
 
 
+BESIDE = frozenset({View.DETACH, View.DATA})  # views that have no part in the history of what they share memory with
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """
@@ -98,7 +101,8 @@ class Write:
     """
     One write to a storage, at a time of the path's clock; `names` are the variables that it went through.
 
-    `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
+    `unseen`: it changed a tensor with a history while grad mode was off, or through a view beside that history, so that
+    the tape does not contain it.
     """
 
     touch: Touch

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from inplace_lint.core.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
+from inplace_lint.domain.heap import BESIDE, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, RefId
 
@@ -143,10 +143,18 @@ def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
 
 
 def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:
-    """Report the use of a tensor that was written while grad mode was off."""
-    write = next((write for write in state.storages[tensor.storage].writes if write.unseen), None)
-    if write is not None:
-        state.report(Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt))
+    """
+    Report the use of a tensor that was written past its history; `read` is None where backward starts from it.
+
+    Backward does not use the value that it starts from, so that a detached copy of a loss may be scaled for a log.
+    """
+    for write in state.storages[tensor.storage].writes:
+        written = None if write.tensor is None else state.tensor(write.tensor)
+        beside = written is not None and written.view in BESIDE
+        if write.unseen and (read is not None or not beside):
+            why = state.assumptions | write.assumptions | write.doubt
+            state.report(Lost(framework, write.touch, read, why, beside))
+            return
 
 
 def breach(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Keeping, Snapshot, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import tape, traits
-from inplace_lint.domain.heap import DictObject, ListObject, Tensor, View, Write
+from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, RefId, Tuple, Value
 from inplace_lint.interp.checkers import self_average
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.transfer.op_call import Call
 
-_CUT = frozenset({View.DETACH, View.DATA})
 _FETCHES = frozenset({"pop", "popleft", "popitem", "get"})
 _DEEPEST = 3
 KeptTrait = traits.Trait[RefId, traits.Kept]
@@ -62,7 +61,7 @@ def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> 
     """Report memory that is put into a container again after a write, and remember that the value is in it."""
     for ref, tensor in _tensors(state, value) if held else ():
         writes = state.storages[tensor.storage].writes
-        if not writes or not tensor.sure or (tensor.param and tensor.view not in _CUT):
+        if not writes or not tensor.sure or (tensor.param and tensor.view not in BESIDE):
             continue
         for other, before in (pair for item in held for pair in _tensors(state, item)):
             if before.storage == tensor.storage and (other == ref or before.part == tensor.part is not None):
@@ -85,7 +84,7 @@ def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int
         if lasting:
             state.set_trait(traits.KEPT_FOR_LATER, ref.id, place)
             before = state.trait(traits.KEPT_ALIASES, tensor.storage) or ()
-            if tensor.view in _CUT and ref not in before:
+            if tensor.view in BESIDE and ref not in before:
                 state.set_trait(traits.KEPT_ALIASES, tensor.storage, (*before, ref))
 
 
@@ -211,9 +210,9 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         _report(call, Keeping.DEFAULT, touch, Place(closure.function.slice, param.at), tensor)
     elif isinstance(expr, ir.Subscript) and call.state.has_trait(traits.REPEATED, ref.id):
         _report(call, Keeping.REPEATED, touch, call.state.trait(traits.REPEATED, ref.id), tensor)
-    elif (tensor.param or tensor.view in _CUT) and self_average.with_itself(call, part, expr, tensor):
+    elif (tensor.param or tensor.view in BESIDE) and self_average.with_itself(call, part, expr, tensor):
         _report(call, Keeping.AVERAGE, touch, None, tensor)
-    elif tensor.view in _CUT:
+    elif tensor.view in BESIDE:
         _check_average(call, touch, ref, tensor)
     elif not tensor.param and (touch.flag is not None or call.frame.variables(expr)):
         _check_detached(call, touch, ref, tensor)
@@ -251,7 +250,7 @@ def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
         return
     for name in call.binding.given:
         for other, source in call.binding.tensors(name):
-            if other != ref and source.storage == tensor.storage and (source.view in _CUT or source.param):
+            if other != ref and source.storage == tensor.storage and (source.view in BESIDE or source.param):
                 _report(call, Keeping.AVERAGE, touch, kept.place, tensor)
                 return
 

@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Names, Tensor, View
+from inplace_lint.domain.heap import BESIDE, Names, Tensor
 from inplace_lint.domain.values import Ref
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
 
-_SAME = frozenset({None, View.DETACH, View.DATA})
+_SAME = {None, *BESIDE}
 _KEEPS_VALUES = frozenset({"clone", "cpu", "detach", "float", "numpy", "to"})
 
 

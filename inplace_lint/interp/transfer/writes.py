@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
+from inplace_lint.domain.heap import BESIDE, Broken, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.intrinsics import transforms
@@ -262,15 +262,21 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
 def _is_unseen(call: Call, tensor: Tensor) -> bool:
     """Say whether a write of this tensor changes values whose recorded history stays as it was."""
     state = call.state
+    base = state.tensor(tensor.base) if tensor.base is not None else None
+    if tensor.view in BESIDE or (base is not None and base.view in BESIDE):
+        others = (thing for thing in state.heap.values() if isinstance(thing, Tensor))
+        return any(other.storage == tensor.storage and _has_history(other) for other in others)
     if state.modes.grad is not False and call.binding.op.history == "keep_old":
-        return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
+        return _has_history(tensor)
     if state.modes.grad is not False:
         # Where a write through a view gives its base no new history, the base keeps that of its old values.
-        whole = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.SINGLE else None
+        whole = base if tensor.view is View.SINGLE else None
         return bool(not call.facts.framework.rebases and whole is not None and whole.rg and whole.nodes)
-    base = state.tensor(tensor.base) if tensor.base is not None and tensor.view is View.NO_GRAD else None
-    history = base or tensor
-    return history.rg is True and history.leaf is False and bool(history.nodes)
+    return _has_history(base if base is not None and tensor.view is View.NO_GRAD else tensor)
+
+
+def _has_history(tensor: Tensor) -> bool:
+    return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
 
 
 def _new_history(call: Call, ref: Ref, rg: Three, node: NodeId | None) -> None:

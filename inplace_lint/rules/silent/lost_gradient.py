@@ -14,12 +14,14 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     reads = (Mark(Role.ALIAS, event.read.site.place, "used here, with the history of before"),) if event.read else ()
+    if event.beside:
+        message = f"{named(write.symbol)} shares its memory with a tensor whose history does not contain this write"
+        cure = "write into a `clone()` of the detached tensor, or write the tensor itself by a recorded call"
+    else:
+        message = f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value"
+        cure = "write it by a recorded call with gradients on, or detach the tensor if no gradient is meant to flow"
     return Draft(
-        message=f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value",
-        write=write,
-        related=(*ran(write), *reads),
-        help="write it by a recorded call with gradients on, or detach the tensor if no gradient is meant to flow",
-        assumptions=event.assumptions,
+        message=message, write=write, related=(*ran(write), *reads), help=cure, assumptions=event.assumptions
     )
 
 
