@@ -33,7 +33,7 @@ _HOLE = re.compile(
     r"\\\{producer\\\}|\\\[\\\.\\\.\\\.\\\]|'\\\.\\\.\\\.'|\\\(\\\.\\\.\\\.\\\)|\d+|\b(?:Float|Long)\b|(?:\\?\s)+"
 )
 
-_STALE = frozenset({"stale", "stale_plain", "custom_view_base"})  # raised by backward, for a write that was accepted
+_STALE = frozenset({"stale", "custom_view_base"})  # raised by backward, for a write that was accepted
 _LATE = frozenset({"no_derivative"})
 
 
@@ -143,8 +143,12 @@ def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Findi
 
     fitting = [finding for finding in findings if finding.code in explained.codes]
     node = f" {explained.node.casefold()} "
-    same = [one for one in fitting if node in f"{re.sub(r'[^a-z0-9]', ' ', one.says.casefold())} "]
+    same = [one for one in fitting if any(node in _words(part.message) for part in one.related)]
     return tuple(sorted((same if explained.node else []) or fitting, key=score))
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", " ", f" {text.casefold()} ")
 
 
 def _pattern(words: str) -> re.Pattern[str]:
