@@ -42,6 +42,7 @@ class Failure(Word):
     """The check of the framework that a write, or backward through it, fails."""
 
     LEAF = "leaf"
+    DIRTY_LEAF = "dirty_leaf"
     LEAF_VIEW = "leaf_view"
     EARLY_VIEW = "early_view"
     MULTI_VIEW = "multi_view"

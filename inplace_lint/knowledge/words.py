@@ -138,7 +138,7 @@ class ArgumentKind(Word):
 
 
 # What `says` of a framework.json quotes: the error of a failed check or of a stale save, or a part of a cure.
-MESSAGES = frozenset({*Failure, "stale", "stale_plain", "no_grad"})
+MESSAGES = frozenset({*Failure, "stale", "no_grad"})
 # What `heard` has other wordings of: any of these, or the error of a second backward through one graph.
 HEARD = MESSAGES | {"freed"}
 # What `words` of a framework.json names: the flag, or the method of a tensor, that a cure is written with.
