@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from inplace_lint.core.event import Event, Failure, Refused, Site, Stale, Touch
+from inplace_lint.core.event import Carried, Event, Failure, Refused, Site, Stale, Touch
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.knowledge import facts
@@ -33,7 +33,7 @@ _HOLE = re.compile(
     r"\\\{producer\\\}|\\\[\\\.\\\.\\\.\\\]|'\\\.\\\.\\\.'|\\\(\\\.\\\.\\\.\\\)|\d+|\b(?:Float|Long)\b|(?:\\?\s)+"
 )
 
-_STALE = frozenset({"stale", "stale_plain", "custom_view_base"})  # raised by backward, for a write that was accepted
+_STALE = frozenset({"stale", "custom_view_base"})  # raised by backward, for a write that was accepted
 _LATE = frozenset({"no_derivative"})
 _FREED = "freed"
 _TRANSPOSED = frozenset({"T", "AsStrided", "Transpose"})  # the nodes of `weight.t()`, which a linear layer keeps
@@ -195,7 +195,7 @@ def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Findi
 
     own = [one for one in findings if one.code in explained.codes and one.framework in ("", explained.framework)]
     node = f" {explained.node.casefold()} "
-    same = [one for one in own if node in f"{re.sub(r'[^a-z0-9]', ' ', one.says.casefold())} "]
+    same = [one for one in own if any(node in _words(part.message) for part in one.related)]
     shown = {(Path(frame.path).resolve(), frame.line) for frame in explained.frames if _decides(explained, frame)}
     exact = [one for one in own if places(one) & shown]
     return tuple(sorted(exact or (same if explained.node else []) or own, key=score))
@@ -204,6 +204,10 @@ def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Findi
 def _decides(explained: Explained, frame: Frame) -> bool:
     """Return whether a line of the traceback is one that the error is about: it saved the tensor, or it wrote."""
     return frame.forward if explained.check in _STALE else not frame.forward
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", " ", f" {text.casefold()} ")
 
 
 def _pattern(words: str) -> re.Pattern[str]:
@@ -229,7 +233,9 @@ def _codes(framework: str, check: str, *, parameter: bool) -> Iterator[str]:
     if check in _STALE:
         touches = (owned, write, flagged) if parameter else (write, flagged, owned)
         events = [Stale(framework, write, one, None, frozenset()) for one in touches]
-    elif check != _FREED:
+    elif check == _FREED:
+        events = [Carried(framework, write, None, frozenset())]
+    else:
         events = [Refused(framework, Failure(check), write, None, frozenset())]
     found = (rule.code for event in events for rule in RULES if rule.judge(event) is not None)
     yield from dict.fromkeys(found)

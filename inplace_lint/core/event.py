@@ -42,6 +42,7 @@ class Failure(Word):
     """The check of the framework that a write, or backward through it, fails."""
 
     LEAF = "leaf"
+    DIRTY_LEAF = "dirty_leaf"
     LEAF_VIEW = "leaf_view"
     EARLY_VIEW = "early_view"
     MULTI_VIEW = "multi_view"
@@ -238,6 +239,25 @@ class LostUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """`write` put a history into a tensor that outlives a step, and the `backward` of a later step ran into it."""
+
+    framework: str
+    write: Touch
+    backward: Site | None
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulated:
+    """`write` added a value to a sum whose history, or that of the value, was used up by a backward."""
+
+    framework: str
+    write: Touch
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Performed:
     """A write in the call of a module, whatever comes of it."""
 
@@ -258,5 +278,7 @@ Event = (
     | Ignored
     | Escaped
     | LostUpdate
+    | Carried
+    | Accumulated
     | Performed
 )

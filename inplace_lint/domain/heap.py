@@ -83,6 +83,11 @@ class Tensor:
     since: int = 0
     follows: bool = True
 
+    @property
+    def has_history(self) -> bool:
+        """Whether the tape certainly leads from it to what it was computed from."""
+        return self.rg is True and self.leaf is False and bool(self.nodes)
+
 
 @dataclass(frozen=True, slots=True)
 class Storage:
@@ -101,8 +106,7 @@ class Write:
     """
     One write to a storage, at a time of the path's clock; `names` are the variables that it went through.
 
-    `unseen`: it changed a tensor with a history while grad mode was off, or through a view beside that history, so that
-    the tape does not contain it.
+    `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
     """
 
     touch: Touch
@@ -151,7 +155,8 @@ class Node:
 
     `leaves`: the inputs that receive a gradient in backward.
     `passes`: the assumption under which a gradient passes it at all, for an unknown call that may use its arguments.
-    `broken`: the write, where the framework refuses to run backward through it.
+    `free`: what was called is a function outside of the program.
+    `broken`: the write, where the framework refuses to run backward through it. `write`: what the operation wrote.
     """
 
     op: str
@@ -162,6 +167,8 @@ class Node:
     passes: str = ""
     leaves: tuple[RefId, ...] = ()
     broken: Broken | None = None
+    free: bool = False
+    write: Touch | None = None
 
 
 @dataclass(frozen=True, slots=True)

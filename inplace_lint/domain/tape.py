@@ -11,12 +11,12 @@ Mirrors `SavedVariable::unpack`: a version that differs raises. A write that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from inplace_lint.core.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.core.event import Carried, Event, Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
-from inplace_lint.domain.heap import BESIDE, Node, Save, Tensor, View, Write
+from inplace_lint.domain import only_way, traits
+from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, RefId
 
@@ -113,22 +113,64 @@ def backward(
             check_history(state, framework, tensor, None)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
-    for number, assumed in sorted(reachable(state, starts).items()):
-        if way is not None and number not in way:
-            continue
+    order = [(i, assumed) for i, assumed in sorted(reachable(state, starts).items()) if way is None or i in way]
+    if site is not None:
+        _check_freed(state, framework, order, site)
+    for number, assumed in order:
         node = state.nodes[number]
-        for save in node.saves:
-            event = breach(state, framework, node, save, site)
-            if event is not None:
-                state.report(replace(event, assumptions=event.assumptions | assumed))
-        if node.broken is not None:
-            why = node.assumptions | state.assumptions | assumed
-            state.report(Refused(framework, node.broken.check, node.broken.touch, None, why))
-        if not assumed and not handed:
-            added.update(leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh))
+        for event in _breaches(state, framework, node, site):
+            why = event.assumptions | assumed
+            sure = only_way.certain(state, starts, number, why, asked=site is not None)
+            state.report(replace(event, assumptions=why - sure))
+        if not handed:
+            # A step after a backward through an unknown call is taken to write what the call may depend on.
+            had = {leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh)}
+            added.update(() if assumed else had)
         if not retain:
             state.free(number)
     return frozenset(added)
+
+
+def _breaches(state: State, framework: str, node: Node, site: Site | None) -> Iterator[Event]:
+    """Yield what is wrong when backward runs a node."""
+    for save in node.saves:
+        event = breach(state, framework, node, save, site)
+        if event is not None:
+            yield event
+    if node.broken is not None:
+        yield Refused(framework, node.broken.check, node.broken.touch, None, node.assumptions | state.assumptions)
+
+
+def _check_freed(state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site) -> None:
+    """Report the writes by which tensors kept the history of an earlier step, if this backward runs into that."""
+    if any(isinstance(event, Carried) for event in state.events):
+        return  # the first one ends the program
+    for number, assumed in order:
+        for earlier in state.nodes[number].inputs:
+            write = state.nodes[earlier].write
+            if write is not None and earlier in state.freed and _is_spent(state, earlier):
+                why = state.nodes[number].assumptions | state.assumptions | assumed
+                state.report(Carried(framework, write, site, why))
+
+
+def _is_spent(state: State, start: NodeId) -> bool:
+    """Return whether a backward that reaches this node certainly raises: it needs what an earlier one has freed."""
+    waiting, seen = [start], set[NodeId]()
+    while waiting:
+        number = waiting.pop()
+        if number not in seen:
+            seen.add(number)
+            node = state.nodes[number]
+            if number in state.freed and any(save.used and not save.again for save in node.saves):
+                return True
+            waiting.extend(() if node.passes else node.inputs)
+    return False
+
+
+def is_used_up(state: State, number: NodeId) -> bool:
+    """Return whether an earlier backward has run through a node, or through all that it was computed from."""
+    inputs = state.nodes[number].inputs
+    return number in state.freed or (bool(inputs) and all(source in state.freed for source in inputs))
 
 
 def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
@@ -143,18 +185,10 @@ def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
 
 
 def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:
-    """
-    Report the use of a tensor that was written past its history; `read` is None where backward starts from it.
-
-    Backward does not use the value that it starts from, so that a detached copy of a loss may be scaled for a log.
-    """
-    for write in state.storages[tensor.storage].writes:
-        written = None if write.tensor is None else state.tensor(write.tensor)
-        beside = written is not None and written.view in BESIDE
-        if write.unseen and (read is not None or not beside):
-            why = state.assumptions | write.assumptions | write.doubt
-            state.report(Lost(framework, write.touch, read, why, beside))
-            return
+    """Report the use of a tensor that was written while grad mode was off."""
+    write = next((write for write in state.storages[tensor.storage].writes if write.unseen), None)
+    if write is not None:
+        state.report(Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt))
 
 
 def breach(

@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from enum import Enum
 from typing import Generic, TypeVar
 
-from inplace_lint.core.event import Site
+from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.values import NodeId, Ref, RefId, StorageId, SymId, Value
@@ -77,6 +77,14 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A write through a detached view of a tensor, and what it assumes."""
+
+    touch: Touch
+    assumptions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Switch:
     """The mode that an object sets as a context manager, and the value that it sets it to."""
 
@@ -120,8 +128,7 @@ REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.
 TENSOR: Trait[SymId, Ref] = Trait("tensor", Owner.SYMBOL, derived=True)
-CALLED_ON_TAPE: Trait[SymId, NodeId] = Trait("called on the tape", Owner.SYMBOL, derived=True)
-HISTORY: Trait[SymId, tuple[NodeId, ...]] = Trait("history", Owner.SYMBOL)
+CALL_NODE: Trait[SymId, NodeId] = Trait("node of the call", Owner.SYMBOL, derived=True)
 WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
@@ -140,6 +147,7 @@ BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owne
 FETCHED: Trait[tuple[RefId, str], bool] = Trait("fetched", Owner.OBJECT, Lifetime.CALL)
 KEPT: Trait[RefId, Kept] = Trait("kept", Owner.OBJECT)
 KEPT_ALIASES: Trait[StorageId, tuple[Ref, ...]] = Trait("kept aliases", Owner.STORAGE)
+WRITTEN_BESIDE: Trait[RefId, Beside] = Trait("written beside its history", Owner.OBJECT)
 REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
 # `kept_values` and `kept_states`:
 KEPT_FOR_LATER: Trait[RefId, Place] = Trait("kept for later", Owner.OBJECT)

@@ -148,11 +148,5 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         assumptions=tuple(sorted(draft.assumptions)),
         help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
         fix=fix if fix is not None and fix.edits else None,
-        says=framework.says.get(draft.says, "").replace("{producer}", _node_name(draft.producer)),
+        says=framework.says.get(draft.says, "").replace("{producer}", draft.write.producer.rpartition(".")[2]),
     )
-
-
-def _node_name(op: str) -> str:
-    """Spell the node of an op as the framework's messages do."""
-    name = op.rpartition(".")[2].strip("_")
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) or "the op"

@@ -42,8 +42,8 @@ class Listeners:
     * `bind(frame, state, name, value, source)`: an assignment has bound a variable; `source` is the expression on its
       right, None where the value is an item of that or of a loop.
     * `turn(frame, state, target)`: a loop has bound its target for a turn.
-    * `augment(interp, frame, state, node, old, result)`: `x += …` has been evaluated, and `x` is about to be bound to
-      the result, which is `old` itself where that was written in place.
+    * `augment(interp, frame, state, node, old, result)`: `x += …` or `x.y += …` has been evaluated and is about to
+      be set to the result, which is `old` itself where that was written in place.
 
     Containers and attributes:
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.interp.announcements import Listeners, to_all
 from inplace_lint.interp.call import calls, instances
-from inplace_lint.interp.checkers import clobbered, escaped, kept_states, kept_values, lost_update
+from inplace_lint.interp.checkers import accumulated, clobbered, escaped, kept_states, kept_values, lost_update
 from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, statements
@@ -53,7 +53,7 @@ def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
     return Listeners(
         bind=kept_values.bind,
         turn=clobbered.turn,
-        augment=lost_update.augment,
+        augment=to_all(lost_update.augment, accumulated.augment),
         store=kept_values.store,
         collect=kept_values.collect,
         repeat=kept_values.repeat,

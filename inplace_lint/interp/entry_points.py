@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, tape
+from inplace_lint.domain import origins, tape, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
@@ -39,6 +39,7 @@ from inplace_lint.interp.fuel import (
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.outcome import Flow
+from inplace_lint.interp.transfer import materialise
 from inplace_lint.workspace import call_graph
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
@@ -354,14 +355,16 @@ def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list
     """Run backward from all that was returned, as a training program would."""
     for state, value in results:
         if state.modes.grad is not False:
-            roots = list(_tensors_below(state, value, set(), 0))
+            roots = list(_tensors_below(interp, state, value, set(), 0))
             tape.backward(state, interp.context.default().framework.name, roots, None, retain=False)
     interp.fuel.end_root(finished=bool(results))
     return _collect(results)
 
 
-def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
+def _tensors_below(interp: Interpreter, state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
     """Return the tensors in a result, in its tuples, lists, dicts and attributes, except parameters."""
+    if unknown_history.nodes_behind(state, value):
+        materialise.materialise(interp, state, value)
     tensor = state.tensor(value)
     if tensor is not None:
         if not tensor.param and tensor.nodes:
@@ -372,7 +375,7 @@ def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> It
     if isinstance(value, Ref):
         seen.add(value.id)
     for item in _held(state, value):
-        yield from _tensors_below(state, item, seen, depth + 1)
+        yield from _tensors_below(interp, state, item, seen, depth + 1)
 
 
 def _held(state: State, value: Value) -> Sequence[Value]:
@@ -385,7 +388,9 @@ def _held(state: State, value: Value) -> Sequence[Value]:
     if isinstance(inner, DictObject):
         return tuple(inner.items.values())
     if isinstance(inner, Instance):
-        return tuple(inner.attrs.values())
+        # What an unknown call returned is a result if it is returned; kept in an object, it may be a statistic.
+        kept = inner.attrs.values()
+        return tuple(part for part in kept if not isinstance(part, Sym) or state.ref(part) is not None)
     return tuple(getattr(inner, "items", ()))
 
 

@@ -23,7 +23,7 @@ from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.op import Op, check, op_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
-from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, HEARD, MESSAGES, UNARY
+from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, UNARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _framework_schema(version: str | None) -> Schema:
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),
-        "heard": table(each(text), "message of a framework", HEARD),
+        "heard": table(each(text), "message of a framework", MESSAGES),
         "words": table(text, "word for a cure", CURES),
         "fields": table(number),
         "negated": flag,

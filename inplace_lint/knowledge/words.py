@@ -137,10 +137,9 @@ class ArgumentKind(Word):
     KWARGS = "kwargs"
 
 
-# What `says` of a framework.json quotes: the error of a failed check or of a stale save, or a part of a cure.
-MESSAGES = frozenset({*Failure, "stale", "stale_plain", "no_grad"})
-# What `heard` has other wordings of: any of these, or the error of a second backward through one graph.
-HEARD = MESSAGES | {"freed"}
+# What `says` of a framework.json quotes, and `heard` in other wordings: the error of a failed check, of a stale save or
+# of a second backward through one graph; or a part of a cure.
+MESSAGES = frozenset({*Failure, "stale", "freed", "no_grad"})
 # What `words` of a framework.json names: the flag, or the method of a tensor, that a cure is written with.
 CURES = frozenset({"assign", "copy", "cut", "flag", "items"})
 BINARY = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"})

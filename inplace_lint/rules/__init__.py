@@ -24,12 +24,14 @@ from inplace_lint.rules.at_write import (
 )
 from inplace_lint.rules.backward import (
     inplace_activation_after_save,
+    kept_history,
     modified_after_save,
     parameter_write_before_backward,
 )
 from inplace_lint.rules.modes import checkpoint_write, compiled_write, script_write
 from inplace_lint.rules.rule import Rule
 from inplace_lint.rules.silent import (
+    accumulated_history,
     caller_tensor_write,
     clobbered_alias,
     grad_alias,
@@ -45,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     modified_after_save.RULE,
     inplace_activation_after_save.RULE,
     parameter_write_before_backward.RULE,
+    kept_history.RULE,
     leaf_write.RULE,
     leaf_view_write.RULE,
     multi_view_write.RULE,
@@ -64,6 +67,7 @@ RULES: tuple[Rule, ...] = (
     lost_gradient.RULE,
     lost_update.RULE,
     grad_alias.RULE,
+    accumulated_history.RULE,
     script_write.RULE,
     checkpoint_write.RULE,
     compiled_write.RULE,

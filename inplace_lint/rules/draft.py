@@ -46,8 +46,7 @@ class Draft:
     What a rule says of an event.
 
     `help` is the cure in one line; where it is empty, the text of the write decides. `says` is the key of what the
-    framework prints, `producer` the op that it names. `worst` bounds the severity; if it is None, the harm of the rule
-    does. `repair` is the fix to try.
+    framework prints. `worst` bounds the severity; if it is None, the harm of the rule does. `repair` is the fix to try.
     """
 
     message: str
@@ -56,7 +55,6 @@ class Draft:
     related: tuple[Mark, ...] = ()
     help: str = ""
     says: str = ""
-    producer: str = ""
     worst: Severity | None = None
     assumptions: frozenset[str] = frozenset()
     repair: Repair | None = None
@@ -120,11 +118,6 @@ def kept(touch: Touch) -> str:
         return f"{op} keeps its `{touch.part[5:]}` for backward"
     what = f"its input {named(touch.symbol)}" if touch.symbol else "its input"
     return f"{op} keeps {what} for backward"
-
-
-def producer_of(save: Touch) -> str:
-    """Return the op that the framework's error names for a stale save: the one whose result was saved."""
-    return save.op if save.part.startswith("out") else save.producer
 
 
 def flag_label(write: Touch) -> str:

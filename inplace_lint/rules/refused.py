@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inplace_lint.core.event import Event, Refused
+from inplace_lint.core.event import Event, Refused, Spelling
 from inplace_lint.rules.draft import Draft, Repair, flag_cure, made, named
 from inplace_lint.rules.rule import Harm, Rule
 
@@ -14,8 +14,9 @@ class Refusal:
     """
     What is said where a check fails: `fact` follows the name of the tensor, `cure` may name it as `{tensor}`.
 
-    `by_flag`: where a flag makes the call write, the cure is to clear it. `says` is the key of what the framework
-    prints; if it is empty, the check is the key.
+    `by_flag`: where a flag makes the call write, the cure is to clear it. `of_item`: of `x[i] = v` it is said of the
+    item. `says` is the key of what the framework prints; if it is empty, the check is the key, and nothing is quoted
+    if it is None.
     """
 
     check: str
@@ -23,8 +24,9 @@ class Refusal:
     cure: str = ""
     repair: Repair | None = None
     label: str = "written here"
-    says: str = ""
+    says: str | None = ""
     by_flag: bool = False
+    of_item: bool = False
 
 
 def refused(code: str, name: str, *refusals: Refusal, provable: bool = True) -> Rule:
@@ -34,15 +36,15 @@ def refused(code: str, name: str, *refusals: Refusal, provable: bool = True) -> 
     def judge(event: Event) -> Draft | None:
         if not isinstance(event, Refused) or (refusal := by_check.get(event.check)) is None:
             return None
-        tensor = named(event.write.symbol)
+        symbol, is_item = event.write.symbol, event.write.spelled in {Spelling.ITEM, Spelling.AGAIN}
+        tensor = named(f"{symbol}[...]" if symbol and is_item and refusal.of_item else symbol)
         return Draft(
             message=f"{tensor} {refusal.fact}",
             write=event.write,
             label=refusal.label,
             related=made(event.origin, event.write),
             help=flag_cure(event.write) if refusal.by_flag else refusal.cure.replace("{tensor}", tensor),
-            says=refusal.says or event.check,
-            producer=event.write.producer,
+            says="" if refusal.says is None else refusal.says or event.check,
             assumptions=event.assumptions,
             repair=refusal.repair,
         )

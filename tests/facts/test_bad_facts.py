@@ -148,7 +148,7 @@ def test_the_facts_of_libraries_are_checked_too(rules: Path) -> None:
         ('"counts_steps"', '"count_steps"', '"count_steps" is no key of a framework; did you mean "counts_steps"?'),
         ('">=1.5"', '"1.5+"', '"1.5+" is no version range; write for example ">=1.5,<2.0"'),
         ('"negated": false', '"negated": 0', '"negated" of a framework is 0, not true or false'),
-        ('"stale_plain"', '"stale_plane"', '"stale_plane" is no message of a framework; did you mean "stale_plain"?'),
+        ('"stale"', '"stail"', '"stail" is no message of a framework; did you mean "stale"?'),
         ('"cut": "detach"', '"cuts": "detach"', '"cuts" is no word for a cure; did you mean "cut"?'),
         ('"//": "__ifloordiv__"', '"///": "__ifloordiv__"', '"///" is no binary operator; did you mean "//"?'),
         ('"~": "__invert__"', '"!": "__invert__"', '"!" is no unary operator'),

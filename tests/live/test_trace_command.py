@@ -26,8 +26,7 @@ error[IPL101] modified-after-save: `y` is overwritten, but backward of `sigmoid`
   | ^^^^^^ written here
   |
   = help: use `y = y + 1`
-  = torch says: one of the variables needed for gradient computation has been modified by an inplace operation: [...] is
-    output 0 of Sigmoid, is at version 1; expected version 0
+  = torch says: one of the variables needed for gradient computation has been modified by an inplace operation
 
 Found 1 error in 1 file.
 """

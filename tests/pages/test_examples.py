@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from inplace_lint.core.finding import Severity
+from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.driver.analyze_file import Options, check_file
 from inplace_lint.rules import RULES
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
@@ -15,6 +16,16 @@ from tests.pages.real import Real
 
 EXAMPLES = tuple(example for page in (*RULE_PAGES, *SEMANTICS_PAGES) for example in examples_of(page))
 UNASKED = {f"{rule.name}.md": {rule.code} for rule in RULES if not rule.default}
+
+
+def _errors(example: Example) -> list[Finding]:
+    found = check_file(f"{example.page}.py", example.program, Options()).findings
+    return [one for one in found if one.severity is Severity.ERROR]
+
+
+def _quoted(text: str) -> re.Pattern[str]:
+    """Return the pattern of the framework's sentence that a finding quotes; `...` stands for what it leaves out."""
+    return re.compile(re.escape(text).replace(r"\[\.\.\.\]", ".*").replace(r"\.\.\.", ".*"), re.DOTALL)
 
 
 def _parameter(example: Example):
@@ -50,5 +61,7 @@ def test_the_framework_does_what_the_fence_says(example: Example, real: Callable
     if example.behaviour == "raises":
         assert outcome.verdict == "raised"
         assert example.raises in f"{outcome.error}: {outcome.message}"
+        quotes = [one.says for one in _errors(example) if one.says]
+        assert not quotes or any(_quoted(text).search(outcome.message) for text in quotes)
     else:
         assert (outcome.verdict, outcome.message) == ("ran", "")

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Keeping, Snapshot, Touch
+from inplace_lint.core.event import Keeping, Lost, Snapshot, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Tensor, View, Write
@@ -203,6 +203,7 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     """Report a write that changes what the program keeps elsewhere."""
     expr, cut = call.binding.exprs.get(part), call.binding.op.history == "cut"  # `cut`: it sets all values anew
     touch = call.touch(part, expr, tensor)
+    _note_written_beside(call, touch, tensor)
     closure = call.frame.closure
     default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
     if closure is not None and default is not None and not cut:
@@ -261,9 +262,30 @@ def _report(call: Call, how: Keeping, touch: Touch, kept: Place | None, tensor: 
 
 
 def record(call: Call) -> None:
-    """Report a recorded use of a tensor that was written while gradients were off."""
+    """Report a recorded use of a tensor that was written while gradients were off, or through a detached view."""
     for name in call.binding.given:
-        for _, tensor in call.binding.tensors(name):
-            if tensor.rg and tensor.nodes and tensor.view is not View.SINGLE:
+        for ref, tensor in call.binding.tensors(name):
+            if tensor.rg and tensor.nodes:
                 read = call.touch(name, call.binding.exprs.get(name), tensor)
-                tape.check_history(call.state, call.facts.framework.name, tensor, read)
+                if tensor.view is not View.SINGLE:
+                    tape.check_history(call.state, call.facts.framework.name, tensor, read)
+                _check_written_beside(call, ref if tensor.base is None else tensor.base, read)
+
+
+def _note_written_beside(call: Call, touch: Touch, tensor: Tensor) -> None:
+    """Remember the tensors whose values are written through a detached view, beside their histories."""
+    state = call.state
+    base = state.tensor(tensor.base) if tensor.base is not None else tensor
+    if base is not None and base.view in BESIDE:
+        written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt)
+        for number, other in list(state.heap.items()):
+            if isinstance(other, Tensor) and other.storage == tensor.storage and other.has_history:
+                state.set_trait(traits.WRITTEN_BESIDE, number, written)
+
+
+def _check_written_beside(call: Call, ref: Ref, read: Touch) -> None:
+    """Report a recorded use of a tensor that was written through a detached view."""
+    written = call.state.trait(traits.WRITTEN_BESIDE, ref.id)
+    if written is not None:
+        why = call.state.assumptions | written.assumptions
+        call.state.report(Lost(call.facts.framework.name, written.touch, read, why, beside=True))

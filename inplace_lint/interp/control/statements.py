@@ -14,7 +14,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Ref, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Closure, Ref, Value
 from inplace_lint.interp.call import closures, decorators
 from inplace_lint.interp.context import Observer
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
@@ -22,7 +22,7 @@ from inplace_lint.interp.expr import assignment, environment
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import PATHS_THAT_RAISE
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, goes_on
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, goes_on
 from inplace_lint.ir import nodes as ir
 
 
@@ -125,6 +125,9 @@ def _declare(interp: Interpreter, frame: Frame, state: State, node: ir.Declare) 
 
 
 def _augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign) -> Outcomes:
+    if isinstance(node.target, ir.Name) and environment.is_unbound(frame, state, node.target.id):
+        error = Raised(Builtin("UnboundLocalError"), frame.site(node.at))
+        return [Outcome(state, Flow.RAISE, error=error)]
     return [Outcome(after) for after in assignment.augment(interp, frame, state, node)]
 
 

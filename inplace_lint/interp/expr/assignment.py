@@ -19,6 +19,7 @@ from inplace_lint.interp.expr import environment, operators, subscripts
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
 
 
@@ -108,9 +109,9 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign)
     match node.target:
         case ir.Name():
             return [
-                _rebound(interp, frame, done, node, old, result)
+                _bound(interp, frame, done, node.target.id, result)
                 for after, (old, value) in interp.evaluate_all(frame, state, (node.target, node.value))
-                for done, result in operators.augmented(interp, frame, after, node, old, value)
+                for done, result in _announced(interp, frame, after, node, old, value)
             ]
         case ir.Attr(at, inner, name):
             return [
@@ -118,7 +119,7 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign)
                 for before, receiver in interp.evaluate(frame, state, inner)
                 for got, old in interp.get_attribute(frame, before, receiver, name, at)
                 for after, value in interp.evaluate(frame, got, node.value)
-                for done, result in operators.augmented(interp, frame, after, node, old, value)
+                for done, result in _announced(interp, frame, after, node, old, value)
                 for final in (
                     [done]
                     if _is_refused(interp, frame, done, node, old, result)
@@ -152,11 +153,18 @@ def _is_refused(interp: Interpreter, frame: Frame, state: State, node: ir.AugAss
     return framework.keeps_parameters
 
 
-def _rebound(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> State:
-    assert isinstance(node.target, ir.Name)
-    interp.listeners.augment(interp, frame, state, node, old, value)
-    bind(interp, frame, state, node.target.id, value)
+def _bound(interp: Interpreter, frame: Frame, state: State, name: str, value: Value) -> State:
+    bind(interp, frame, state, name, value)
     return state
+
+
+def _announced(
+    interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value
+) -> Results:
+    results = operators.augmented(interp, frame, state, node, old, value)
+    for after, result in results:
+        interp.listeners.augment(interp, frame, after, node, old, result)
+    return results
 
 
 def delete(interp: Interpreter, frame: Frame, state: State, target: ir.Expr) -> None:

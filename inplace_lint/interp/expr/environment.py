@@ -31,14 +31,26 @@ def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:
     """Evaluate a variable; an unbound one is an unknown value, the same on each read."""
     env: Ref | None = frame.env
     heap = state.heap
+    closure = frame.closure
     while env is not None:
         scope = heap.get(env.id)
         assert type(scope) is Names
         found = scope.values.get(name)
         if found is not None:
             return imported(interp, state, found) if type(found) is Imported else found
+        if closure is not None and not state.has_trait(traits.COMPREHENSION, env.id):
+            if name in closure.function.local:
+                return state.symbols.sym((origins.LOCAL, frame.module, closure.function.qualname, name))
+            closure = None
         env = scope.parent
     return module_variable(interp, state, frame.module, name)
+
+
+def is_unbound(frame: Frame, state: State, name: str) -> bool:
+    """Check whether a variable that a function binds, and which is thus its own, is read before it is bound."""
+    closure, scope = frame.closure, state.heap[frame.env.id]
+    assert type(scope) is Names
+    return closure is not None and name in closure.function.local and name not in scope.values
 
 
 def module_variable(interp: Interpreter, state: State, path: str, name: str) -> Value:

@@ -116,7 +116,7 @@ def _check_dirty(act: IntrinsicCall, state: State, written: Value, results: tupl
         return
     check = None if written in results else Failure.DIRTY
     if tensor.leaf and tensor.rg and tensor.base is None:
-        check = Failure.LEAF
+        check = Failure.DIRTY_LEAF
     if check is not None and check in framework.says:
         touch = Touch(act.form.name, act.frame.site(act.at), "input", text_of(act.arguments.exprs.get(1)))
         state.report(Refused(framework.name, check, touch, None, state.assumptions))

@@ -204,7 +204,7 @@ def _tensor(call: Binding, name: str) -> Three:
     if call.state.tensor(value) is not None:
         return True
     if isinstance(value, Sym) and value.kind not in NOT_TENSORS:
-        return True if value.kind == "tensor" or opaque_modules.node_of(call.state, value) is not None else None
+        return True if value.kind == "tensor" or opaque_modules.is_output(call.state, value) else None
     return False
 
 

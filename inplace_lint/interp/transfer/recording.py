@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
@@ -30,8 +31,8 @@ def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed
     return Save(tensor.storage, version, call.touch(part, expr, tensor), call.state.clock, assumed, tensor.doubt)
 
 
-def record(call: Call, saves: list[Save], without: Ref | None = None) -> NodeId:
-    """Record the call on the tape; `without` is a tensor whose old history is dropped."""
+def record(call: Call, saves: list[Save], without: Ref | None = None, write: Touch | None = None) -> NodeId:
+    """Record the call on the tape; `without` is a tensor whose old history is dropped, `write` what it writes."""
     state = call.state
     inputs: list[NodeId] = []
     for ref, tensor in call.grads:
@@ -41,7 +42,8 @@ def record(call: Call, saves: list[Save], without: Ref | None = None) -> NodeId:
     if not any(tensor.rg for _, tensor in call.grads):
         assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
     site = call.frame.site(call.at)
-    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves_of(call.grads)))
+    leaves = leaves_of(call.grads)
+    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write))
 
 
 def save_outputs(call: Call, node: NodeId, value: Value) -> None:

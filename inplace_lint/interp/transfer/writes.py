@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import BESIDE, Broken, Save, Tensor, View, Write
+from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.intrinsics import transforms
@@ -55,7 +55,9 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     # The node becomes the history of the tensors that the framework checks for being a leaf, and not of buffers.
     tracked = [ref for fact, ref, _ in targets if fact.checks & {Check.LEAF, Check.LEAF_VIEW}]
     cut = tracked[0] if tracked and binding.op.history == "cut" else None
-    node = recording.record(call, inputs, cut) if rg is not False and binding.op.history != "keep_old" else None
+    touches = (call.touch(fact.to, binding.exprs.get(fact.to), tensor) for fact, _, tensor in targets)
+    records = rg is not False and binding.op.history != "keep_old"
+    node = recording.record(call, inputs, cut, next(touches, None)) if records else None
     for fact, ref, tensor in targets:
         if node is not None:
             _break(call, node, fact, tensor, rg)
@@ -263,20 +265,13 @@ def _is_unseen(call: Call, tensor: Tensor) -> bool:
     """Say whether a write of this tensor changes values whose recorded history stays as it was."""
     state = call.state
     base = state.tensor(tensor.base) if tensor.base is not None else None
-    if tensor.view in BESIDE or (base is not None and base.view in BESIDE):
-        others = (thing for thing in state.heap.values() if isinstance(thing, Tensor))
-        return any(other.storage == tensor.storage and _has_history(other) for other in others)
     if state.modes.grad is not False and call.binding.op.history == "keep_old":
-        return _has_history(tensor)
+        return tensor.has_history
     if state.modes.grad is not False:
         # Where a write through a view gives its base no new history, the base keeps that of its old values.
         whole = base if tensor.view is View.SINGLE else None
         return bool(not call.facts.framework.rebases and whole is not None and whole.rg and whole.nodes)
-    return _has_history(base if base is not None and tensor.view is View.NO_GRAD else tensor)
-
-
-def _has_history(tensor: Tensor) -> bool:
-    return tensor.rg is True and tensor.leaf is False and bool(tensor.nodes)
+    return (base if base is not None and tensor.view is View.NO_GRAD else tensor).has_history
 
 
 def _new_history(call: Call, ref: Ref, rg: Three, node: NodeId | None) -> None:

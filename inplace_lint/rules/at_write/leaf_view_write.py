@@ -13,5 +13,6 @@ RULE = refused(
         "is a view of a leaf that requires grad, and in-place writes to it are refused while gradients are recorded",
         "wrap the write in `with {no_grad}:`, or make a new tensor",
         Repair.WITHOUT_GRAD,
+        of_item=True,
     ),
 )

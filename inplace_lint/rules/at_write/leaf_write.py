@@ -18,5 +18,11 @@ RULE = refused(
         "early_view",
         "is a view from before its base required grad: in-place writes to it are refused like those to a leaf",
         "take the view anew from its base before it is written",
+        says="leaf",
+    ),
+    Refusal(
+        "dirty_leaf",
+        "is a leaf that requires grad, and a custom function may not mark one as dirty",
+        "apply the function to a computed tensor, such as a `clone()`",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Stale
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label, kept, named, producer_of, ran, short
+from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label, kept, named, ran, short
 from inplace_lint.rules.rule import Harm, Rule
 
 
@@ -24,7 +24,6 @@ def judge(event: Event) -> Draft | None:
         related=(Mark(Role.SAVE, save.site.place, f"saved here: {kept(save)}"), *ran(write)),
         help=flag_cure(write),
         says="stale",
-        producer=producer_of(save),
         assumptions=event.assumptions,
         repair=Repair.FLAG,
     )

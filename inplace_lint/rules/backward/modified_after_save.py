@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Stale
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, producer_of, ran, short
+from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, ran, short
 from inplace_lint.rules.rule import Harm, Rule
 
 
@@ -18,7 +18,6 @@ def judge(event: Event) -> Draft | None:
         write=write,
         related=(Mark(Role.SAVE, save.site.place, f"saved here: {kept(save)}"), *ran(write)),
         says="stale",
-        producer=producer_of(save),
         assumptions=event.assumptions,
         repair=Repair.NEW_TENSOR_OR_COPY,
     )

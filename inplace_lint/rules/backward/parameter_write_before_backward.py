@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Stale, Untracked
 from inplace_lint.core.finding import Role, Severity
-from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, producer_of, ran, short
+from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, ran, short
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
@@ -27,7 +27,6 @@ def judge(event: Event) -> Draft | None:
         related=tuple(marks),
         help=cure,
         says="stale" if raises else "",
-        producer=producer_of(save),
         worst=None if raises else Severity.WARNING,
         assumptions=event.assumptions,
         repair=Repair.PARAMETER if raises else Repair.ORDER,

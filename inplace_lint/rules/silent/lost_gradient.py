@@ -20,9 +20,7 @@ def judge(event: Event) -> Draft | None:
     else:
         message = f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value"
         cure = "write it by a recorded call with gradients on, or detach the tensor if no gradient is meant to flow"
-    return Draft(
-        message=message, write=write, related=(*ran(write), *reads), help=cure, assumptions=event.assumptions
-    )
+    return Draft(message=message, write=write, related=(*ran(write), *reads), help=cure, assumptions=event.assumptions)
 
 
 RULE = Rule(

@@ -1,0 +1,28 @@
+"""IPL104: backward runs into the graph of an earlier step, which a write left in a tensor that outlives the step."""
+
+from __future__ import annotations
+
+from inplace_lint.core.event import Carried, Event
+from inplace_lint.core.finding import Role
+from inplace_lint.rules.draft import Draft, Mark, named, ran
+from inplace_lint.rules.rule import Harm, Rule
+
+
+def judge(event: Event) -> Draft | None:
+    """Report a write that leaves a history in a buffer or attribute, once a later backward needs it."""
+    if not isinstance(event, Carried):
+        return None
+    write, marks = event.write, list(ran(event.write))
+    if event.backward is not None:
+        marks.append(Mark(Role.BACKWARD, event.backward.place, "in the next step this backward runs into it"))
+    return Draft(
+        message=f"{named(write.symbol)} keeps the history of this step, which the backward of this step frees",
+        write=write,
+        related=tuple(marks),
+        help="write a `detach()` of the value, or write it under `{no_grad}`",
+        says="freed",
+        assumptions=event.assumptions,
+    )
+
+
+RULE = Rule("IPL104", "kept-history", Harm.BACKWARD, judge)

@@ -1,0 +1,25 @@
+"""IPL308: a sum keeps the graph of every step."""
+
+from __future__ import annotations
+
+from inplace_lint.core.event import Accumulated, Event
+from inplace_lint.rules.draft import Draft, named, ran
+from inplace_lint.rules.rule import Harm, Rule
+
+
+def judge(event: Event) -> Draft | None:
+    """Report a sum to which a value is added whose history backward has used up."""
+    if not isinstance(event, Accumulated):
+        return None
+    write = event.write
+    return Draft(
+        message=f"{named(write.symbol)} keeps the graph of every step, although backward has used it up: memory grows",
+        write=write,
+        label="added here",
+        related=ran(write),
+        help="add `.item()` or `.detach()` of the value",
+        assumptions=event.assumptions,
+    )
+
+
+RULE = Rule("IPL308", "accumulated-history", Harm.SILENT, judge, provable=False, yields_to_errors=True)
