@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Node, Tensor
@@ -44,7 +45,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         return known if state.tensor(value) is not None else None
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
-    why = f"{describe(state, value)} requires grad"
+    why = assumption(f"{describe(state, value)} requires grad", value.id)
     tensor = Tensor(
         storage=state.new_storage(),
         rg=None,
