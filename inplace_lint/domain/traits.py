@@ -134,6 +134,7 @@ PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
+WHOLE: Trait[SymId, bool] = Trait("whole numbers", Owner.SYMBOL)
 
 # Of the path as a whole.
 MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)

@@ -54,14 +54,15 @@ class Sym:
     """
     An unknown value.
 
-    `kind` is what it certainly is: "tensor", "number", "str", "sequence", "callable", or "" for anything.
+    `kind` is what it certainly is: "tensor", "number", "str", "sequence", "callable", "array" for an object of a
+    library that knows no tensors, such as NumPy, or "" for anything.
     """
 
     id: SymId
     kind: str = field(default="", compare=False)
 
 
-NOT_TENSORS = frozenset({"number", "str", "sequence", "callable"})
+NOT_TENSORS = frozenset({"number", "str", "sequence", "callable", "array"})
 
 
 @dataclass(frozen=True, slots=True)

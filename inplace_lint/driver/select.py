@@ -145,7 +145,7 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         op=draft.write.op,
         function=spans.owner(draft.place),
         framework=framework.name,
-        assumptions=tuple(sorted(draft.assumptions)),
+        assumptions=tuple(sorted({str(sentence) for sentence in draft.assumptions})),
         help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
         fix=fix if fix is not None and fix.edits else None,
         says=framework.says.get(draft.says, "").replace("{producer}", draft.write.producer.rpartition(".")[2]),

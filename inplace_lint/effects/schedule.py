@@ -9,7 +9,7 @@ The order in which the parts of a file are run as entry points: those that lead 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -19,7 +19,6 @@ from inplace_lint.effects.summary import Definition, Outline
 
 _CALLERS = 1  # of functions that write nothing themselves and use the same definitions
 _CALLS_TO_WRITE = 2
-_DEEPEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,30 +168,18 @@ def order_of_methods(item: Definition) -> list[Definition]:
     return sorted(item.methods, key=lambda method: (-height[method.member], method.slice.first))
 
 
-def runs_unrecorded(outline: Outline, name: str, stops: Callable[[str], bool], depth: int = 0) -> bool:
-    """
-    Return whether all of the file that uses a function or method of this name runs without recording gradients.
-
-    `stops` says of a decorator whether gradients are not recorded below it.
-    """
-    users = users_of(outline, name)
-    return bool(users) and all(
-        any(stops(decorator) for decorator in user.decorators)
-        or (depth < _DEEPEST and bool(user.name) and runs_unrecorded(outline, user.name, stops, depth + 1))
-        for user in users
-    )
-
-
 def only_sets_up(outline: Outline, name: str) -> bool:
     """Return whether all of the file that uses a function are constructors: what they pass to it has no history."""
     users = users_of(outline, name)
-    return bool(users) and all(user.name == "__init__" for user in users)
+    return bool(users) and all(user.name == "__init__" for _, user in users)
 
 
-def users_of(outline: Outline, name: str) -> list[Definition]:
-    """Return the functions, methods and statements of a file that use a function or method of this name."""
+def users_of(outline: Outline, name: str) -> list[tuple[Definition, Definition]]:
+    """Return the functions, methods and statements of a file that use a function or method of this name, after the
+    item of the file that each is, or is a part of.
+    """
     return [
-        user
+        (item, user)
         for item in outline.items
         for user in item.methods or (item,)
         if user.name != name and (name in user.reads or name in user.attributes)

@@ -102,14 +102,29 @@ class Context:
 
     def forms_behind(self, spelled: str) -> tuple[Op, ...]:
         """Return the op forms of a dotted name as the file spells it; empty for what it defines itself."""
+        return next(filter(None, map(self.forms, self.names_behind(spelled))), ())
+
+    def names_behind(self, spelled: str) -> list[str]:
+        """Return what a dotted name may mean as the file spells it, in libraries; nothing if the file defines it."""
         root, _, rest = spelled.partition(".")
         if any(item.kind != "statement" for item in self.main.items(root)):
-            return ()
+            return []
         origins = [
             f"{node.module}.{original}" if isinstance(node, ImportFrom) else original
             for node, original in self.main.imported.get(root, ())
         ] or [self.default().framework.name]
-        return next(filter(None, (self.forms(f"{origin}.{rest}".strip(".")) for origin in origins)), ())
+        return [f"{origin}.{rest}".strip(".") for origin in origins]
+
+    def is_function(self, base: str) -> bool:
+        """Check whether a dotted name of a library is the framework's class of custom functions."""
+        facts = self.facts_of(base)
+        return facts is not None and facts.canonical(base) == facts.canonical(facts.framework.function)
+
+    def is_of_arrays(self, value: Value) -> bool:
+        """Check whether a value is an array, or a part of a library that makes arrays: a call of it gives no tensor."""
+        if isinstance(value, Dotted):
+            return value.name.partition(".")[0] in self.default().framework.arrays
+        return isinstance(value, Sym) and value.kind == "array"
 
     def record_construction(self, cls: ClassValue, arguments: tuple[Hashable, ...] | None) -> None:
         """Record the arguments on which the program constructs a class; None stands for objects that one path owns."""

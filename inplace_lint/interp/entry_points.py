@@ -19,7 +19,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import branch_forcing, symbolic_args
+from inplace_lint.interp import branch_forcing, gradients, symbolic_args
 from inplace_lint.interp.branch_forcing import ForcedArguments
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
@@ -41,8 +41,6 @@ from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.outcome import Flow
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.workspace import call_graph
-
-_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +142,7 @@ def _run_function(interp: Interpreter, item: Definition, choice: ForcedArguments
         arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
         if choice is not None:
             arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
-        if _runs_unrecorded(interp, item.name):
+        if gradients.runs_unrecorded(interp, item.name):
             state.modes = replace(state.modes, grad=False)
         elif schedule.only_sets_up(interp.context.outline, item.name):
             symbolic_args.without_history(interp, state, arguments)
@@ -152,17 +150,6 @@ def _run_function(interp: Interpreter, item: Definition, choice: ForcedArguments
         for after, value in interp.call(frame, state, function, arguments, 0):
             results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
     return _finish(interp, results)
-
-
-def _runs_unrecorded(interp: Interpreter, name: str) -> bool:
-    """Check whether all uses in the file of a function or method of this name run without recording gradients."""
-    context = interp.context
-
-    def stops(decorator: str) -> bool:
-        forms = context.forms_behind(decorator)
-        return bool(forms) and forms[0].act in _UNRECORDED
-
-    return schedule.runs_unrecorded(interp.context.outline, name, stops)
 
 
 def _is_sequence(state: State, value: Value) -> bool:
@@ -282,7 +269,9 @@ def _run_method(
     """Run a method on each constructed instance, on a fork of its state."""
     interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
     results: list[tuple[State, Value]] = []
-    unrecorded = not name.startswith("__") and _runs_unrecorded(interp, name)
+    unrecorded = gradients.is_custom_function(interp, cls) or (
+        not name.startswith("__") and gradients.runs_unrecorded(interp, name)
+    )
     for constructed, receiver in made:
         state = constructed.fork()
         if unrecorded:
@@ -395,5 +384,5 @@ def _held(state: State, value: Value) -> Sequence[Value]:
 
 
 def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
-    counted = Counter(event for state, _ in results for event in state.events)
+    counted = Counter(event for state, _ in results for event in state.events if not gradients.is_refuted(state, event))
     return [Found(event, count, len(results)) for event, count in counted.items()]

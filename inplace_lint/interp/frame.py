@@ -30,7 +30,7 @@ class Frame:
     active functions, outermost first. `built` is set while a module of a container runs: its site is where that module
     was constructed. `dropped` is the call whose result a statement drops. `inside` runs the body of a `with` statement
     for which a generator is a context manager: once, at its `yield`. `handles` is the exception that the running
-    handler caught.
+    handler caught. `outer` are the variables of the calls that are under way outside of this one.
     """
 
     env: Ref
@@ -45,6 +45,7 @@ class Frame:
     dropped: int = -1
     inside: Callable[[State, Value], list[State]] | None = None
     handles: Raised | None = None
+    outer: tuple[Ref, ...] = ()
 
     def dropping(self, at: int) -> Frame:
         """Return this frame for a statement that drops the result of the call at `at`."""
@@ -61,6 +62,7 @@ class Frame:
             at,
             self.inside,
             self.handles,
+            self.outer,
         )
 
     def site(self, at: int) -> Site:

@@ -55,7 +55,8 @@ _KINDS = {
     "Callable": "callable",
     "LongTensor": "tensor",
     "FloatTensor": "tensor",
-    "ndarray": "sequence",
+    "ndarray": "array",
+    "NDArray": "array",
     "Path": "str",
     "Image": "sequence",
     "Iterable": "sequence",
@@ -337,8 +338,9 @@ def kind_of(annotation: ir.Expr | None) -> str:
             return _KINDS.get(text.rpartition(".")[2].partition("[")[0], "")
         case ir.Subscript(_, ir.Name(_, "Optional") | ir.Attr(_, _, "Optional"), index):
             return kind_of(index)
-        case ir.Subscript(_, value, _):
-            return kind_of(value)
+        case ir.Subscript(_, value, index):
+            kind, items = kind_of(value), index.items if isinstance(index, ir.Sequence) else (index,)
+            return "array" if kind == "sequence" and any(kind_of(item) == "array" for item in items) else kind
         case ir.Binary(_, "|", left, ir.Const(None)):
             return kind_of(left)
         case _:

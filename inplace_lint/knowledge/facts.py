@@ -49,7 +49,10 @@ class Framework:
     `keeps_parameters`: a parameter cannot be set to a tensor.
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
     classes whose `__getitem__` is asked for a position. `names` are those of a program's own variables and
-    functions that mean something, each with the reason: `*_` stands for all that end in an underscore.
+    functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `arrays` are
+    libraries that know nothing of the framework: what they return is no tensor, and carries no gradient.
+    `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
+    `equality` those that compare for equality. `alike` are arguments of ops that are all tensors or all numbers.
     """
 
     name: str
@@ -88,6 +91,11 @@ class Framework:
     datasets: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     heard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arrays: frozenset[str] = frozenset()
+    indices: frozenset[str] = frozenset()
+    bitwise: frozenset[str] = frozenset()
+    equality: frozenset[str] = frozenset()
+    alike: frozenset[str] = frozenset()
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -193,6 +201,7 @@ def _framework_schema(version: str | None) -> Schema:
         **dict.fromkeys(("name", "title", "tensor", "module", "function", "calls", "requires_grad"), text),
         **dict.fromkeys(("packages", "attributes", "distributions", "releases"), each(text)),
         **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
+        **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "alike"), names),
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
         **dict.fromkeys(("canonical", "kin", "names"), table(text)),
         "unary": table(text, "unary operator", UNARY),

@@ -23,7 +23,7 @@ from inplace_lint.interp.module_scope import module_env
 from inplace_lint.ir import nodes as ir
 
 _VAGUE = frozenset({"", "input"})
-_PLAIN = frozenset({"number", "sequence", "str"})
+_PLAIN = frozenset({"array", "number", "sequence", "str"})
 
 
 def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_: Slice) -> Value | None:
@@ -155,7 +155,8 @@ def frame_of(
     state.clock += 1
     env = state.new_frame(Names(values, dict.fromkeys(values, state.clock), closure.env))
     receiver = values[function.params[0].name] if closure.owner is not None and function.params else None
-    return Frame(env, closure.module, function.slice, site, closure, receiver, passed, (*frame.stack, key))
+    stack, outer = (*frame.stack, key), (*frame.outer, frame.env)
+    return Frame(env, closure.module, function.slice, site, closure, receiver, passed, stack, outer=outer)
 
 
 def name_of(function: ir.Function) -> str:

@@ -16,6 +16,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
+_WAYS = 2  # of a decorator that are followed
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
 
 
@@ -86,9 +87,14 @@ def _is_of_program(value: Value) -> bool:
 
 
 def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value, thing: Value) -> Value | None:
-    """Call a decorator on a function or class; None when the result is not known to be callable."""
-    with interp.fuel.scope(paths=1):
+    """
+    Call a decorator on a function or class; None when the result is not known to be callable.
+
+    Where it may return the thing itself or something else, it is there for the latter.
+    """
+    with interp.fuel.scope(paths=_WAYS):
         results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
+    results.sort(key=lambda result: result[1] == thing)
     for after, value in results[:1]:
         if after is not state:
             state.become(after)

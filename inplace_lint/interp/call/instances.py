@@ -16,6 +16,7 @@ from inplace_lint.interp.call import construction_summary, hooks, module_registr
 from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container
 from inplace_lint.interp.call.module_containers import run_in_order
 from inplace_lint.interp.call.unknown_calls import unknown_call
+from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -150,6 +151,9 @@ def call_instance(interp: Interpreter, frame: Frame, state: State, ref: Ref, arg
             for after in construct_pending(interp, frame, state, ref, at)
             for result in call_instance(interp, frame, after, ref, arguments, at)
         ]
+    decorated = modes.decorated(interp, state, ref, arguments)
+    if decorated is not None:
+        return [(state, decorated)]
     if hooks.has_forward(state, ref):
         return hooks.around(interp, frame, state, ref, arguments, at, _recorded)
     return _recorded(interp, frame, state, ref, arguments, at)

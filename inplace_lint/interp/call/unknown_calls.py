@@ -35,7 +35,8 @@ def unknown_call(
     )
     state.clock += 1
     site = frame.site(at)
-    result = state.symbols.sym((origins.RESULT, function, site, state.clock), "input" if known else "")
+    kind = "array" if interp.context.is_of_arrays(function) else "input" if known else ""
+    result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     materialise.remember_history(state, result, function, arguments, site)
     if isinstance(function, Sym):
         state_dict.track_opaque_module(interp, state, function, arguments, site)

@@ -33,7 +33,7 @@ def load_state(state: State, framework: str, read: Touch, pairs: Sequence[tuple[
         if alias is None or tensor is None or alias.storage != tensor.storage or read_at is None:
             continue
         for write in state.storages[tensor.storage].writes:
-            if write.clock > read_at.clock:
+            if write.clock > read_at.clock and write.tensor != value:  # a write to the state is one on purpose
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 state.report(Snapshot(framework, Keeping.STATE, write.touch, read_at.place, read, assumptions))
                 return

@@ -23,7 +23,7 @@ from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, RefId, Tuple, Value
-from inplace_lint.interp.checkers import self_average
+from inplace_lint.interp.checkers import liveness, self_average
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -239,7 +239,8 @@ def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
     for alias in call.state.trait(traits.KEPT_ALIASES, tensor.storage) or ():
         other = call.state.tensor(alias)
         kept = call.state.trait(traits.KEPT, alias.id)
-        if alias != ref and other is not None and other.base in {ref, tensor.base} and kept is not None:
+        known = alias != ref and other is not None and other.base in {ref, tensor.base} and kept is not None
+        if known and kept is not None and not liveness.is_dropped(call.frame, call.state, alias):
             _report(call, Keeping.DETACHED, touch, kept.place, tensor)
             return
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Value
+from inplace_lint.domain.values import Closure, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
@@ -39,6 +39,15 @@ def mode_of(interp: Interpreter, state: State, value: Value) -> tuple[str, Value
             return _BARE[forms[0].act], Const(True)
     switch = state.trait(traits.SWITCH, value.id) if isinstance(value, Ref) else None
     return None if switch is None else (switch.mode, switch.setting or Const(True))
+
+
+def decorated(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> Closure | None:
+    """Return the function that a call of a mode gives, with that mode around it; None for another call."""
+    given = arguments.positional[0] if len(arguments.positional) == 1 else None
+    mode = mode_of(interp, state, function) if isinstance(given, Closure) else None
+    if mode is None or not isinstance(given, Closure):
+        return None
+    return replace(given, modes=(mode, *given.modes))
 
 
 def entered(state: State, mode: tuple[str, Value]) -> Modes:

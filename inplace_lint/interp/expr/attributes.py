@@ -156,7 +156,7 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
             return _tensor_attribute(interp, frame, state, value, method, at)
     if name == "shape":
         return [(state, state.symbols.sym((origins.SHAPE, value.id), "sequence"))]
-    kind = "number" if name in {"ndim", "itemsize"} else "input" if value.kind == "input" else ""
+    kind = "number" if name in {"ndim", "itemsize"} else value.kind if value.kind in {"array", "input"} else ""
     describes = unknown_history.nodes_behind(state, value) and _describes(interp, name)
     return [(state, state.symbols.sym((origins.DESCRIBES if describes else origins.ATTRIBUTE, value.id, name), kind))]
 

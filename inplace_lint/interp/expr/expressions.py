@@ -199,9 +199,8 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
 def _comprehension(interp: Interpreter, frame: Frame, state: State, expr: ir.Comprehension) -> Results:
     env = state.new(Names({}, {}, frame.env))
     state.set_trait(traits.COMPREHENSION, env.id, True)
-    inner = Frame(
-        env, frame.module, frame.slice, frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack
-    )
+    around = (frame.caller, frame.closure, frame.receiver, frame.passed, frame.stack)
+    inner = Frame(env, frame.module, frame.slice, *around, outer=(*frame.outer, frame.env))
     partial: list[tuple[State, tuple[tuple[Value, Value], ...], bool]] = [(state, (), True)]
     done = _clauses(interp, inner, partial, expr, 0)
     for after, pairs, _ in done:

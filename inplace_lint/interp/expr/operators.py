@@ -13,7 +13,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -79,7 +79,7 @@ def python_binary(
         known = constant_folding.binary(state, op, left, right)
         if known is not None:
             return known
-    kind = _kind(left) or _kind(right)
+    kind = _kind_of_both(left, right)
     if kind == "number" and (unknown_history.nodes_behind(state, left) or unknown_history.nodes_behind(state, right)):
         kind = ""  # a number times what may be a tensor
     return state.symbols.sym((origins.BINARY, op, left, right), kind)
@@ -164,7 +164,8 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
     if op == "in":
         return _contains(interp, state, left, right)
     known = None if type(left) is Sym or type(right) is Sym else constant_folding.binary(state, op, left, right)
-    return state.symbols.sym((origins.COMPARE, op, left, right)) if known is None else known
+    kind = "array" if _kind_of_both(left, right) == "array" else ""
+    return state.symbols.sym((origins.COMPARE, op, left, right), kind) if known is None else known
 
 
 def _canonical(interp: Interpreter, value: Value) -> Value:
@@ -228,6 +229,8 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
         if method is not None:
             return _method(interp, frame, state, facts, method, (old, value), node.at, exprs, Spelling.AUGMENTED)
         return _method(interp, frame, state, facts, facts.framework.binary[node.op], (old, value), node.at, exprs)
+    if isinstance(old, Sym) and old.kind == "array":
+        return [(state, old)]
     thing = state.object(old)
     if isinstance(old, Ref) and isinstance(thing, ListObject) and node.op in {"+", "|"}:
         other = state.object(value)
@@ -276,7 +279,30 @@ def _method(
     spelled: Spelling = Spelling.CALL,
 ) -> Results:
     name = f"{facts.framework.tensor}.{method}"
+    values = tuple(_number_of(state, value) for value in values)
     return interp.apply_op(frame, state, name, Arguments(values, (), exprs), at, spelled)
+
+
+def _number_of(state: State, value: Value) -> Value:
+    """Return an operand, taken for a number where it is a setting: a part of what a constructor was given."""
+    return Sym(value.id, "number") if isinstance(value, Sym) and not value.kind and _is_setting(state, value) else value
+
+
+def _is_setting(state: State, value: Sym) -> bool:
+    match state.symbols.key(value):
+        case (origins.ATTRIBUTE, int() as number, _) | (origins.ITEM, Sym(number), _):
+            inner = state.symbols.keys[number]
+            return _is_given(inner) or _is_setting(state, Sym(SymId(number)))
+        case _:
+            return False
+
+
+def _is_given(key: object) -> bool:
+    match key:
+        case (origins.PARAMETER, str() as function, _):
+            return function.rpartition(".")[2] == "__init__"
+        case _:
+            return False
 
 
 def is_number(state: State, value: object) -> bool:
@@ -300,9 +326,15 @@ def is_number(state: State, value: object) -> bool:
 
 def _kind(value: Value) -> str:
     match value:
-        case Sym(_, kind) if kind in {"number", "input"}:
+        case Sym(_, kind) if kind in {"array", "number", "input"}:
             return kind
         case Const(int() | float()):
             return "number"
         case _:
             return ""
+
+
+def _kind_of_both(left: Value, right: Value) -> str:
+    """Return the kind of the result of an operator: one with an array gives an array."""
+    kinds = (_kind(left), _kind(right))
+    return "array" if "array" in kinds else kinds[0] or kinds[1]

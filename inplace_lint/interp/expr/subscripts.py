@@ -84,10 +84,10 @@ def unknown_item(state: State, value: Value, index: Value) -> Sym:
 
 
 def kind_of_item(state: State, value: Value) -> str:
-    """Return the kind of the items of an unknown value: of a shape, numbers; of an input, inputs."""
+    """Return the kind of the items of an unknown value: of a shape, numbers; of an input or array, the same kind."""
     if _is_shape(state, value):
         return "number"
-    return "input" if isinstance(value, Sym) and value.kind == "input" else ""
+    return value.kind if isinstance(value, Sym) and value.kind in {"array", "input"} else ""
 
 
 def _is_shape(state: State, value: Value) -> bool:

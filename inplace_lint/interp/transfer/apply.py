@@ -20,7 +20,16 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import keywords, lazy_view_history, materialise, op_call, recording, results, writes
+from inplace_lint.interp.transfer import (
+    keywords,
+    lazy_view_history,
+    materialise,
+    op_call,
+    recording,
+    results,
+    whole_numbers,
+    writes,
+)
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.interp.transfer.recording import OUTPUT
@@ -99,8 +108,9 @@ def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, valu
     if not any(_may_hold_unknowns(state, value) for value in values.values()):
         return
     framework = facts.framework.name
+    whole_numbers.bound(facts.framework.alike, values)
     expected = {save.of for save in form.saves} | {write.to for write in form.writes} | set(form.grads or ())
-    if form.args and not (form.returns and form.returns[0].leaf) and form.args[0].kind == "plain":
+    if form.args and not (form.returns and form.returns[-1].leaf) and form.args[0].kind == "plain":
         expected.add(form.args[0].name)
     if form.args and form.args[0].kind == "args" and form.args[0].name in values and not form.returns[:1]:
         expected.add(form.args[0].name)
@@ -129,6 +139,7 @@ def _run(call: Call) -> Results:
         if holds(becoming.condition, call.binding):
             return _become(call, becoming.op, becoming.condition)
     _announce_reads(call)
+    whole_numbers.note(call)
     call.grads = _differentiable(call)
     inputs = [save for fact in call.binding.op.saves if not OUTPUT.fullmatch(fact.of) for save in _saves(call, fact)]
     state = call.state

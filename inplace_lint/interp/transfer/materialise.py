@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject, Node, Tensor
@@ -39,7 +40,8 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
     nodes = unknown_history.nodes_behind(state, value)
-    why = next((state.nodes[node].passes for node in nodes), "") or f"{describe(state, value)} requires grad"
+    asked = assumption(f"{describe(state, value)} requires grad", value.id)
+    why = next((state.nodes[node].passes for node in nodes if state.nodes[node].passes), asked)
     tensor = Tensor(
         storage=state.new_storage(),
         rg=None,

@@ -1,0 +1,27 @@
+"""Assumptions that a finding depends on, where more has to be known of them than their words."""
+
+from __future__ import annotations
+
+
+class Assumption(str):
+    """
+    The assumption that a gradient is asked for an unknown value, as a sentence: "`x` requires grad".
+
+    `of` is the number of the value. What a path learns of the value later, such as that it is an index, may refute it.
+    """
+
+    __slots__ = ("of",)
+    of: int
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True and getattr(other, "of", None) == self.of
+
+    def __hash__(self) -> int:
+        return hash((str(self), self.of))
+
+
+def assumption(sentence: str, of: int) -> Assumption:
+    """Return the assumption about the unknown value with this number."""
+    made = Assumption(sentence)
+    made.of = of
+    return made

@@ -1,0 +1,46 @@
+"""Whether a gradient can come to what an entry point runs, from what the file and its path tell."""
+
+from __future__ import annotations
+
+from inplace_lint.core.assumption import Assumption
+from inplace_lint.core.event import Event
+from inplace_lint.domain import traits
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import ClassValue, Dotted, SymId
+from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Definition
+from inplace_lint.interp.interpreter import Interpreter
+
+_UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
+_DEEPEST = 2
+
+
+def runs_unrecorded(interp: Interpreter, name: str, depth: int = 0) -> bool:
+    """Check whether all uses in the file of a function or method of this name run without recording gradients."""
+    users = schedule.users_of(interp.context.outline, name)
+    return bool(users) and all(
+        _records_nothing(interp, item, user)
+        or (depth < _DEEPEST and bool(user.name) and runs_unrecorded(interp, user.name, depth + 1))
+        for item, user in users
+    )
+
+
+def _records_nothing(interp: Interpreter, item: Definition, user: Definition) -> bool:
+    """Check whether a function switches gradients off, or is a method of a custom function, which runs without them."""
+    context = interp.context
+    if any(context.is_function(name) for base in item.bases for name in context.names_behind(base)):
+        return True
+    stops = (context.forms_behind(decorator) for decorator in user.decorators)
+    return any(forms and forms[0].act in _UNRECORDED for forms in stops)
+
+
+def is_custom_function(interp: Interpreter, cls: ClassValue) -> bool:
+    """Check whether a class is a custom function: its methods run without recording, unless a graph is asked for."""
+    return any(isinstance(base, Dotted) and interp.context.is_function(base.name) for base in interp.context.mro(cls))
+
+
+def is_refuted(state: State, event: Event) -> bool:
+    """Check whether an event assumes a gradient for what the path has shown to be whole numbers."""
+    return any(
+        isinstance(known, Assumption) and state.has_trait(traits.WHOLE, SymId(known.of)) for known in event.assumptions
+    )
