@@ -3,7 +3,7 @@ The only way from a loss to what is trained: which assumptions about unknown cal
 
     h = self.fc(x).sigmoid()     # saves `h`
     h += 1
-    return self.head(h)          # unknown: backward raises if a gradient passes this call, and `fc` is not trained if not
+    return self.head(h)          # unknown: if a gradient passes it, backward raises; if not, nothing trains `fc`
 
 That a gradient passes an unknown call is certain where it has no other way from the loss to some leaf that requires
 grad. That leaf could not be trained otherwise.

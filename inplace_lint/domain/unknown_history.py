@@ -39,7 +39,7 @@ def nodes_behind(state: State, value: Value, depth: int = 0) -> tuple[NodeId, ..
     return found
 
 
-def _parts(state: State, value: Sym) -> tuple[Value, ...]:
+def _parts(state: State, value: Sym) -> tuple[Sym, ...]:
     """Return the values that an unknown value is a part of, or was computed of."""
     match state.symbols.keys[value.id]:
         case (origins.ATTRIBUTE, int(outer), _):
@@ -51,9 +51,9 @@ def _parts(state: State, value: Sym) -> tuple[Value, ...]:
         case (origins.UNARY, _, Sym() as operand):
             return (operand,)
         case (origins.BINARY, _, left, right, *_):
-            return (left, right)
+            return tuple(part for part in (left, right) if isinstance(part, Sym))
         case (origins.BUILTIN, _, None, tuple() as given) if not value.kind:
-            return given
+            return tuple(part for part in given if isinstance(part, Sym))
         case _:
             return ()
 

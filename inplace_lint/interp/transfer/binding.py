@@ -144,8 +144,9 @@ def _rg(call: Binding, name: str) -> Three:
 
 
 def _is_data(call: Binding, name: str, value: Sym) -> bool:
-    """Check whether an operand is an item of an unknown value and has no history: a scale, a field of a batch."""
-    return _is_part(call.state, value) and not any(tensor.nodes for _, tensor in call.tensors(name))
+    """Check whether an operand is an item of an unknown value and has no known history: a scale, a field of a batch."""
+    nodes = (call.state.nodes[node] for _, tensor in call.tensors(name) for node in tensor.nodes)
+    return _is_part(call.state, value) and all(node.passes for node in nodes)
 
 
 def _is_part(state: State, value: object) -> bool:
