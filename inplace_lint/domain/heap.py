@@ -147,6 +147,7 @@ class Node:
 
     `leaves`: the inputs that receive a gradient in backward.
     `passes`: the assumption under which a gradient passes it at all, for an unknown call that may use its arguments.
+    `free`: what was called is a function outside of the program.
     `broken`: the write, where the framework refuses to run backward through it.
     """
 
@@ -158,6 +159,7 @@ class Node:
     passes: str = ""
     leaves: tuple[RefId, ...] = ()
     broken: Broken | None = None
+    free: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ CONTAINS = Origin("contains", timeless=True)
 GLOBAL = Origin("global", timeless=True)
 IS_NONE = Origin("is none", timeless=True, by_number=True)
 ITEM = Origin("item", timeless=True)
+DESCRIBES = Origin("describes", timeless=True, by_number=True)  # an attribute that is no part of what a value holds
 NOT = Origin("not", timeless=True, by_number=True)
 PARAMETER = Origin("parameter", timeless=True)
 SHAPE = Origin("shape", timeless=True)

@@ -11,11 +11,11 @@ Mirrors `SavedVariable::unpack`: a version that differs raises. A write that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from inplace_lint.core.event import Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
+from inplace_lint.core.event import Event, Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import only_way, traits
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, RefId
@@ -117,18 +117,27 @@ def backward(
         if way is not None and number not in way:
             continue
         node = state.nodes[number]
-        for save in node.saves:
-            event = breach(state, framework, node, save, site)
-            if event is not None:
-                state.report(replace(event, assumptions=event.assumptions | assumed))
-        if node.broken is not None:
-            why = node.assumptions | state.assumptions | assumed
-            state.report(Refused(framework, node.broken.check, node.broken.touch, None, why))
-        if not assumed and not handed:
-            added.update(leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh))
+        for event in _breaches(state, framework, node, site):
+            why = event.assumptions | assumed
+            sure = only_way.certain(state, starts, number, why, asked=site is not None)
+            state.report(replace(event, assumptions=why - sure))
+        if not handed:
+            # A step after a backward through an unknown call is taken to write what the call may depend on.
+            had = {leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh)}
+            added.update(() if assumed else had)
         if not retain:
             state.free(number)
     return frozenset(added)
+
+
+def _breaches(state: State, framework: str, node: Node, site: Site | None) -> Iterator[Event]:
+    """Yield what is wrong when backward runs a node."""
+    for save in node.saves:
+        event = breach(state, framework, node, save, site)
+        if event is not None:
+            yield event
+    if node.broken is not None:
+        yield Refused(framework, node.broken.check, node.broken.touch, None, node.assumptions | state.assumptions)
 
 
 def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:

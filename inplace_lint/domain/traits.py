@@ -120,8 +120,7 @@ REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.
 TENSOR: Trait[SymId, Ref] = Trait("tensor", Owner.SYMBOL, derived=True)
-CALLED_ON_TAPE: Trait[SymId, NodeId] = Trait("called on the tape", Owner.SYMBOL, derived=True)
-HISTORY: Trait[SymId, tuple[NodeId, ...]] = Trait("history", Owner.SYMBOL)
+CALL_NODE: Trait[SymId, NodeId] = Trait("node of the call", Owner.SYMBOL, derived=True)
 WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)

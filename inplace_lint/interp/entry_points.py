@@ -8,23 +8,23 @@ outermost come first; a function or class that they ran is not run again on its 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, tape
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import branch_forcing, symbolic_args
+from inplace_lint.interp import branch_forcing, losses, symbolic_args
 from inplace_lint.interp.branch_forcing import ForcedArguments
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
-from inplace_lint.interp.expr import environment, subscripts
+from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CHOICES,
@@ -354,39 +354,10 @@ def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list
     """Run backward from all that was returned, as a training program would."""
     for state, value in results:
         if state.modes.grad is not False:
-            roots = list(_tensors_below(state, value, set(), 0))
+            roots = losses.of_result(interp, state, value)
             tape.backward(state, interp.context.default().framework.name, roots, None, retain=False)
     interp.fuel.end_root(finished=bool(results))
     return _collect(results)
-
-
-def _tensors_below(state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
-    """Return the tensors in a result, in its tuples, lists, dicts and attributes, except parameters."""
-    tensor = state.tensor(value)
-    if tensor is not None:
-        if not tensor.param and tensor.nodes:
-            yield tensor
-        return
-    if depth > 4 or (isinstance(value, Ref) and value.id in seen):  # noqa: PLR2004 - deep enough for any result
-        return
-    if isinstance(value, Ref):
-        seen.add(value.id)
-    for item in _held(state, value):
-        yield from _tensors_below(state, item, seen, depth + 1)
-
-
-def _held(state: State, value: Value) -> Sequence[Value]:
-    """Return the known values in a result."""
-    if isinstance(value, Tuple):
-        return value.items
-    if isinstance(value, Sym):
-        return tuple(item for _, item in subscripts.kept_in(state, value))
-    inner = state.object(value) if isinstance(value, Ref) else None
-    if isinstance(inner, DictObject):
-        return tuple(inner.items.values())
-    if isinstance(inner, Instance):
-        return tuple(inner.attrs.values())
-    return tuple(getattr(inner, "items", ()))
 
 
 def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:

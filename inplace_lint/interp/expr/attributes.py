@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -157,7 +157,15 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     if name == "shape":
         return [(state, state.symbols.sym((origins.SHAPE, value.id), "sequence"))]
     kind = "number" if name in {"ndim", "itemsize"} else "input" if value.kind == "input" else ""
-    return [(state, state.symbols.sym((origins.ATTRIBUTE, value.id, name), kind))]
+    describes = unknown_history.nodes_behind(state, value) and _describes(interp, name)
+    return [(state, state.symbols.sym((origins.DESCRIBES if describes else origins.ATTRIBUTE, value.id, name), kind))]
+
+
+def _describes(interp: Interpreter, name: str) -> bool:
+    """Check whether an attribute of a tensor is no differentiable part of it, such as its device or its size."""
+    default = interp.context.default()
+    forms = default.forms(f"{default.framework.tensor}.{name}")
+    return bool(forms) and (forms[0].grads == () or any(fact.kind == "value" for fact in forms[0].returns))
 
 
 def _tensor_attribute(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, Tuple, Value
@@ -79,7 +79,10 @@ def python_binary(
         known = constant_folding.binary(state, op, left, right)
         if known is not None:
             return known
-    return state.symbols.sym((origins.BINARY, op, left, right), _kind(left) or _kind(right))
+    kind = _kind(left) or _kind(right)
+    if kind == "number" and (unknown_history.nodes_behind(state, left) or unknown_history.nodes_behind(state, right)):
+        kind = ""  # a number times what may be a tensor
+    return state.symbols.sym((origins.BINARY, op, left, right), kind)
 
 
 def _list_binary(interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:

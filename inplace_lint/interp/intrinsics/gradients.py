@@ -35,8 +35,7 @@ def backward(act: IntrinsicCall) -> Results:
 def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> Results:
     """Run backward from a value, for the gradients of `inputs` only if these are passed."""
     state, retain = act.state, _keeps(act)
-    if materialise.of_operand(act.interp, state, value) is not None:
-        materialise.materialise(act.interp, state, value)
+    materialise.materialise(act.interp, state, value)
     found = [tensor for _, tensor in state.tensors_in(value)]
     state.set_trait(traits.TRAINS, None, True)
     inputs = state.tensors_in(act.value("inputs"))

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_lint.core.event import Site, Touch
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject, Node, Save, Tensor
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import Closure, Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
 
 _DEEPEST = 4
+_NAMELESS = "forward"
 
 
 def note_parameters(state: State, value: Value, listed: Iterator[Ref]) -> None:
@@ -111,22 +112,25 @@ def name_of(state: State, owner: SymId) -> str:
         case (origins.RESULT, Dotted(name), *_):
             return name.rpartition(".")[2]
         case _:
-            return "forward"
+            return _NAMELESS
 
 
-def node_of(state: State, value: Sym) -> NodeId | None:
-    """Return the node of the opaque module whose call returned a value, or an object that contains it."""
-    inner = value.id
-    marked = state.symbols.marked
-    for _ in range(_DEEPEST if marked else 0):
-        known = state.trait(traits.CALLED_ON_TAPE, inner) if inner in marked else None
-        if known is not None:
-            return known
-        match state.symbols.keys[inner]:
-            case (origins.ITEM | origins.ROW | origins.ATTRIBUTE, Sym(outer, _), *_):
-                inner = outer
-            case (origins.ATTRIBUTE, int(outer), _):
-                inner = SymId(outer)
-            case _:
-                return None
-    return None
+def name_of_call(state: State, function: Value) -> str:
+    """Return the name of what an unknown call runs; empty if it has none in the program."""
+    match function:
+        case Sym():
+            name = name_of(state, function.id)
+            return "" if name == _NAMELESS else name
+        case Dotted(name):
+            return name.rpartition(".")[2]
+        case Closure():
+            return function.function.qualname.rpartition(".")[2]
+        case _:
+            instance = state.instance(function)
+            cls = None if instance is None else instance.cls
+            return cls.name.rpartition(".")[2] if cls is not None else ""
+
+
+def is_output(state: State, value: Sym) -> bool:
+    """Check whether the call of an opaque module returned a value, or an object that contains it."""
+    return any(not state.nodes[number].passes for number in unknown_history.nodes_behind(state, value))

@@ -12,10 +12,10 @@ from __future__ import annotations
 from inplace_lint.core.event import Failure, Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
@@ -47,7 +47,7 @@ def call_op(
     counters["framework_calls"] += 1
     if facts is None or not forms:
         counters["calls_without_fact:" + name] += 1
-        return [(state, state.symbols.sym((origins.CALL, name, state.next_id, at, frame.site(at))))]
+        return _unknown(frame, state, name, arguments, at, instance)
     counters["framework_calls_with_fact"] += 1
     if forms[0].act:
         given = arguments if instance is None else arguments.first(instance)
@@ -55,8 +55,16 @@ def call_op(
     call = _select(interp, frame, state, facts, forms, arguments, at, spelled, instance)
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
-        return [(state, state.symbols.sym((origins.CALL, name, state.next_id, at, frame.site(at))))]
+        return _unknown(frame, state, name, arguments, at, instance)
     return _run(call)
+
+
+def _unknown(frame: Frame, state: State, name: str, arguments: Arguments, at: int, instance: Ref | None) -> Results:
+    """Return the result of a call that no fact describes; it may depend on the arguments."""
+    site = frame.site(at)
+    result = state.symbols.sym((origins.CALL, name, state.next_id, at, site))
+    materialise.remember_history(state, result, instance or Dotted(name), arguments, site)
+    return [(state, result)]
 
 
 def _select(
@@ -111,7 +119,9 @@ def _may_hold_unknowns(state: State, value: Value) -> bool:
 
 def _may_be_tensor(state: State, value: Value) -> bool:
     """Check whether an unknown value is likely a tensor: an input, or the result of a call on tensors."""
-    return isinstance(value, Sym) and (value.kind in {"input", "tensor"} or state.has_trait(traits.HISTORY, value.id))
+    return isinstance(value, Sym) and (
+        value.kind in {"input", "tensor"} or bool(unknown_history.nodes_behind(state, value))
+    )
 
 
 def _run(call: Call) -> Results:

@@ -144,8 +144,9 @@ def _rg(call: Binding, name: str) -> Three:
 
 
 def _is_data(call: Binding, name: str, value: Sym) -> bool:
-    """Check whether an operand is an item of an unknown value and has no history: a scale, a field of a batch."""
-    return _is_part(call.state, value) and not any(tensor.nodes for _, tensor in call.tensors(name))
+    """Check whether an operand is an item of an unknown value and has no known history: a scale, a field of a batch."""
+    nodes = (call.state.nodes[node] for _, tensor in call.tensors(name) for node in tensor.nodes)
+    return _is_part(call.state, value) and all(node.passes for node in nodes)
 
 
 def _is_part(state: State, value: object) -> bool:
@@ -204,7 +205,7 @@ def _tensor(call: Binding, name: str) -> Three:
     if call.state.tensor(value) is not None:
         return True
     if isinstance(value, Sym) and value.kind not in NOT_TENSORS:
-        return True if value.kind == "tensor" or opaque_modules.node_of(call.state, value) is not None else None
+        return True if value.kind == "tensor" or opaque_modules.is_output(call.state, value) else None
     return False
 
 

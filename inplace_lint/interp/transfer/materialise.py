@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.tape import nodes_of
-from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -27,12 +26,7 @@ def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | Non
 def of_operand(interp: Interpreter, state: State, value: Value) -> Facts | None:
     """Return the facts for an operand of an operator: the result of a module is a tensor once it is one."""
     facts = framework_of(interp, state, value)
-    if (
-        facts is None
-        and isinstance(value, Sym)
-        and value.kind == "input"
-        and opaque_modules.node_of(state, value) is not None
-    ):
+    if facts is None and isinstance(value, Sym) and value.kind == "input" and opaque_modules.is_output(state, value):
         return interp.context.default()
     return facts
 
@@ -44,12 +38,13 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         return known if state.tensor(value) is not None else None
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
-    why = f"{describe(state, value)} requires grad"
+    nodes = unknown_history.nodes_behind(state, value)
+    why = next((state.nodes[node].passes for node in nodes), "") or f"{describe(state, value)} requires grad"
     tensor = Tensor(
         storage=state.new_storage(),
         rg=None,
         leaf=None,
-        nodes=_history(state, value, why),
+        nodes=nodes,
         sure=value.kind in {"tensor", "input"},
         why=why,
         framework=framework or interp.context.default().framework.name,
@@ -58,29 +53,20 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:
-    """Remember that the result of an unknown call may have been computed from the tensors that were passed."""
-    values = (*arguments.positional, *(value for _, value in arguments.keywords))
-    nodes = [node for value in values for _, tensor in state.tensors_in(value) for node in nodes_of(state, tensor)]
+    """Record an unknown call on the tape: its result may have been computed from the tensors that were passed."""
     if state.modes.grad is False:
         return
-    ran = opaque_modules.record_call(state, function, site, tuple(dict.fromkeys(nodes)))
-    if ran is not None:
-        state.set_trait(traits.CALLED_ON_TAPE, result.id, ran)
+    given = (function, *arguments.positional, *(value for _, value in arguments.keywords))
+    nodes, leaves = unknown_history.sources(state, given)
+    node = opaque_modules.record_call(state, function, site, nodes)
+    if node is None and (nodes or leaves):
+        name = opaque_modules.name_of_call(state, function)
+        passes = f"`{name}` passes the gradient on" if name else "an unknown call passes the gradient on"
+        free = not unknown_history.is_object(state, function)
+        node = state.record(Node(name, site, nodes, (), frozenset(), passes, leaves, free=free))
+    if node is not None:
+        state.set_trait(traits.CALL_NODE, result.id, node)
         state.symbols.marked.add(result.id)
-    elif nodes:
-        state.set_trait(traits.HISTORY, result.id, tuple(dict.fromkeys(nodes)))
-
-
-def _history(state: State, value: Sym, why: str) -> tuple[NodeId, ...]:
-    """Record an unknown call on the tape if the value is its result and tensors with a history were passed to it."""
-    ran = opaque_modules.node_of(state, value)
-    if ran is not None:
-        return (ran,)
-    inputs = state.trait(traits.HISTORY, value.id)
-    if inputs is None:
-        return ()
-    passes = "an unknown call passes the gradient on"
-    return (state.record(Node("", None, inputs, (), frozenset({why}), passes)),)
 
 
 def describe(state: State, value: Sym) -> str:
@@ -89,7 +75,7 @@ def describe(state: State, value: Sym) -> str:
     match key:
         case (origins.PARAMETER, _, str(name)):
             return f"`{name}`"
-        case (origins.ATTRIBUTE, _, str(name)):
+        case (origins.ATTRIBUTE | origins.DESCRIBES, _, str(name)):
             return f"`{name}`"
         case (origins.GLOBAL, _, str(name)):
             return f"`{name}`"

@@ -1,0 +1,109 @@
+"""
+The history of unknown values: the nodes of the tape that what an unknown call returned may depend on.
+
+    out = head(h)                # unknown, but computed from `h`: one node on the tape, with an edge to that of `h`
+    loss = 2 * out["a"].mean     # so is every part of it, and what is computed of it: the same node
+    loss.backward()              # runs the node, and those that lead to `h`
+
+An unknown call is taken to return new values that depend on all tensors that were passed to it, to keep none of them
+for backward and to write none of them. Whether a gradient passes it at all is not certain (`domain/only_way.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from inplace_lint.domain import origins, tape, traits
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.origins import Origin
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NOT_TENSORS, ClassValue, NodeId, Ref, RefId, Sym, SymId, Tuple, Value
+
+_DEEPEST = 8
+_DEEPEST_ARGUMENT = 3
+
+
+def nodes_behind(state: State, value: Value, depth: int = 0) -> tuple[NodeId, ...]:
+    """List the nodes of the unknown calls that an unknown value comes from: as a part, or computed of one."""
+    if type(value) is not Sym or not state.symbols.marked or value.kind in NOT_TENSORS:
+        return ()
+    if value.id in state.symbols.marked:
+        known = state.trait(traits.CALL_NODE, value.id)
+        if known is not None:
+            return (known,)
+    if depth >= _DEEPEST:
+        return ()
+    found: tuple[NodeId, ...] = ()
+    for part in _parts(state, value):
+        found += nodes_behind(state, part, depth + 1)
+    return found
+
+
+def _parts(state: State, value: Sym) -> tuple[Sym, ...]:
+    """Return the values that an unknown value is a part of, or was computed of."""
+    match state.symbols.keys[value.id]:
+        case (origins.ATTRIBUTE, int(outer), _):
+            return (Sym(SymId(outer)),)
+        case (origins.ITEM | origins.ROW | origins.TURN | origins.ATTRIBUTE, Sym() as outer, *_):
+            return (outer,)
+        case (origins.COPY, int(outer), *_):
+            return (Sym(SymId(outer)),)
+        case (origins.UNARY, _, Sym() as operand):
+            return (operand,)
+        case (origins.BINARY, _, left, right, *_):
+            return tuple(part for part in (left, right) if isinstance(part, Sym))
+        case (origins.BUILTIN, _, None, tuple() as given) if not value.kind:
+            return tuple(part for part in given if isinstance(part, Sym))
+        case _:
+            return ()
+
+
+def sources(state: State, values: Iterable[Value]) -> tuple[tuple[NodeId, ...], tuple[RefId, ...]]:
+    """Return the nodes, and the leaves that require grad, that a call on some arguments may depend on."""
+    nodes: dict[NodeId, None] = {}
+    leaves: dict[RefId, None] = {}
+    for value in values:
+        _collect(state, value, nodes, leaves, 0)
+    return tuple(nodes), tuple(leaves)
+
+
+def _collect(state: State, value: Value, nodes: dict[NodeId, None], leaves: dict[RefId, None], depth: int) -> None:
+    tensor = state.tensor(value)
+    if tensor is not None:
+        ref = state.ref(value)
+        nodes.update(dict.fromkeys(tape.nodes_of(state, tensor)))
+        leaves.update(dict.fromkeys(tape.leaves_of([(ref, tensor)]) if ref is not None else ()))
+    elif type(value) is Sym:
+        nodes.update(dict.fromkeys(nodes_behind(state, value)))
+    elif depth < _DEEPEST_ARGUMENT:
+        for item in _items(state, value):
+            _collect(state, item, nodes, leaves, depth + 1)
+
+
+def _items(state: State, value: Value) -> Collection[Value]:
+    if isinstance(value, Tuple):
+        return value.items
+    match state.object(value):
+        case ListObject(items):
+            return items
+        case DictObject(items):
+            return items.values()
+        case Instance(ClassValue() as cls, attrs) if cls.is_data:
+            return attrs.values()
+        case _:
+            return ()
+
+
+def is_object(state: State, function: Value) -> bool:
+    """
+    Check whether an unknown call runs an object that the program holds, and no function of a library.
+
+    Such an object is a layer or a loss; a function may also print, measure or draw what it is given.
+    """
+    if isinstance(function, Ref):
+        return True
+    key = state.symbols.key(function) if isinstance(function, Sym) else None
+    return isinstance(key, tuple) and isinstance(key[0], Origin) and key[0] in _HOLDS
+
+
+_HOLDS = frozenset({origins.RESULT, origins.ITEM, origins.PARAMETER, origins.CALL, origins.TURN})
