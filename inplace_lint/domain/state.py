@@ -63,7 +63,7 @@ class Modes:
     inference: bool = False
     packed: bool = False
     script: bool = False
-    autocast: bool = False
+    autocast: bool | None = False
     compiled: bool = False
     mapped: bool = False
     captured: int = 0

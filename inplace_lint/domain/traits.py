@@ -140,6 +140,7 @@ WHOLE: Trait[SymId, bool] = Trait("whole numbers", Owner.SYMBOL)
 MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
 LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
 TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)
+LOSS: Trait[None, bool] = Trait("ran the backward of a loss in this entry point", Owner.WHOLE)
 STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
 
 # Of the checkers (`interp/checkers`): nothing that is evaluated depends on them. `clobbered` and `self_average`:

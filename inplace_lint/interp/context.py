@@ -15,6 +15,7 @@ from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Outline
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
+from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
@@ -31,7 +32,8 @@ class Context:
     `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `ran` the blocks of statements, by identity, that
     some path has run. `constructed` are the arguments on which the program constructs each class, and `bound` the
-    variables of modules that the current entry point has read. The `observer` is called before each statement.
+    variables of modules that the current entry point has read. `observed` is how entry points call functions.
+    The `observer` is called before each statement.
     """
 
     main: Module
@@ -50,6 +52,7 @@ class Context:
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     ran: set[int] = field(default_factory=set)
+    observed: ObservedCalls = field(default_factory=ObservedCalls)
     observer: Observer | None = None
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, tape
+from inplace_lint.domain import origins, tape, traits
 from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
@@ -21,7 +21,7 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import branch_forcing, gradients, losses, symbolic_args
 from inplace_lint.interp.branch_forcing import ForcedArguments
-from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.call import closures, module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.expr import environment
@@ -38,7 +38,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.outcome import Flow
+from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph
 
 
@@ -76,7 +76,8 @@ def run_all(interp: Interpreter) -> list[Found]:
     for item in order.items:
         if item not in cut:
             found.extend(_run_forced_branches(interp, item))
-    return found
+    confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
+    return [replace(one, event=event) for one, event in confirmed if event is not None]
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
@@ -93,6 +94,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
     state = base.fork()
+    interp.context.observed.start_root(state)
     env = module_env(state, interp.context.path)
     return state, Frame(env, interp.context.path, item.slice)
 
@@ -114,7 +116,7 @@ def _run_script(interp: Interpreter) -> list[Found]:
         states = statements.distinct(interp, after) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)
-    return _collect([(state, NONE) for state in states])
+    return _collect(interp, [(state, NONE) for state in states])
 
 
 def _run_forced_branches(interp: Interpreter, item: Definition) -> list[Found]:
@@ -148,7 +150,7 @@ def _run_function(interp: Interpreter, item: Definition, choice: ForcedArguments
         results: list[tuple[State, Value]] = []
         for after, value in interp.call(frame, state, function, arguments, 0):
             results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
-    return _finish(interp, results)
+    return _finish(interp, results, item.name)
 
 
 def _is_sequence(state: State, value: Value) -> bool:
@@ -273,24 +275,26 @@ def _run_method(
     )
     for constructed, receiver in made:
         state = constructed.fork()
-        if unrecorded:
-            state.modes = replace(state.modes, grad=False)
         method = interp.lookup(state, cls, name)
         if name == "__init__" or not isinstance(method, Closure):
             results.append((state, NONE))
             continue
+        if unrecorded:
+            state.modes = replace(state.modes, grad=False)
+        else:
+            interp.context.observed.enter(state, closures.name_of(method.function))
         skip = 0 if method.wrapper == "static" else 1
         arguments = symbolic_args.of_method(interp, state, method, cls)
         if choice is not None and name == choice.name:
             arguments = branch_forcing.chosen(state, method.function, arguments, dict(choice.own), skip)
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = interp.call(frame, state, target, arguments, 0)
-        results.extend((after, Tuple((value, receiver))) for after, value in done)
-    if _entry(interp, made[0][0], cls) not in {"", name}:
-        # Training runs what a call of the module runs; that it runs another method too is not certain.
-        for state, _ in results:
-            state.assume(f"a gradient is asked for what `{name}` returns")
-    return _finish(interp, results[:PATHS_IN_ROOT])
+        for after, value in done:
+            # A method that runs backward itself leaves in attributes what it logs.
+            results.append((after, value if after.trait(traits.LOSS, None) else Tuple((value, receiver))))
+    # Training runs what a call of the module runs; that it runs another method too is not certain.
+    certain = _entry(interp, made[0][0], cls) in {"", name}
+    return _finish(interp, results[:PATHS_IN_ROOT], name, certain=certain)
 
 
 def _constructed(
@@ -339,16 +343,19 @@ def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
     return list(kept.values())
 
 
-def _finish(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list[Found]:
-    """Run backward from all that was returned, as a training program would."""
+def _finish(interp: Interpreter, results: Results, name: str = "", *, certain: bool = True) -> list[Found]:
+    """Run backward from all that was returned, as a training program would; it is not certain after another one."""
     for state, value in results:
+        if name and (not certain or state.trait(traits.LOSS, None) is True):
+            state.assume(f"a gradient is asked for what `{name}` returns")
         if state.modes.grad is not False:
             roots = losses.of_result(interp, state, value)
             tape.backward(state, interp.context.default().framework.name, roots, None, retain=False)
     interp.fuel.end_root(finished=bool(results))
-    return _collect(results)
+    return _collect(interp, results)
 
 
-def _collect(results: Sequence[tuple[State, Value]]) -> list[Found]:
+def _collect(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list[Found]:
+    interp.context.observed.end_root(state for state, _ in results)
     counted = Counter(event for state, _ in results for event in state.events if not gradients.is_refuted(state, event))
     return [Found(event, count, len(results)) for event, count in counted.items()]

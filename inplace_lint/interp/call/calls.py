@@ -172,7 +172,9 @@ def _inline(
 ) -> Results:
     function = closure.function
     inner = closures.frame_of(interp, frame, state, closure, (values, passed), site, key)
-    before = state.modes
+    before, name = state.modes, closures.name_of(function)
+    if site.place.at:
+        interp.context.observed.call(name, before)
     for mode in closure.modes:
         state.modes = modes.entered(state, mode)
     results: Results = []
@@ -187,7 +189,7 @@ def _inline(
             raised.append(outcome)
             continue
         if outcome.flow is Flow.RETURN or interp.fuel.steps >= 0:
-            interp.fuel.returned.add(closures.name_of(function))
+            interp.fuel.returned.add(name)
         results.append((outcome.state, _result(outcome, function, inner.env)))
     if not results and raised and interp.fuel.counters["dropped_sides"] > sides:
         # Every side that was followed raises, but not every side was followed: the call may return as well.

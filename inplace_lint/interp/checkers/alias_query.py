@@ -127,7 +127,7 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         base=not names.issuperset(over) or (view and own is not None and tensor.base in own),
         taken=view and ref.id > frame.env.id and not _is_all(tensor),
         floating=tensor.dtype == "float" or (tensor.dtype == "unknown" and tensor.rg is True),
-        cast=state.modes.autocast,
+        cast=state.modes.autocast is not False,
         param=tensor.param or (whole is not None and whole.param),
         bound=_is_bound(state, frame, expr, owner),
         gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),

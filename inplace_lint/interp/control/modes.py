@@ -66,7 +66,7 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
     if name == "packed":
         return replace(modes, packed=True)
     if name == "autocast":
-        return replace(modes, autocast=side is not False)
+        return replace(modes, autocast=side)
     return modes
 
 

@@ -38,6 +38,8 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
     materialise.materialise(act.interp, state, value)
     found = [tensor for _, tensor in state.tensors_in(value)]
     state.set_trait(traits.TRAINS, None, True)
+    if not handed:
+        state.set_trait(traits.LOSS, None, True)
     inputs = state.tensors_in(act.value("inputs"))
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name

@@ -65,7 +65,7 @@ def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: 
         setting = values.get(key, setting)
     ref = state.new(Instance(Dotted(form.name), {}))
     state.set_trait(traits.SWITCH, ref.id, traits.Switch(name, setting))
-    if form.args and not form.args[0].optional:
+    if name == "grad" and form.args and not form.args[0].optional:
         side = path_condition.truth(state, setting)
         if side is not None:
             state.modes = replace(state.modes, grad=side)

@@ -238,7 +238,7 @@ def _saves(call: Call, fact: SaveFact) -> list[Save]:
 
 def _casts(call: Call) -> bool:
     """Check whether autocast passes copies of the operands to the op, which then saves the copies."""
-    return call.state.modes.autocast and call.binding.op.name in call.facts.framework.autocast
+    return call.state.modes.autocast is not False and call.binding.op.name in call.facts.framework.autocast
 
 
 def _reread(call: Call, saves: list[Save]) -> list[Save]:

@@ -62,7 +62,7 @@ class Binding:
         if name == "train":
             name = "training"
         if name == "autocast":
-            return self.state.modes.autocast
+            return self.state.modes.autocast is not False
         value = self.value(name)
         if value is not None and self.state.tensor(value) is not None:
             return True  # the module has this parameter

@@ -1,0 +1,180 @@
+"""
+What the entry points of a file show of how the program calls the functions that are run alone as well.
+
+    with torch.autocast("cuda"):
+        out, extra = Net()(x)    # every call of `Net` is under autocast
+    out.sum().backward()         # and its second result is in no loss
+
+A class that writes is run alone, on its own arguments and with all of its results in the loss. Where the calls of the
+program differ from that, they decide: it is run in their modes, and a write that only a dropped result meets is no
+fault of a program that runs backward itself. Where nothing shows that these calls are for training, the difference is
+an assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from inplace_lint.core.event import Event, Lost, Recomputed, Refused, Site, Stale, Untracked
+from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
+from inplace_lint.domain.state import Modes, State
+from inplace_lint.domain.values import NodeId
+
+_FAULTS = Stale | Refused | Untracked | Recomputed | Lost
+
+Called = tuple[bool | None, bool | None]  # whether gradients are recorded, and whether autocast is on
+
+
+class Drop(NamedTuple):
+    """
+    A write that the program runs for no loss: of a tensor that needs no gradient, or that only a dropped result needs.
+
+    `calls` are those around it that run for a loss nevertheless: another result or an argument is in it. `trains`: the
+    program runs that backward itself.
+    """
+
+    write: Site
+    calls: frozenset[Site]
+    trains: bool
+
+
+@dataclass(slots=True)
+class ObservedCalls:
+    """
+    The calls of all entry points so far, by the name of the function.
+
+    `current` are those of the entry point that runs, `training` those of entry points that ran a backward, `other`
+    those of the rest. `harmful` are the writes of which something was found. `before` nodes had been run by a backward
+    when the entry point started.
+    """
+
+    current: dict[str, set[Called]] = field(default_factory=dict)
+    training: dict[str, set[Called]] = field(default_factory=dict)
+    other: dict[str, set[Called]] = field(default_factory=dict)
+    harmful: set[Site] = field(default_factory=set)
+    drops: set[Drop] = field(default_factory=set)
+    before: int = 0
+
+    def start_root(self, state: State) -> None:
+        """Start an entry point on a state in which the statements of modules may have run a backward."""
+        self.before = len(state.freed)
+        self.current.clear()
+        state.set_trait(traits.LOSS, None, False)
+
+    def call(self, name: str, modes: Modes) -> None:
+        """Note that the entry point that runs calls a function."""
+        self.current.setdefault(name, set()).add((modes.grad, modes.autocast))
+
+    def end_root(self, states: Iterable[State]) -> None:
+        """Note what became of the calls of an entry point on each of its paths."""
+        trains = False
+        for state in states:
+            found = {event.write.site for event in state.events if isinstance(event, _FAULTS)}
+            self.harmful |= found
+            if len(state.freed) > self.before:
+                trains = True
+                self.drops.update(_dropped(state, found))
+        known = self.training if trains else self.other
+        for name, called in self.current.items():
+            known.setdefault(name, set()).update(called)
+        self.current.clear()
+
+    def enter(self, state: State, name: str) -> None:
+        """Enter the modes that all calls of a function have; that gradients are recorded may be an assumption."""
+        called = self.training.get(name) or self.other.get(name)
+        if called and all(autocast for _, autocast in called):
+            state.modes = replace(state.modes, autocast=True)
+        if called and all(grad is False for grad, _ in called):
+            if name in self.training:
+                state.modes = replace(state.modes, grad=False)
+            else:
+                state.assume("gradients are recorded, which the calls here switch off")
+
+    def confirmed(self, event: Event) -> Event | None:
+        """
+        Return an event of an entry point as the calls of the program have it; None if no call that trains has it.
+
+        If none has it at all, it is an assumption that one does.
+        """
+        if not isinstance(event, Stale | Untracked) or event.backward is not None:
+            return event
+        inside = _places(event.write.site)[:-1]
+        if not inside or any(_outer_call(site, inside) is not None for site in self.harmful):
+            return event
+        found = [drop for drop in self.drops if _outer_call(drop.write, inside) in drop.calls]
+        if any(drop.trains for drop in found):
+            return None
+        why = frozenset({"a gradient is asked for a result that the calls here drop"} if found else ())
+        return replace(event, assumptions=event.assumptions | why) if why else event
+
+
+def _places(site: Site | None) -> list[object]:
+    found: list[object] = []
+    while site is not None:
+        found.append(site.place)
+        site = site.caller
+    return found
+
+
+def _outer_call(site: Site, inside: Sequence[object]) -> Site | None:
+    """Return the call from which the program led to a site through these places; None for another way to it."""
+    above: Site | None = site
+    for place in inside:
+        if above is None or above.place != place:
+            return None
+        above = above.caller
+    return above if above is not None and above.place.at else None
+
+
+def _dropped(state: State, harmful: set[Site]) -> Iterator[Drop]:
+    """Return the writes to what needs no gradient, and to what the nodes saved that no backward ran."""
+    trains = state.trait(traits.LOSS, None) is True
+    for storage in state.storages.values():
+        for write in storage.writes:
+            tensor = None if write.tensor is None else state.tensor(write.tensor)
+            if tensor is not None and tensor.rg is False and write.touch.site not in harmful:
+                yield Drop(write.touch.site, _calls_of(write.touch.site), trains)
+    stale = {site: numbers for site, numbers in _stale(state).items() if site not in harmful}
+    if stale:
+        ran, after = _calls_that_ran(state), _after_what_ran(state)
+        for site, numbers in stale.items():
+            calls = _calls_of(site)
+            yield Drop(site, calls if numbers <= after else calls & ran, trains)
+
+
+def _stale(state: State) -> dict[Site, set[NodeId]]:
+    """Return the writes to what nodes saved that no backward ran, with these nodes."""
+    found: dict[Site, set[NodeId]] = {}
+    for number, node in state.nodes.items():
+        for save in node.saves if number not in state.freed else ():
+            for write in state.storages[save.storage].writes:
+                if write.clock > save.clock and write.touch.site.caller is not None:
+                    found.setdefault(write.touch.site, set()).add(number)
+    return found
+
+
+def _after_what_ran(state: State) -> set[NodeId]:
+    """Return the nodes that backward ran, and those computed from what these gave."""
+    found = set(state.freed)
+    for number in sorted(state.nodes):
+        if not found.isdisjoint(state.nodes[number].inputs):
+            found.add(number)
+    return found
+
+
+def _calls_that_ran(state: State) -> frozenset[Site]:
+    """Return the calls of functions of the program in which something was computed that backward ran."""
+    nodes = (state.nodes[number] for number in state.freed)
+    return frozenset(call for node in nodes if node.site is not None for call in _calls_of(node.site))
+
+
+def _calls_of(site: Site) -> frozenset[Site]:
+    found: set[Site] = set()
+    above = site.caller
+    while above is not None:
+        found.add(above)
+        above = above.caller
+    return frozenset(found)
