@@ -30,10 +30,16 @@ NodeId = NewType("NodeId", int)
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A Python constant; `origin` is the expression that it was written as, where it may decide a write."""
+    """
+    A Python constant; `origin` is the expression that it was written as, where it may decide a write.
+
+    `source` is the unknown value that it stands for, where an entry point runs on a default: another argument may give
+    another constant.
+    """
 
     value: object
     origin: Place | None = field(default=None, compare=False)
+    source: SymId | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
         return hash((type(self.value), self.value))

@@ -17,7 +17,7 @@ from inplace_lint.core.span import Place, Span
 from inplace_lint.driver.merge_findings import doubt
 from inplace_lint.knowledge.facts import Framework
 from inplace_lint.rules import RULES
-from inplace_lint.rules.draft import Draft, Mark
+from inplace_lint.rules.draft import Draft, Mark, with_options
 from inplace_lint.rules.rule import Rule
 
 _MOST_SAVES = 3
@@ -44,18 +44,19 @@ class Spans(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A draft of one rule from one event, with its severity and certainty."""
+    """A draft of one rule from one event, with its severity and certainty, and the number of options it depends on."""
 
     rule: Rule
     draft: Draft
     severity: Severity
     certainty: Certainty
     event: Event
+    options: int = 0
 
     @property
-    def doubt(self) -> tuple[int, int, int]:
-        """The key by which the surest of several drafts is the lowest."""
-        return doubt(self.severity, len(self.draft.assumptions), self.certainty)
+    def doubt(self) -> tuple[int, int, int, int]:
+        """The key by which the surest of several drafts is the lowest; one without options goes before the others."""
+        return *doubt(self.severity, len(self.draft.assumptions), self.certainty), self.options
 
 
 class Chosen(NamedTuple):
@@ -67,8 +68,8 @@ class Chosen(NamedTuple):
     saves: frozenset[Touch]
 
 
-def say(event: Event, *, always: bool) -> Iterator[Said]:
-    """Yield what the rules say of an event that happened on every path, or on one."""
+def say(event: Event, *, always: bool, options: Sequence[str] = ()) -> Iterator[Said]:
+    """Yield what the rules say of an event that happened on every path, or on one, with some options."""
     for rule in RULES:
         draft = rule.judge(event)
         if draft is not None:
@@ -76,7 +77,7 @@ def say(event: Event, *, always: bool) -> Iterator[Said]:
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
             worst = draft.worst or rule.harm.severity
             severity = worst if sure or worst is Severity.INFO else Severity.WARNING
-            yield Said(rule, draft, severity, certainty, event)
+            yield Said(rule, with_options(draft, options), severity, certainty, event, len(options))
 
 
 def chosen(said: Iterable[Said]) -> list[Chosen]:
@@ -93,7 +94,7 @@ def _dropped(groups: Mapping[tuple[str, Place], Sequence[Said]]) -> Iterator[tup
     raises = {place for (_, place), group in groups.items() if any(one.severity is Severity.ERROR for one in group)}
     for (code, place), group in groups.items():
         rule = group[0].rule
-        if rule.yields_to_errors and place in raises:
+        if (rule.yields_to_errors and place in raises) or (rule.yields_to, place) in groups:
             yield code, place
         if rule.supersedes:
             yield rule.supersedes, place

@@ -189,9 +189,9 @@ def spelled(node: ast.AST) -> str:
             return ""
 
 
-def lowered_may_write(body: Sequence[ir.Stmt], *, counts: bool = False) -> bool:
+def lowered_may_write(body: Sequence[ir.Stmt | ir.Expr], *, counts: bool = False) -> bool:
     """
-    Return whether something in lowered statements may write a tensor.
+    Return whether something in lowered statements or expressions may write a tensor.
 
     A variable that grows by a constant is hardly ever a tensor; only with `counts` is that evidence, too.
     """
@@ -216,8 +216,8 @@ def _is_key(key: ir.Expr) -> bool:
     return isinstance(key, ir.Format) or (isinstance(key, ir.Const) and isinstance(key.value, str))
 
 
-def parts(body: Sequence[ir.Stmt]) -> Iterator[object]:
-    """Return all nodes of lowered statements."""
+def parts(body: Sequence[ir.Stmt | ir.Expr]) -> Iterator[object]:
+    """Return all nodes of lowered statements and expressions."""
     waiting: list[object] = list(body)
     while waiting:
         node = waiting.pop()

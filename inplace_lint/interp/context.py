@@ -14,6 +14,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Outline
+from inplace_lint.interp.coverage import Coverage
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
 from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
@@ -30,10 +31,10 @@ class Context:
     The file under analysis, the `project` that it may import from, and the facts that apply to it.
 
     `running` are the names whose statements are being
-    run, `under_way` the statements that the script runs in order, and `ran` the blocks of statements, by identity, that
-    some path has run. `constructed` are the arguments on which the program constructs each class, and `bound` the
-    variables of modules that the current entry point has read. `observed` is how entry points call functions.
-    The `observer` is called before each statement.
+    run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
+    took. `constructed` are the arguments on which the program constructs each class, and `bound` the variables of
+    modules that the current entry point has read. `observed` is how entry points call functions. The `observer` is
+    called before each statement.
     """
 
     main: Module
@@ -51,12 +52,13 @@ class Context:
     base: State | None = None
     bound: list[tuple[str, str]] = field(default_factory=list)
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
-    ran: set[int] = field(default_factory=set)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
+    coverage: Coverage = field(default_factory=Coverage)
     observer: Observer | None = None
 
     def __post_init__(self) -> None:
         self.project.add(self.main)
+        self.coverage.path = self.main.path
         for facts in self.facts.values():
             for package in (*facts.framework.packages, *sorted(facts.libraries)):
                 self.roots.setdefault(package, facts)

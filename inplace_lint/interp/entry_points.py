@@ -8,7 +8,7 @@ outermost come first; a function or class that they ran is not run again on its 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
@@ -19,14 +19,16 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import branch_forcing, gradients, losses, symbolic_args
-from inplace_lint.interp.branch_forcing import ForcedArguments
+from inplace_lint.interp import gradients, losses, option_search, symbolic_args
 from inplace_lint.interp.call import closures, module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
+from inplace_lint.interp.coverage import Choice
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
+    CALLS_IN_CHOICES,
+    CALLS_IN_SIDES,
     CHOICES,
     CONFIGURATIONS,
     PATHS_IN_CONSTRUCTOR,
@@ -44,11 +46,21 @@ from inplace_lint.workspace import call_graph
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A breach found from one entry point, with the number of its paths that have it and of all its paths."""
+    """
+    A breach found from one entry point, with the number of its paths that have it and of all its paths.
+
+    `options` are the arguments on which the entry point was run instead of its defaults.
+    """
 
     event: Event
     paths: int
     of: int
+    options: tuple[str, ...] = ()
+
+    @property
+    def always(self) -> bool:
+        """Whether every path of the entry point has it."""
+        return self.paths == self.of
 
 
 def run_all(interp: Interpreter) -> list[Found]:
@@ -58,10 +70,10 @@ def run_all(interp: Interpreter) -> list[Found]:
     order = schedule.schedule(call_graph.file_effects(context.project, context.main))
     if order.script:
         found.extend(_run_script(interp))
-    cut: set[Definition] = set()
+    cost: dict[Definition, int] = {}
     counters = interp.fuel.counters
     for item in order.items:
-        before = counters["roots_cut_by_steps"]
+        cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
         if schedule.pending(context.outline, item, interp.fuel.returned, context.default().framework.calls):
             if item.kind == "function" and order.is_one_of_many(item):
                 interp.fuel.counters["callers_left_out"] += 1
@@ -71,11 +83,10 @@ def run_all(interp: Interpreter) -> list[Found]:
                 found.extend(_set_up_class(interp, item))
             else:
                 found.extend(_run_class(interp, item))
-        if counters["roots_cut_by_steps"] > before:
-            cut.add(item)
-    for item in order.items:
-        if item not in cut:
-            found.extend(_run_forced_branches(interp, item))
+        if counters["roots_cut_by_steps"] == cut:
+            cost[item] = counters["framework_calls"] - calls
+    for item, calls in cost.items():
+        found.extend(_run_choices(interp, item, calls))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
 
@@ -93,8 +104,12 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     full = item.kind == "class" or schedule.writes(item)
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
+    coverage = interp.context.coverage
+    coverage.root, coverage.method = item.slice, ""
     state = base.fork()
     interp.context.observed.start_root(state)
+    for condition, side in coverage.choice.sides:
+        state.learn(condition, side)
     env = module_env(state, interp.context.path)
     return state, Frame(env, interp.context.path, item.slice)
 
@@ -102,6 +117,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
 def _run_script(interp: Interpreter) -> list[Found]:
     """Run the module's own statements in order, as `python file.py` does."""
     interp.fuel.start_root()
+    interp.context.coverage.root = None
     states = [State(interp.context.symbols)]
     script = [item for item in interp.context.outline.items if item.kind == "statement"]
     interp.context.under_way.update(item.slice for item in script)
@@ -119,30 +135,36 @@ def _run_script(interp: Interpreter) -> list[Found]:
     return _collect(interp, [(state, NONE) for state in states])
 
 
-def _run_forced_branches(interp: Interpreter, item: Definition) -> list[Found]:
-    """Run a function or class again, on arguments that force branches that may write and were not taken yet."""
+def _run_choices(interp: Interpreter, item: Definition, calls: int) -> list[Found]:
+    """
+    Run a function or class again, on arguments that lead to sides of conditions that were not taken yet.
+
+    It is expected to make as many `calls` of the framework as before; more for an option than for an unknown condition.
+    """
     found: list[Found] = []
-    tried: set[ForcedArguments] = set()
-    while len(tried) < CHOICES:
-        choice = next((choice for choice in branch_forcing.untaken(interp, item) if choice not in tried), None)
+    tried: set[option_search.Goal] = set()
+    coverage, counters = interp.context.coverage, interp.fuel.counters
+    left = CALLS_IN_CHOICES
+    while len(tried) < CHOICES and calls <= left:
+        choice = option_search.next_choice(interp, item, tried, cheap=calls <= CALLS_IN_SIDES)
         if choice is None:
             break
-        tried.add(choice)
-        interp.fuel.counters["choices"] += 1
-        run = _run_function if item.kind == "function" else _run_class
-        found.extend(run(interp, item, choice))
+        coverage.choice = choice
+        counters["choices"] += 1
+        before = counters["framework_calls"]
+        found.extend(_run_function(interp, item) if item.kind == "function" else _run_class(interp, item))
+        left -= counters["framework_calls"] - before
+    coverage.choice = Choice()
     return found
 
 
-def _run_function(interp: Interpreter, item: Definition, choice: ForcedArguments | None = None) -> list[Found]:
+def _run_function(interp: Interpreter, item: Definition) -> list[Found]:
     state, frame = _start(interp, item)
     function = environment.module_variable(interp, state, interp.context.path, item.name)
     if not isinstance(function, Closure):
         return []
     with interp.fuel.scope(lazy=not schedule.writes(item)):
         arguments = symbolic_args.of_function(interp, state, function.function, dict(function.defaults), skip=0)
-        if choice is not None:
-            arguments = branch_forcing.chosen(state, function.function, arguments, dict(choice.own), skip=0)
         if gradients.runs_unrecorded(interp, item.name):
             state.modes = replace(state.modes, grad=False)
         elif schedule.only_sets_up(interp.context.outline, item.name):
@@ -167,40 +189,35 @@ def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> l
     return interp.call(frame, state, module, Arguments((given,)), 0)
 
 
-def _run_class(interp: Interpreter, item: Definition, choice: ForcedArguments | None = None) -> list[Found]:
+def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     """
     Construct the class, run what a call of it runs, then each method that writes and was not run by that.
 
-    With forced arguments: construct it on these, and of the methods run only the one that they are for.
+    With chosen options: construct it on these, and of the methods run only the one that they are for.
     """
     state, frame = _start(interp, item)
     cls = environment.class_of(interp, state, frame, item)
     if cls is None:
         return []
+    choice = interp.context.coverage.choice
     unseen = schedule.unseen(item, interp.fuel.returned, interp.context.default().framework.calls)
-    if choice is None and None in interp.context.constructed.get(id(cls), ()) and not unseen:
+    if choice.is_default and None in interp.context.constructed.get(id(cls), ()) and not unseen:
         # Its arguments exist only on the paths of another entry point, which ran it: there are none to run it on here.
         return []
-    choice = _open(interp, state, cls, choice)
-    if choice is not None and not choice.made and not choice.own:
-        return []
-    paths = PATHS_IN_CONSTRUCTOR if choice is None and schedule.writes(item) else 1
-    made = _constructed(interp, frame, state, cls, paths, choice)
+    made = _constructed(interp, frame, state, cls, PATHS_IN_CONSTRUCTOR if schedule.writes(item) else 1)
     if not made:
         return []
     entry = _entry(interp, made[0][0], cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     if not entry and interp.context.is_module(cls) is not None:
         found.extend(_run_container(interp, frame, made))
+    if choice.method:
+        return [*found, *_run_method(interp, frame, made, cls, choice.method)]
     if entry:
-        found.extend(_run_method(interp, frame, made, cls, entry, choice))
-    if choice is None:
-        methods: Iterable[Definition] = schedule.pending_methods(item, interp.fuel.returned)
-    else:
-        methods = [method for method in item.methods if method.name == choice.name and (choice.own or not entry)]
-    for method in methods:
+        found.extend(_run_method(interp, frame, made, cls, entry))
+    for method in schedule.pending_methods(item, interp.fuel.returned):
         if method.name != entry:
-            found.extend(_run_method(interp, frame, made, cls, method.member, choice))
+            found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
 
 
@@ -217,26 +234,14 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     with interp.fuel.scope(lazy=True, shallow=True):
         made = [
             (after, receiver)
-            for constructed, receiver in _constructed(interp, frame, state, cls, 1, None)
+            for constructed, receiver in _constructed(interp, frame, state, cls, 1)
             for after in constructed_paths(interp, frame, constructed, receiver)
         ]
     made = made or _unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     for method in schedule.pending_methods(item, interp.fuel.returned):
-        found.extend(_run_method(interp, frame, made, cls, method.member, None))
+        found.extend(_run_method(interp, frame, made, cls, method.member))
     return found
-
-
-def _open(interp: Interpreter, state: State, cls: ClassValue, choice: ForcedArguments | None) -> ForcedArguments | None:
-    """Return the forced arguments that the program leaves open: those unknown where it constructs the class."""
-    known = interp.context.constructed.get(id(cls), ())
-    if choice is None or not known:
-        return choice
-    init = interp.lookup(state, cls, "__init__")
-    if known[0] is None or not isinstance(init, Closure):
-        return ForcedArguments(choice.name, (), ())
-    left = branch_forcing.left_open(init.function, symbolic_args.thawed(state.fork(), known[0]), dict(choice.made))
-    return ForcedArguments(choice.name, tuple(left.items()), ())
 
 
 def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
@@ -265,10 +270,10 @@ def _run_method(
     made: Sequence[tuple[State, Value]],
     cls: ClassValue,
     name: str,
-    choice: ForcedArguments | None,
 ) -> list[Found]:
     """Run a method on each constructed instance, on a fork of its state."""
     interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
+    interp.context.coverage.method = name
     results: list[tuple[State, Value]] = []
     unrecorded = gradients.is_custom_function(interp, cls) or (
         not name.startswith("__") and gradients.runs_unrecorded(interp, name)
@@ -285,8 +290,6 @@ def _run_method(
             interp.context.observed.enter(state, closures.name_of(method.function))
         skip = 0 if method.wrapper == "static" else 1
         arguments = symbolic_args.of_method(interp, state, method, cls)
-        if choice is not None and name == choice.name:
-            arguments = branch_forcing.chosen(state, method.function, arguments, dict(choice.own), skip)
         target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
         done = interp.call(frame, state, target, arguments, 0)
         for after, value in done:
@@ -298,12 +301,12 @@ def _run_method(
 
 
 def _constructed(
-    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int, choice: ForcedArguments | None
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int
 ) -> list[tuple[State, Value]]:
     """
     Construct a class on its defaults and on unknown values; return an unknown instance if that fails.
 
-    With forced arguments: return nothing if it fails, since they are refused. A class that only leads to others that
+    With chosen options: return nothing if it fails, since they are refused. A class that only leads to others that
     write gets one path, since these are constructed on their own as well.
     """
     init = interp.lookup(state, cls, "__init__")
@@ -315,18 +318,14 @@ def _constructed(
         candidates = [symbolic_args.of_constructor(interp, spare, init.function, dict(init.defaults))]
     elif isinstance(init, Closure):
         candidates = [symbolic_args.completed(interp, spare, init.function, known) for known in candidates]
-    candidates = candidates or [symbolic_args.nothing()]
-    if choice is not None and isinstance(init, Closure):
-        candidates = [branch_forcing.chosen(spare, init.function, candidates[0], dict(choice.made), skip=1)]
+    candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
     made: list[tuple[State, Value]] = []
     with interp.fuel.scope(paths=paths):
         for arguments in candidates:
             made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
-    if choice is not None:
-        return []
-    return _unmade(interp, spare, cls)
+    return [] if not interp.context.coverage.choice.is_default else _unmade(interp, spare, cls)
 
 
 def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
@@ -352,10 +351,10 @@ def _finish(interp: Interpreter, results: Results, name: str = "", *, certain: b
             roots = losses.of_result(interp, state, value)
             tape.backward(state, interp.context.default().framework.name, roots, None, retain=False)
     interp.fuel.end_root(finished=bool(results))
-    return _collect(interp, results)
+    return _collect(interp, results, interp.context.coverage.words())
 
 
-def _collect(interp: Interpreter, results: Sequence[tuple[State, Value]]) -> list[Found]:
+def _collect(interp: Interpreter, results: Sequence[tuple[State, Value]], options: tuple[str, ...] = ()) -> list[Found]:
     interp.context.observed.end_root(state for state, _ in results)
     counted = Counter(event for state, _ in results for event in state.events if not gradients.is_refuted(state, event))
-    return [Found(event, count, len(results)) for event, count in counted.items()]
+    return [Found(event, count, len(results), options) for event, count in counted.items()]

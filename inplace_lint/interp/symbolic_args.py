@@ -13,9 +13,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 from inplace_lint.core.records import replace
-from inplace_lint.core.span import Place
+from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -28,9 +28,11 @@ from inplace_lint.domain.values import (
     Ref,
     StorageId,
     Sym,
+    SymId,
     Tuple,
     Value,
 )
+from inplace_lint.interp.coverage import Option
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -178,9 +180,11 @@ def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form
     return value
 
 
-def nothing() -> Arguments:
-    """Return no arguments."""
-    return Arguments()
+def chosen(interp: Interpreter, given: Arguments) -> Arguments:
+    """Return arguments that the program passes, with what was chosen for the options among them."""
+    coverage = interp.context.coverage
+    keywords = tuple((name, coverage.chosen(value)) for name, value in given.keywords)
+    return Arguments(tuple(map(coverage.chosen, given.positional)), keywords, given.exprs, given.unknown)
 
 
 def of_function(
@@ -236,6 +240,21 @@ def _input(
     interp: Interpreter, state: State, function: ir.Function, param: ir.Param, default: Value | None, none_is_open: bool
 ) -> Value:
     kind = _kind(interp, state, function, param)
+    number = _option(state, function.slice, function.qualname, param.name)
+    value = _first(interp, state, function, param, default, none_is_open, kind)
+    return interp.context.coverage.option(number, Option(param.name, value, kind))
+
+
+def _first(
+    interp: Interpreter,
+    state: State,
+    function: ir.Function,
+    param: ir.Param,
+    default: Value | None,
+    none_is_open: bool,
+    kind: str,
+) -> Value:
+    """Return the argument for a parameter on which an entry point runs first."""
     if default is not None and not (default == NONE and none_is_open):
         return default
     if default == NONE and kind in {"number", "str", "flag"}:
@@ -251,7 +270,7 @@ def _input(
         kind = ""
     elif not kind and none_is_open:
         kind = "input"
-    return state.symbols.sym((origins.PARAMETER, function.qualname, param.name), kind)
+    return Sym(_option(state, function.slice, function.qualname, param.name), kind)
 
 
 def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> str:
@@ -312,11 +331,31 @@ def _of_project(interp: Interpreter, state: State, function: ir.Function, param:
     ):
         return None
     frame = Frame(module_env(state, path), path, function.slice)
-    for after, value in interp.construct(frame, state, cls, Arguments(), 0)[:1]:
+    for after, value in interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0)[:1]:
         if after is not state:
             state.become(after)
         return value
     return None
+
+
+def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:
+    """Return the arguments on which a class is constructed that can be without any: its defaults, as options."""
+    init = interp.lookup(state, cls, "__init__")
+    if isinstance(init, Closure):
+        return of_constructor(interp, state, init.function, dict(init.defaults))
+    scope = state.object(interp.class_body(state, cls)) if cls.is_data else None
+    fields = scope.values if isinstance(scope, Names) else {}
+    given = [
+        (name, interp.context.coverage.option(_option(state, cls.slice, cls.name, name), Option(name, value, "")))
+        for name, value in fields.items()
+        if isinstance(value, Const)
+    ]
+    return Arguments((), tuple(given))
+
+
+def _option(state: State, slice_: Slice, owner: str, name: str) -> SymId:
+    """Return the symbol of a parameter: of a function, or of a class whose fields are its parameters."""
+    return state.symbols.sym((origins.PARAMETER, owner, name, slice_)).id
 
 
 def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:

@@ -6,7 +6,8 @@ Positions are computed for the drafts that are kept only. The functions here spe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from inplace_lint.core.event import Site, Touch
@@ -71,6 +72,12 @@ class Draft:
 def _site(write: Touch) -> Site:
     """Return the site of a write; a module that a container ran is written about where the container was called."""
     return write.site.caller if write.built and write.site.caller is not None else write.site
+
+
+def with_options(draft: Draft, options: Sequence[str]) -> Draft:
+    """Return a draft whose message says with which options of the program it is so."""
+    spelled = ", ".join(options)
+    return replace(draft, message=f"with `{spelled}`, {draft.message}") if options else draft
 
 
 def short(op: str) -> str:

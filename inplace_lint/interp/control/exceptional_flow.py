@@ -67,6 +67,7 @@ def run_assert(interp: Interpreter, frame: Frame, state: State, node: ir.Assert)
             outcomes.append(Outcome(wrong, Flow.RAISE, error=error))
         if known is None:
             path_condition.learn(after, test, True)
+        interp.context.coverage.one(frame, after, node, test, known is not False)
         outcomes.append(Outcome(after) if known is not False else Outcome(after, Flow.RAISE, error=error))
     return outcomes
 

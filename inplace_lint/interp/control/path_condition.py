@@ -117,11 +117,17 @@ def forget(state: State, since: object) -> None:
         learned = learned[1]
 
 
+def source(value: Value) -> Value:
+    """Return the unknown value that a constant stands for, if an argument decides it; else the value itself."""
+    return Sym(value.source) if type(value) is Const and value.source is not None else value
+
+
 def negate(state: State, value: Value) -> Value:
     """Return `not value`."""
     known = truth(state, value)
     if known is not None:
-        return Const(not known)
+        inner = source(value)
+        return Const(not known, source=state.symbols.sym((origins.NOT, inner.id)).id if type(inner) is Sym else None)
     if isinstance(value, Sym):
         key = state.symbols.keys[value.id]
         if isinstance(key, tuple) and key and key[0] is origins.NOT:
@@ -139,4 +145,6 @@ def is_none(state: State, value: Value) -> Value:
         if known is None and state.has_trait(traits.TENSOR, value.id):
             known = False
         return state.symbols.sym((origins.IS_NONE, value.id)) if known is None else Const(known)
-    return Const(value == NONE)
+    inner = source(value)
+    asked = state.symbols.sym((origins.IS_NONE, inner.id)).id if type(inner) is Sym else None
+    return Const(value == NONE, source=asked)

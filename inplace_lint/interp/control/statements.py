@@ -38,7 +38,6 @@ def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.S
     going = [state]
     fuel = interp.fuel
     calls, before = fuel.raised, len(fuel.raised)
-    interp.context.ran.add(id(body))
     observer = interp.context.observer
     for statement in body:
         if observer is not None:
@@ -164,12 +163,15 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
 
 def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: ir.If, *, prefers: bool) -> Outcomes:
     """Run what a path runs of an `if`; where one side only can be followed and that raises, the other one."""
+    coverage = interp.context.coverage
     known = path_condition.truth(state, test)
     if known is not None:
+        coverage.one(frame, state, node, test, known)
         return execute(interp, frame, state, node.body if known else node.orelse)
     other = state.fork() if interp.fuel.width <= 1 and exceptional_flow.may_raise(interp, node) else None
     with interp.fuel.preferring(prefers):
         sides = path_condition.split(interp.fuel, state, test)
+    coverage.split(frame, node, test, sides)
     outcomes = [
         outcome
         for side_state, side in sides

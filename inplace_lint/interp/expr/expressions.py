@@ -147,9 +147,16 @@ def _if_exp(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp) -> 
     return [
         result
         for after, test in evaluate(interp, frame, state, expr.test)
-        for side_state, side in path_condition.split(interp.fuel, after, test)
+        for side_state, side in _sides(interp, frame, after, expr, test)
         for result in evaluate(interp, frame, side_state, expr.then if side else expr.orelse)
     ]
+
+
+def _sides(interp: Interpreter, frame: Frame, state: State, expr: ir.IfExp, test: Value) -> list[tuple[State, bool]]:
+    """Return the sides of a conditional expression that a path takes."""
+    sides = path_condition.split(interp.fuel, state, test)
+    interp.context.coverage.split(frame, expr, test, sides)
+    return sides
 
 
 def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence) -> Results:

@@ -158,14 +158,34 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
     if op in {"is not", "not in", "!="}:
         positive = {"is not": "is", "not in": "in", "!=": "=="}[op]
         return path_condition.negate(state, _python_compare(interp, state, positive, left, right))
+    found = _python_comparison(interp, state, op, left, right)
+    sides = path_condition.source(left), path_condition.source(right)
+    if type(found) is not Const or found.source is not None or sides == (left, right):
+        return found
+    key = (origins.COMPARE, op, sides[0], _as_tuple(state, sides[1]))
+    return Const(found.value, source=state.symbols.sym(key).id)
+
+
+def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
     left = _canonical(interp, left)
     if op in {"is", "=="}:
         return _equal(state, op, left, _canonical(interp, right))
     if op == "in":
         return _contains(interp, state, left, right)
     known = None if type(left) is Sym or type(right) is Sym else constant_folding.binary(state, op, left, right)
-    kind = "array" if _kind_of_both(left, right) == "array" else ""
-    return state.symbols.sym((origins.COMPARE, op, left, right), kind) if known is None else known
+    if known is None:
+        left, right = path_condition.source(left), path_condition.source(right)
+        kind = "array" if _kind_of_both(left, right) == "array" else ""
+        return state.symbols.sym((origins.COMPARE, op, left, right), kind)
+    return known
+
+
+def _as_tuple(state: State, value: Value) -> Value:
+    """Return a container as a tuple of what it holds, to be part of a condition; else the value itself."""
+    inner = state.object(value)
+    if isinstance(inner, DictObject):
+        return Tuple(tuple(Const(key) for key in inner.items))
+    return Tuple(inner.items) if isinstance(inner, ListObject) else value
 
 
 def _canonical(interp: Interpreter, value: Value) -> Value:

@@ -107,7 +107,7 @@ def record_call(state: State, function: Value, site: Site, nodes: tuple[NodeId, 
 def name_of(state: State, owner: SymId) -> str:
     """Return the name of an opaque module in the program; `forward` if it has none."""
     match state.symbols.keys[owner]:
-        case (origins.ATTRIBUTE | origins.PARAMETER | origins.GLOBAL, _, str(name)):
+        case (origins.ATTRIBUTE | origins.PARAMETER | origins.GLOBAL, _, str(name), *_):
             return name
         case (origins.RESULT, Dotted(name), *_):
             return name.rpartition(".")[2]

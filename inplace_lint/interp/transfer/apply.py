@@ -16,6 +16,7 @@ from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
@@ -65,7 +66,12 @@ def call_op(
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
         return _unknown(frame, state, name, arguments, at, instance)
-    return _run(call)
+    after = _run(call)
+    if call.binding.rates and call.binding.may_write_at_a_rate():
+        for rate in call.binding.rates.values():
+            zero = state.symbols.sym((origins.COMPARE, "==", path_condition.source(rate), Const(0.0)))
+            interp.context.coverage.rate(frame, state, at, zero)
+    return after
 
 
 def _unknown(frame: Frame, state: State, name: str, arguments: Arguments, at: int, instance: Ref | None) -> Results:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Any
 
-from inplace_lint.core.records import dataclass
+from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
@@ -19,6 +20,8 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Argument, Op
 
+_A_RATE = 0.5
+
 
 @dataclass(slots=True)
 class Binding:
@@ -26,6 +29,7 @@ class Binding:
     A call bound to one form of an op: the environment in which the guards of the form are evaluated.
 
     `given` are the arguments that were passed; `values` also has the defaults. `instance` is the module, if any.
+    `rates` are the numbers, by their names, that guards were asked about and that other arguments may change.
     """
 
     state: State
@@ -35,6 +39,7 @@ class Binding:
     exprs: Mapping[str, ir.Expr]
     instance: Instance | None = None
     module: Ref | None = None
+    rates: dict[str, Const] = field(default_factory=dict)
 
     def value(self, name: str) -> Value | None:
         """Return an argument, or an attribute of the module (`self.weight`, or just `inplace`)."""
@@ -81,6 +86,8 @@ class Binding:
                 found = None
             elif isinstance(value, Const):
                 found = value.value
+                if value.source is not None and found == constant == 0:
+                    self.rates[atom.args[0]] = value
             elif isinstance(value, Dotted) and isinstance(constant, str):
                 found = value.name.rpartition(".")[2]  # `paddle.float32` is "float32"
             elif isinstance(value, Tuple) and value.exact and all(isinstance(item, Const) for item in value.items):
@@ -93,6 +100,12 @@ class Binding:
             return bool(_COMPARE[op](found, constant))
         except TypeError:
             return None
+
+    def may_write_at_a_rate(self) -> bool:
+        """Check whether the call writes nothing for the only reason that a rate is what it is."""
+        other = replace(self, values={**self.values, **dict.fromkeys(self.rates, Const(_A_RATE))}, rates={})
+        conditions = [fact.condition for fact in self.op.becomes] + [fact.condition for fact in self.op.writes]
+        return any(holds(one, self) is False and holds(one, other) is not False for one in conditions)
 
     def _differs(self, value: Sym, constant: object) -> bool:
         """Check whether an unknown number differs from a constant; unless known, assume so on this path."""

@@ -75,7 +75,7 @@ def describe(state: State, value: Sym) -> str:
     """Return the words for an unknown value in a sentence."""
     key = state.symbols.key(value)
     match key:
-        case (origins.PARAMETER, _, str(name)):
+        case (origins.PARAMETER, _, str(name), *_):
             return f"`{name}`"
         case (origins.ATTRIBUTE | origins.DESCRIBES, _, str(name)):
             return f"`{name}`"

@@ -31,4 +31,5 @@ RULE = Rule(
     variants=(Variant.RECORDED, Variant.REBOUND),
     traced_as="IPL302",
     yields_to_errors=True,  # where backward raises, there is no gradient that could be wrong
+    yields_to="IPL302",  # which names what backward computes from the new value
 )

@@ -1,0 +1,156 @@
+"""
+Coverage: which sides of conditions entry points took, and under which condition the others would be taken.
+
+    if self.residual:       # `residual=False` by default: the side True is missed, under the condition `residual`
+        x += y
+
+`option_search` runs an entry point again on what the condition of a missed side asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from inplace_lint.core.span import Place, Slice
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Const, Sym, SymId, Value
+from inplace_lint.interp.frame import Frame
+from inplace_lint.ir import nodes as ir
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A parameter of an entry point: its name, what it is first run on and the kind that the annotation promises."""
+
+    name: str
+    value: Value
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """
+    What an entry point is run on instead of its defaults.
+
+    `options` are the arguments by the symbols of their parameters; `sides` are those that conditions on unknown values
+    take. `method` is the one that the choice is for: empty for a function.
+    """
+
+    method: str = ""
+    options: tuple[tuple[SymId, Value], ...] = ()
+    sides: tuple[tuple[Hashable, bool], ...] = ()
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing was chosen."""
+        return not (self.options or self.sides)
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """
+    A side of the condition `test` that no path took: of which function, and in which run of an entry point.
+
+    `test` is None for a call that writes nothing at a rate, `condition` where it depends on no option. `sides` are those
+    that the path took before.
+    """
+
+    test: ir.Expr | None
+    side: bool
+    function: ir.Function
+    condition: SymId | None
+    choice: Choice
+    root: Slice
+    method: str
+    sides: tuple[tuple[Hashable, bool], ...]
+
+
+Conditional = ir.If | ir.IfExp | ir.Assert
+Key = tuple[int | Place, bool]
+
+
+@dataclass(slots=True)
+class Coverage:
+    """
+    The sides of conditions that paths took, of the functions of the file `path`, and those that they missed.
+
+    `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
+    parameters of entry points, by their symbols.
+    """
+
+    path: str = ""
+    taken: set[Key] = field(default_factory=set)
+    missed: dict[Key, Missed] = field(default_factory=dict)
+    options: dict[SymId, Option] = field(default_factory=dict)
+    root: Slice | None = None
+    method: str = ""
+    choice: Choice = field(default_factory=Choice)
+
+    def option(self, number: SymId, option: Option) -> Value:
+        """Return the argument for an option of an entry point, which knows the option that it is of."""
+        self.options.setdefault(number, option)
+        value = option.value
+        return self.chosen(Const(value.value, value.origin, number) if type(value) is Const else value)
+
+    def chosen(self, value: Value) -> Value:
+        """Return what was chosen for the option that an argument is of; the argument itself where nothing was."""
+        number = value.source if type(value) is Const else value.id if type(value) is Sym else None
+        for option, chosen in self.choice.options:
+            if option == number:
+                return Const(chosen.value, chosen.origin, number) if type(chosen) is Const else chosen
+        return value
+
+    def words(self) -> tuple[str, ...]:
+        """Return the options that the entry point runs on, as they are passed."""
+        return tuple(
+            f"{self.options[number].name}={value.value!r}"
+            if isinstance(value, Const)
+            else f"{self.options[number].name}=..."
+            for number, value in self.choice.options
+        )
+
+    def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
+        """Record that a path took one side of a condition, and did not look at the other one."""
+        self.taken.add((id(node), side))
+        key = (id(node), not side)
+        if key not in self.taken:
+            self._miss(key, frame, state, node.test, test)
+
+    def split(self, frame: Frame, node: Conditional, test: Value, sides: Sequence[tuple[State, bool]]) -> None:
+        """Record the sides of a condition that a path takes, each with the state in which it does."""
+        if len(sides) == 1:
+            self.one(frame, sides[0][0], node, test, sides[0][1])
+        else:
+            self.taken.update(((id(node), True), (id(node), False)))
+
+    def rate(self, frame: Frame, state: State, at: int, condition: Sym) -> None:
+        """Record that a call writes nothing since a rate is what it is, which is the condition."""
+        self._miss((Place(frame.slice, at), False), frame, state, None, condition)
+
+    def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
+        condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
+        known = self.missed.get(key)
+        if self.root is None or frame.closure is None or frame.slice.path != self.path:
+            return
+        if known is None or (condition is not None and (known.condition is None or self._is_better(known))):
+            function, sides = frame.closure.function, _sides(state)
+            self.missed[key] = Missed(test, key[1], function, condition, self.choice, self.root, self.method, sides)
+
+    def _is_better(self, known: Missed) -> bool:
+        """Return whether what runs now is to be run again for a side, and not the entry point that missed it before."""
+        if self.choice.is_default:
+            return self.root != known.root  # inner entry points come later, and cost less
+        return self.root == known.root and self.method != known.method  # now from further outside
+
+
+def _sides(state: State) -> tuple[tuple[Hashable, bool], ...]:
+    """Return the sides that conditions on unknown values have taken on a path."""
+    found: dict[Hashable, bool] = {}
+    learned: object = state.learned
+    while isinstance(learned, tuple):
+        known = state.truth(learned[0])
+        if known is not None:
+            found.setdefault(learned[0], known)
+        learned = learned[1]
+    return tuple(found.items())

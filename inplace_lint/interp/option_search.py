@@ -1,0 +1,163 @@
+"""
+Option search: on which other arguments an entry point is run again, to take sides of conditions that no path took.
+
+    def __init__(self, mode="bilinear", residual=False):
+        self.mode, self.residual = mode, residual
+
+    def forward(self, x):
+        if self.mode == "deconv" and self.residual:     # two runs: with mode="deconv", then with residual=True, too
+            x.add_(1)
+
+Worth a run are sides that may write, sides that go on to what may write where the other one leaves, and sides that set
+what the conditions of these read. Values carry the options that they come from (`Const.source`), so that it does not
+matter on which way an option reaches its condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
+
+from inplace_lint.domain.values import SymId
+from inplace_lint.effects import schedule
+from inplace_lint.effects.reachability import reachable
+from inplace_lint.effects.summary import Definition
+from inplace_lint.effects.write_evidence import lowered_may_write, parts
+from inplace_lint.interp import option_solver
+from inplace_lint.interp.coverage import Choice, Key, Missed
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.ir import nodes as ir
+from inplace_lint.workspace import call_graph
+
+
+class _Use(IntEnum):
+    """What a side of a condition may lead to, the most likely last."""
+
+    NOTHING = 0
+    CHANGE = 1  # of what a write meets that comes after both sides
+    WRITE = 2
+
+
+Goal = tuple[Key, SymId | None]
+_Found = Iterator[tuple[Key, _Use, frozenset[str]]]
+
+
+def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, cheap: bool) -> Choice | None:
+    """
+    Return what leads to the first side that is worth a run of an entry point and was not tried; None if none is.
+
+    What only leads to other sides of unknown conditions, or to none that may write, is worth a `cheap` run only.
+    """
+    if item.kind == "function" and schedule.users_of(interp.context.outline, item.name):
+        return None  # the file itself chooses its arguments
+    coverage = interp.context.coverage
+    missed = {
+        key: side
+        for key, side in coverage.missed.items()
+        if side.root == item.slice and key not in coverage.taken and (key, side.condition) not in tried
+    }
+    for key in _worth_a_run(interp, item, missed, cheap=cheap) if missed else ():
+        choice = option_solver.solve(coverage, interp.context.symbols, missed[key])
+        if choice is not None and (cheap or choice.options != coverage.choice.options):
+            # The run may come as far as another condition of this side.
+            tried.add((key, coverage.missed.pop(key).condition))
+            return choice
+    return None
+
+
+def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Missed], *, cheap: bool) -> Iterator[Key]:
+    """Return the sides that may lead to a write, those that set an attribute that decides about these, then others."""
+    leading = _leading(interp, item)
+    functions = {id(side.function): side.function for side in missed.values()}
+    known = {
+        key: (use, sets)
+        for function in functions.values()
+        for key, use, sets in _sides(function.body, leading, goes_on=False)
+        if key in missed
+    }
+    known.update((key, (_Use.WRITE, frozenset())) for key, side in missed.items() if side.test is None)
+    for wanted in (_Use.WRITE, _Use.CHANGE) if cheap else (_Use.WRITE,):
+        goals = [key for key, (use, _) in known.items() if use is wanted]
+        yield from goals
+        read = {name for key in goals for name in _named(missed[key])}
+        yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _named(side: Missed) -> Iterator[str]:
+    """Return the attributes that a condition names, those in strings included."""
+    for part in parts(() if side.test is None else (side.test,)):
+        match part:
+            case ir.Attr(_, _, name) | ir.Const(str() as name):
+                yield name
+            case _:
+                pass
+
+
+def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
+    """Return the names of functions, classes and methods that lead to a write, as an entry point uses them."""
+    file = call_graph.file_effects(interp.context.project, interp.context.main)
+    names = {name for name in file.named if file.summary(name).calls is not None}
+    uses = {method.name: method.attributes for method in item.methods}
+    names.update(
+        method.name
+        for method in item.methods
+        if any(other.writes and other.name in reachable({method.name}, uses) for other in item.methods)
+    )
+    return frozenset(names) - {item.name, "__init__"}
+
+
+def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -> _Found:
+    """Return the sides of conditions in statements, and the attributes that each sets; `goes_on`: to what may write."""
+    for position, node in enumerate(body):
+        rest = body[position + 1 :]
+        after = goes_on or _leads(rest, leading)
+        match node:
+            case ir.If():
+                yield from _sides_of_if(node, rest, leading, goes_on=after)
+            case ir.Assert():
+                yield (id(node), True), _Use.WRITE if after else _Use.NOTHING, _set_in(rest)
+            case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
+                yield from _sides(inner, leading, goes_on=after or _leads(inner, leading))
+            case ir.FunctionDef() | ir.ClassDef():
+                pass
+            case _:
+                for part in parts((node,)):
+                    if isinstance(part, ir.IfExp):
+                        for side, value in ((True, part.then), (False, part.orelse)):
+                            use = _Use.WRITE if _leads((value,), leading) else _Use.CHANGE if after else _Use.NOTHING
+                            yield (id(part), side), use, _set_in((node,))
+
+
+def _sides_of_if(node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -> _Found:
+    for side, block, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
+        left = _leaves(other)
+        writes = _leads(block, leading) or (left and goes_on)
+        use = _Use.WRITE if writes else _Use.CHANGE if goes_on and not _leaves(block) else _Use.NOTHING
+        yield (id(node), side), use, _set_in(block) | (_set_in(rest) if left else frozenset())
+        yield from _sides(block, leading, goes_on=goes_on)
+
+
+def _leads(body: Sequence[ir.Stmt | ir.Expr], leading: frozenset[str]) -> bool:
+    """Return whether code may write a tensor, or names what does."""
+    return lowered_may_write(body, counts=True) or any(
+        (isinstance(part, ir.Name) and part.id in leading) or (isinstance(part, ir.Attr) and part.name in leading)
+        for part in parts(body)
+    )
+
+
+def _leaves(body: Sequence[ir.Stmt]) -> bool:
+    """Return whether control does not go from a block to what comes after it."""
+    return bool(body) and (
+        isinstance(body[-1], ir.Return | ir.Raise) or (isinstance(body[-1], ir.Jump) and body[-1].kind != "pass")
+    )
+
+
+def _set_in(body: Sequence[ir.Stmt]) -> frozenset[str]:
+    """Return the attributes that statements set."""
+    return frozenset(
+        target.name
+        for part in parts(body)
+        if isinstance(part, ir.Assign)
+        for target in part.targets
+        if isinstance(target, ir.Attr)
+    )

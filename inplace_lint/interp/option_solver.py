@@ -1,0 +1,139 @@
+"""
+Option solver: the arguments on which a condition takes the side that no path took.
+
+    `depth > 0`, on the default 0      ->  depth=1
+    `mode in ("a", "b")`               ->  mode="a"
+    `width is not None`                ->  an unknown width
+
+Conditions are the keys of symbols: comparisons with constants, memberships, truth, `is None`, and `not` of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TypeGuard
+
+from inplace_lint.domain import origins
+from inplace_lint.domain.state import Symbols
+from inplace_lint.domain.values import NONE, Const, Sym, SymId, Tuple, Value
+from inplace_lint.interp.coverage import Choice, Coverage, Missed
+
+_NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_MIRRORED = {"==": "==", "is": "is", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_A_RATE = 0.5
+
+
+def solve(coverage: Coverage, symbols: Symbols, missed: Missed) -> Choice | None:
+    """Return what to run the entry point on for a missed side, on top of what it ran on; None if it is not known."""
+    if missed.condition is None:
+        return None
+    solution = _Solution(coverage, symbols)
+    if not solution.require(missed.condition, missed.side):
+        return None
+    options = {**dict(missed.choice.options), **solution.options}
+    sides = {**dict(missed.choice.sides), **dict(missed.sides), **solution.sides}
+    return Choice(missed.method, tuple(options.items()), tuple(sides.items()))
+
+
+class _Solution:
+    """Arguments by the symbols of their parameters, and the sides of conditions on unknown values."""
+
+    def __init__(self, coverage: Coverage, symbols: Symbols) -> None:
+        self.options: dict[SymId, Value] = {}
+        self.sides: dict[Hashable, bool] = {}
+        self._known = coverage.options
+        self._keys = symbols.keys
+
+    def require(self, condition: SymId, side: bool) -> bool:
+        """Make a condition take a side; False where no argument is known that does."""
+        if condition in self._known:
+            return self._require_truth(condition, side)
+        match self._keys[condition]:
+            case (origins.NOT, int(operand)):
+                return self.require(SymId(operand), not side)
+            case (origins.IS_NONE, int(operand)) if operand in self._known:
+                return self._give(SymId(operand), side)
+            case (origins.COMPARE, str(op), Sym(number), Const() as constant) if number in self._known:
+                return self._require_value(number, op, constant, side)
+            case (origins.COMPARE, str(op), Const() as constant, Sym(number)) if number in self._known:
+                return op in _MIRRORED and self._require_value(number, _MIRRORED[op], constant, side)
+            case (origins.COMPARE | origins.CONTAINS, *_, Sym(number), Tuple(items)) if number in self._known:
+                return self._require_member(number, items, side)
+            case _:
+                # An unknown value takes the other side; nobody knows how the program comes to it.
+                self.sides[condition] = side
+                return True
+
+    def _require_truth(self, number: SymId, side: bool) -> bool:
+        option = self._known[number]
+        match option.value:
+            case Const(bool()):
+                self.options[number] = Const(side)
+            case Const(int() as known):
+                self.options[number] = Const((known or 1) if side else 0)
+            case Const(float() as known):
+                self.options[number] = Const((known or _A_RATE) if side else 0.0)
+            case Const() if not side:
+                self.options[number] = NONE
+            case Const():
+                self._leave_open(number)
+                self.sides[number] = True
+            case _:
+                self.sides[number] = side
+        return True
+
+    def _give(self, number: SymId, none: bool) -> bool:
+        """Pass None, or anything else."""
+        if isinstance(self._known[number].value, Sym):
+            self.sides[origins.NONE, number] = none
+        elif none:
+            self.options[number] = NONE
+        elif self._known[number].kind == "flag":
+            self.options[number] = Const(True)
+        else:
+            self._leave_open(number)
+            self.sides[origins.NONE, number] = False
+        return True
+
+    def _leave_open(self, number: SymId) -> None:
+        """Pass an unknown value, of the kind that the annotation promises."""
+        if isinstance(self._known[number].value, Sym):
+            return
+        kind = self._known[number].kind
+        self.options[number] = Sym(number, "" if kind == "flag" else kind)
+
+    def _require_member(self, number: SymId, items: tuple[Value, ...], side: bool) -> bool:
+        if side:
+            first = next((item for item in items if isinstance(item, Const)), None)
+            if first is not None:
+                self.options[number] = first
+            return first is not None
+        self._leave_open(number)
+        return True
+
+    def _require_value(self, number: SymId, op: str, constant: Const, side: bool) -> bool:
+        if op in {"==", "is"}:
+            if side:
+                self.options[number] = constant
+            elif isinstance(constant.value, bool):
+                self.options[number] = Const(not constant.value)
+            elif _is_number(constant.value):
+                self.options[number] = Const(constant.value + (1 if isinstance(constant.value, int) else _A_RATE))
+            else:
+                self._leave_open(number)
+            return True
+        if op not in _NEGATED or not _is_number(constant.value):
+            return False
+        op = op if side else _NEGATED[op]
+        step = {"<": -1, ">": 1}.get(op, 0)
+        a_rate = step > 0 and constant.value == 0 and isinstance(self._default(number), float)
+        self.options[number] = Const(_A_RATE if a_rate else constant.value + step)
+        return True
+
+    def _default(self, number: SymId) -> object:
+        default = self._known[number].value
+        return default.value if isinstance(default, Const) else None
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float)
