@@ -319,7 +319,7 @@ def _is_setting(state: State, value: Sym) -> bool:
 
 def _is_given(key: object) -> bool:
     match key:
-        case (origins.PARAMETER, str() as function, _):
+        case (origins.PARAMETER, str() as function, *_):
             return function.rpartition(".")[2] == "__init__"
         case _:
             return False
