@@ -49,7 +49,8 @@ class Framework:
     `keeps_parameters`: a parameter cannot be set to a tensor.
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
     classes whose `__getitem__` is asked for a position. `names` are those of a program's own variables and
-    functions that mean something, each with the reason: `*_` stands for all that end in an underscore.
+    functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `parameters` are
+    the attributes of a module whose class is not known that are taken for parameters, each with the reason.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Framework:
     fields: Mapping[str, int] = field(default_factory=dict)
     datasets: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -193,7 +195,7 @@ def _framework_schema(version: str | None) -> Schema:
         **dict.fromkeys(("packages", "attributes", "distributions", "releases"), each(text)),
         **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
-        **dict.fromkeys(("canonical", "kin", "names"), table(text)),
+        **dict.fromkeys(("canonical", "kin", "names", "parameters"), table(text)),
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),
