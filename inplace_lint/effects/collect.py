@@ -32,7 +32,8 @@ class Words:
 
     `kept` are the bare names that are loaded other than to be called at once, `kept_attributes` the attributes.
     `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
-    functions which fill new parameters: if they are imported, not assigned.
+    functions which fill new parameters: if they are imported, not assigned. `sets` are the attributes of the `instance`
+    that are assigned.
     """
 
     binds: tuple[str, ...] = ()
@@ -50,6 +51,7 @@ class Words:
     flagged: set[str] = field(default_factory=set)
     filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
     initialised: set[str] = field(default_factory=set)
+    sets: set[str] = field(default_factory=set)
     instance: str = ""
 
     def write(self) -> None:
@@ -146,6 +148,8 @@ class _Walk:
 
     def _attribute(self, node: ast.Attribute) -> None:
         self.words.attributes.add(node.attr)
+        if type(node.ctx) is ast.Store and isinstance(node.value, ast.Name) and node.value.id == self.words.instance:
+            self.words.sets.add(node.attr)
         if self.later or node not in self.called:
             self.words.kept_attributes.add(node.attr)
         if node.attr == "data":

@@ -157,6 +157,18 @@ def pending_methods(item: Definition, ran: AbstractSet[str]) -> Iterator[Definit
                 yield method
 
 
+def setters(item: Definition, method: Definition) -> Iterator[tuple[Definition, frozenset[str]]]:
+    """Yield the methods that set attributes which a method, or what it calls, reads and does not set, with these."""
+    below = reachable({method.name}, {other.name: other.attributes for other in item.methods})
+    inner = [other for other in item.methods if other.name in below]
+    read = frozenset[str]().union(*(other.attributes for other in inner))
+    read -= frozenset[str]().union(*(other.sets for other in inner))
+    outside = set_up_methods(item) | below
+    for other in item.methods:
+        if other.name not in outside and other.sets & read and not other.name.startswith("__"):
+            yield other, other.sets & read
+
+
 def order_of_methods(item: Definition) -> list[Definition]:
     """Order the methods of a class so that those that call others come first."""
     by_name = {method.member: method for method in item.methods}

@@ -19,7 +19,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import gradients, losses, option_search, symbolic_args
+from inplace_lint.interp import gradients, losses, option_search, prepared, symbolic_args
 from inplace_lint.interp.call import closures, module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
@@ -218,7 +218,22 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     for method in schedule.pending_methods(item, interp.fuel.returned):
         if method.name != entry:
             found.extend(_run_method(interp, frame, made, cls, method.member))
+            found.extend(_run_prepared(interp, frame, made[0], cls, item, method))
     return found
+
+
+def _run_prepared(
+    interp: Interpreter,
+    frame: Frame,
+    made: tuple[State, Value],
+    cls: ClassValue,
+    item: Definition,
+    method: Definition,
+) -> list[Found]:
+    """Run a method once more, after other methods of the object; a module is run by calls of it."""
+    called = interp.context.coverage.choice != Choice() or _entry(interp, made[0], cls)
+    ready = [] if called else prepared.prepared(interp, frame, made, cls, item, method)
+    return _run_method(interp, frame, ready, cls, method.member) if ready else []
 
 
 def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:

@@ -53,6 +53,8 @@ class Framework:
     libraries that know nothing of the framework: what they return is no tensor, and carries no gradient.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality. `alike` are arguments of ops that are all tensors or all numbers.
+    `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
+    reason.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Framework:
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()
     alike: frozenset[str] = frozenset()
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -203,7 +206,7 @@ def _framework_schema(version: str | None) -> Schema:
         **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
         **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "alike"), names),
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
-        **dict.fromkeys(("canonical", "kin", "names"), table(text)),
+        **dict.fromkeys(("canonical", "kin", "names", "parameters"), table(text)),
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),

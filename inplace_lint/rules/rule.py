@@ -66,8 +66,8 @@ class Rule:
     same fault, where a trace cannot tell the two apart.
     `supersedes` is the code of the rule about the same write in code that is not compiled: its finding is dropped where
     this rule has one, and `--confirm` expects it from the program when nothing is compiled.
-    `yields_to_errors`: a finding is dropped where another rule has an error at the same place, and `yields_to` where the
-    rule with this code has a finding there.
+    `yields_to_errors`: a finding is dropped where another rule has an error at the same place, and `yields_to` where
+    the rule with this code has a finding there.
     """
 
     code: str

@@ -22,7 +22,7 @@ from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import exceptional_flow, modes, path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import table
+from inplace_lint.interp.intrinsics import opaque_modules, table
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
@@ -116,7 +116,8 @@ def call(
         case _ if modes.enter_stack(interp, state, function, arguments):
             return [(state, arguments.positional[0])]
         case _:
-            return unknown_call(interp, frame, state, function, arguments, at)
+            module = opaque_modules.behind(state, function)
+            return unknown_call(interp, frame, state, function if module is None else module, arguments, at)
 
 
 def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results:

@@ -35,7 +35,7 @@ from inplace_lint.interp.call.library_bases import is_method, library_method, ta
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import table
+from inplace_lint.interp.intrinsics import opaque_modules, table
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
@@ -156,6 +156,10 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
             return _tensor_attribute(interp, frame, state, value, method, at)
     if name == "shape":
         return [(state, state.symbols.sym((origins.SHAPE, value.id), "sequence"))]
+    if name in interp.context.default().framework.parameters:
+        own = opaque_modules.parameter(state, value, name)
+        if own is not None:
+            return [(state, own)]
     kind = "number" if name in {"ndim", "itemsize"} else value.kind if value.kind in {"array", "input"} else ""
     describes = unknown_history.nodes_behind(state, value) and _describes(interp, name)
     return [(state, state.symbols.sym((origins.DESCRIBES if describes else origins.ATTRIBUTE, value.id, name), kind))]
@@ -206,6 +210,9 @@ def _of_tensor(
     method = f"{framework.tensor}.{name}"
     if facts.forms(method):
         return _tensor_attribute(interp, frame, state, value, method, at)
+    module = opaque_modules.behind(state, value)
+    if module is not None:
+        return _of_unknown(interp, frame, state, module, name, at)
     interp.fuel.counters["calls_without_fact:" + method] += 0
     return [(state, state.symbols.sym((origins.ATTRIBUTE, value, name)))]
 
@@ -334,6 +341,8 @@ def set_(
 ) -> list[State]:
     """Run `receiver.name = value`."""
     ref = state.ref(receiver)
+    if ref is None and isinstance(receiver, Sym) and name == interp.context.default().framework.requires_grad:
+        ref = materialise.materialise(interp, state, receiver)
     thing = state.object(ref) if ref is not None else None
     if isinstance(value, Const) and value.value is True and value.origin is None:
         value = Const(True, Place(frame.slice, at))  # findings show where a flag that decides on a write was set

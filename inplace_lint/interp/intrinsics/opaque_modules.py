@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import DictObject, ListObject, Node, Save, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
@@ -57,8 +57,9 @@ def _parts(state: State, modules: tuple[Ref, ...]) -> Iterator[SymId]:
     for module in modules:
         instance = state.instance(module)
         for part in instance.attrs.values() if instance is not None else ():
-            if isinstance(part, Sym) and not part.kind:
-                yield part.id
+            inner = behind(state, part)
+            if inner is not None and not inner.kind:
+                yield inner.id
 
 
 def _owner(state: State, value: Sym, depth: int = 0) -> SymId | None:
@@ -88,6 +89,45 @@ def _weight(state: State, owner: SymId) -> Ref:
     return ref
 
 
+def behind(state: State, value: Value) -> Sym | None:
+    """
+    Return the unknown value that a value is, also for what a method returned that tensors and modules have.
+
+    What `make().to(device)` returns is a tensor as long as it is used as one, and a module once it is called.
+    """
+    if isinstance(value, Sym):
+        return value
+    tensor = state.tensor(value)
+    if tensor is None or tensor.sure or tensor.view is not View.MAYBE:
+        return None
+    return next((Sym(number) for number, ref in state.all_traits(traits.TENSOR) if ref == tensor.base), None)
+
+
+def parameter(state: State, owner: Sym, name: str) -> Ref | None:
+    """Return the parameter that an opaque module has under a name; None for an unknown value that may be no module."""
+    if not state.has_trait(traits.WEIGHT, owner.id) and not _is_child(state, owner):
+        return None
+    assumed = frozenset({f"`{name}` is a parameter"})
+    made = Tensor(state.new_storage(), rg=True, leaf=True, param=True, part=None, doubt=assumed)
+    ref = state.new(made)
+    state.set_trait(traits.UNKNOWN_ATTRIBUTE, (owner.id, name), ref)
+    return ref
+
+
+def _is_child(state: State, value: Sym) -> bool:
+    """Check whether a container of modules holds an unknown value."""
+    for thing in state.heap.values():
+        if isinstance(thing, Instance) and thing.children is not None:
+            match state.object(thing.children):
+                case ListObject(items) if value in items:
+                    return True
+                case DictObject(items) if value in items.values():
+                    return True
+                case _:
+                    pass
+    return False
+
+
 def record_call(state: State, function: Value, site: Site, nodes: tuple[NodeId, ...]) -> NodeId | None:
     """Record a call of an opaque module on the tape, if an optimizer owns its weights; None for any other call."""
     if not isinstance(function, Sym) or function.id not in state.symbols.marked:
@@ -111,6 +151,12 @@ def name_of(state: State, owner: SymId) -> str:
             return name
         case (origins.RESULT, Dotted(name), *_):
             return name.rpartition(".")[2]
+        case (origins.RESULT, Sym(method), *_):
+            match state.symbols.keys[method]:
+                case (origins.ATTRIBUTE, int(receiver), _):
+                    return name_of(state, SymId(receiver))
+                case _:
+                    return _NAMELESS
         case _:
             return _NAMELESS
 

@@ -113,14 +113,14 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, fr
     grad = state.modes.grad is not False
     tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
     asks = Check.LEAF_ALWAYS in fact.checks or (grad and Check.LEAF in fact.checks)
-    unless = _leaf_unless(tensor, base) if asks else None
+    unless = _leaf_unless(tensor, base, by_view=call.facts.framework.rebases) if asks else None
     if unless is not None:
         return Failure.LEAF, unless
     if grad and Check.LEAF_VIEW in fact.checks:
-        if base is not None and tracked and base.rg and base.leaf:
-            return Failure.LEAF_VIEW, frozenset()
-        if Check.LEAF not in fact.checks and tensor.rg and tensor.leaf and base is None:
-            return Failure.LEAF_VIEW, frozenset()
+        if base is not None and tracked and ((base.rg and base.leaf) or _is_own_leaf(tensor, base)):
+            return Failure.LEAF_VIEW, base.doubt
+        if Check.LEAF not in fact.checks and tensor.rg and tensor.leaf and (base is None or _is_own_leaf(tensor, base)):
+            return Failure.LEAF_VIEW, tensor.doubt if base is None else frozenset()
     if grad and lazy_view_history.lacks_history(state, tensor) and lazy_view_history.checks_view(call, fact):
         return Failure.EARLY_VIEW, tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
@@ -138,12 +138,23 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, fr
     return (refusal, frozenset()) if refusal else _unfit(call, fact, tensor)
 
 
-def _leaf_unless(tensor: Tensor, base: Tensor | None) -> frozenset[str] | None:
-    """Return the assumptions under which a tensor is a leaf that requires grad; None if it certainly is none."""
+def _is_own_leaf(tensor: Tensor, base: Tensor) -> bool:
+    """Check whether a view of what requires no grad was itself told to require grad."""
+    return bool(tensor.rg and tensor.leaf and not tensor.nodes) and base.rg is False
+
+
+def _leaf_unless(tensor: Tensor, base: Tensor | None, *, by_view: bool) -> frozenset[str] | None:
+    """
+    Return the assumptions under which a tensor is a leaf that requires grad; None if it certainly is none.
+
+    `by_view`: the framework refuses a write to a view with another check than one to what has memory of its own.
+    """
+    if base is not None and _is_own_leaf(tensor, base) and (not by_view or tensor.view is View.MAYBE):
+        return frozenset()  # whether it is a view or a copy
     if not tensor.rg or tensor.leaf is False:
         return None
     if tensor.leaf:
-        return frozenset() if base is None else None
+        return tensor.doubt if base is None else None
     return frozenset({"it had no history before it was told to require grad"}) if base is None or not base.rg else None
 
 
