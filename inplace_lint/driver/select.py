@@ -44,18 +44,19 @@ class Spans(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A draft of one rule from one event, with its severity and certainty."""
+    """A draft of one rule from one event, with its severity and certainty; `entry` as in `Finding`."""
 
     rule: Rule
     draft: Draft
     severity: Severity
     certainty: Certainty
     event: Event
+    entry: tuple[str, str] | None = None
 
     @property
-    def doubt(self) -> tuple[int, int, int]:
+    def doubt(self) -> tuple[bool, tuple[int, int, int]]:
         """The key by which the surest of several drafts is the lowest."""
-        return doubt(self.severity, len(self.draft.assumptions), self.certainty)
+        return self.entry is not None, doubt(self.severity, len(self.draft.assumptions), self.certainty)
 
 
 class Chosen(NamedTuple):
@@ -67,7 +68,7 @@ class Chosen(NamedTuple):
     saves: frozenset[Touch]
 
 
-def say(event: Event, *, always: bool) -> Iterator[Said]:
+def say(event: Event, *, always: bool, entry: tuple[str, str] | None = None) -> Iterator[Said]:
     """Yield what the rules say of an event that happened on every path, or on one."""
     for rule in RULES:
         draft = rule.judge(event)
@@ -76,7 +77,7 @@ def say(event: Event, *, always: bool) -> Iterator[Said]:
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
             worst = draft.worst or rule.harm.severity
             severity = worst if sure or worst is Severity.INFO else Severity.WARNING
-            yield Said(rule, draft, severity, certainty, event)
+            yield Said(rule, draft, severity, certainty, event, entry)
 
 
 def chosen(said: Iterable[Said]) -> list[Chosen]:
@@ -148,6 +149,7 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         assumptions=tuple(sorted({str(sentence) for sentence in draft.assumptions})),
         help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
         fix=fix if fix is not None and fix.edits else None,
+        entry=said.entry,
         says=framework.says.get(draft.says, "").replace("{producer}", _node_name(draft.producer)),
     )
 
