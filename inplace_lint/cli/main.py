@@ -34,7 +34,7 @@ from inplace_lint.cli.options import (
 )
 from inplace_lint.cli.param_types import Count, OneOf, Output
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
-from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
+from inplace_lint.config.schema import ASSUMPTIONS, COLORS, FORMATS, LANGS, did_you_mean
 from inplace_lint.core.errors import InplaceLintError
 
 if TYPE_CHECKING:
@@ -124,6 +124,13 @@ def program(context: click.Context) -> int | None:
 @_selectors("--select", help="Rules to apply: code, prefix, name or ALL.")
 @_selectors("--extend-select", help="Rules to apply besides those selected.")
 @_selectors("--ignore", help="Rules to leave out.")
+@click.option(
+    "--assume",
+    multiple=True,
+    type=OneOf(ASSUMPTIONS),
+    metavar="|".join(ASSUMPTIONS),
+    help="Tell also what holds only if a gradient is asked for that nobody here asks for.",
+)
 @click.option(
     "--per-file-ignores",
     multiple=True,

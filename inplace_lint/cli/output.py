@@ -44,7 +44,7 @@ def write(
         put_text(Path(place), job_summary(report), end=True)
     if is_for_people:
         fixed, shown = (fixes.fixed, fixes.shown(report.say)) if fixes is not None else ((), "")
-        counts = Counts(len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed))
+        counts = Counts(len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed), outcome.assumed)
         line = summary(outcome.findings, counts, report.say, color=color)
         ending = line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
         text += shown + (_broken(ending, width) if stream is not None and stream.isatty() else ending)

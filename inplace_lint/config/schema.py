@@ -30,6 +30,7 @@ FORMATS = (
 )
 COLORS = ("auto", "always", "never")
 LANGS = ("en", "zh")
+ASSUMPTIONS = ("grad",)
 _CLOSE = 0.65  # `jsn` is json; `lint` is not lang, nor `de` en
 
 
@@ -177,6 +178,7 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "select": _texts,
     "extend-select": _texts,
     "ignore": _texts,
+    "assume": lambda value: tuple(choice_of(word, ASSUMPTIONS) for word in _texts(value)),
     "per-file-ignores": _ignores,
     "exclude": _excludes,
     "force-exclude": _boolean,

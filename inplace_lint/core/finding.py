@@ -133,6 +133,8 @@ class Finding:
     carets ("written here"). `help` is the cure in one line; `says` is the error that the framework prints. `symbol` is
     the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves that were
     left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences ("`x` requires grad").
+    `entry` is the file and name of a function or class that was run alone, where only a caller of it can ask for the
+    gradient that is assumed.
     """
 
     code: str
@@ -153,6 +155,7 @@ class Finding:
     says: str = ""
     fix: Fix | None = None
     verdict: Verdict | None = None
+    entry: tuple[str, str] | None = None
 
     @property
     def sentence(self) -> str:

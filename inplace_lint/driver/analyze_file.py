@@ -114,7 +114,9 @@ def check_file(
     found = _run(context, options)
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
-    entries = chosen(said for entry in found for said in say(entry.event, always=entry.always, options=entry.options))
+    entries = chosen(
+        said for one in found for said in say(one.event, always=one.always, options=one.options, entry=one.entry)
+    )
     resolver = Resolver(context)
     if make_fixes is not None and entries:
         drafts = [entry.said.draft for entry in entries]

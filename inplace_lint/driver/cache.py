@@ -135,6 +135,7 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
         "help": finding.help,
         "says": finding.says,
         "fix": _fix_out(finding.fix),
+        "entry": finding.entry,
     }
 
 
@@ -165,5 +166,6 @@ def _finding_in(row: dict[str, Any]) -> Finding:
             "related": related,
             "assumptions": tuple(row["assumptions"]),
             "fix": _fix_in(row["fix"]),
+            "entry": None if row["entry"] is None else (str(row["entry"][0]), str(row["entry"][1])),
         }
     )

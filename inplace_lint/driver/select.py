@@ -44,7 +44,11 @@ class Spans(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A draft of one rule from one event, with its severity and certainty, and the number of options it depends on."""
+    """
+    A draft of one rule from one event, with its severity and certainty; `entry` as in `Finding`.
+
+    `options` is the number of options that it depends on.
+    """
 
     rule: Rule
     draft: Draft
@@ -52,11 +56,13 @@ class Said:
     certainty: Certainty
     event: Event
     options: int = 0
+    entry: tuple[str, str] | None = None
 
     @property
-    def doubt(self) -> tuple[int, int, int, int]:
+    def doubt(self) -> tuple[bool, int, int, int, int]:
         """The key by which the surest of several drafts is the lowest; one without options goes before the others."""
-        return *doubt(self.severity, len(self.draft.assumptions), self.certainty), self.options
+        sure = doubt(self.severity, len(self.draft.assumptions), self.certainty)
+        return self.entry is not None, *sure, self.options
 
 
 class Chosen(NamedTuple):
@@ -68,7 +74,9 @@ class Chosen(NamedTuple):
     saves: frozenset[Touch]
 
 
-def say(event: Event, *, always: bool, options: Sequence[str] = ()) -> Iterator[Said]:
+def say(
+    event: Event, *, always: bool, options: Sequence[str] = (), entry: tuple[str, str] | None = None
+) -> Iterator[Said]:
     """Yield what the rules say of an event that happened on every path, or on one, with some options."""
     for rule in RULES:
         draft = rule.judge(event)
@@ -77,7 +85,7 @@ def say(event: Event, *, always: bool, options: Sequence[str] = ()) -> Iterator[
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
             worst = draft.worst or rule.harm.severity
             severity = worst if sure or worst is Severity.INFO else Severity.WARNING
-            yield Said(rule, with_options(draft, options), severity, certainty, event, len(options))
+            yield Said(rule, with_options(draft, options), severity, certainty, event, len(options), entry)
 
 
 def chosen(said: Iterable[Said]) -> list[Chosen]:
@@ -149,5 +157,6 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         assumptions=tuple(sorted({str(sentence) for sentence in draft.assumptions})),
         help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
         fix=fix if fix is not None and fix.edits else None,
+        entry=said.entry,
         says=framework.says.get(draft.says, "").replace("{producer}", draft.write.producer.rpartition(".")[2]),
     )

@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from inplace_lint.driver.merge_findings import merged
 from inplace_lint.policy import suppress
 from inplace_lint.rules import RULE_OF, RULES
 from inplace_lint.rules.text import UNUSED_SUPPRESSION
-from inplace_lint.workspace import files, import_graph, notebook
+from inplace_lint.workspace import files, import_graph, notebook, trainers
 
 _FEW_BYTES = 40_000
 
@@ -36,7 +36,7 @@ class Outcome:
     the lines on which a comment suppresses it. `seconds` adds up the stages over all processes. Findings in `notebooks`
     have places in their cells. `requested` are the files that were to be checked, with the bytes read. `hidden` has the
     findings of the baseline. `notes` are lines for the user that are no failure of a file. `notice` says what was done
-    with the findings in place of reporting them.
+    with the findings in place of reporting them. `assumed` counts those for which nobody in sight asks for a gradient.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -49,6 +49,7 @@ class Outcome:
     hidden: dict[Finding, bool] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     notice: str = ""
+    assumed: int = 0
 
 
 class Plan(NamedTuple):
@@ -243,11 +244,32 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
             if counts and _concerns(finding, texts):
                 found.setdefault((finding.code, finding.span), []).append(finding)
-    agreed = [merged(findings) for findings in found.values()]
+    agreed = [merged(findings) for findings in _with_trained(found, tasks).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
+    if "grad" not in plan.settings.assume:
+        outcome.assumed = sum(one.entry is not None for one in kept)
+        kept = [one for one in kept if one.entry is None]
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.failures.sort()
+
+
+def _with_trained(
+    found: Mapping[tuple[str, Span], list[Finding]], tasks: Sequence[Task]
+) -> dict[tuple[str, Span], list[Finding]]:
+    """Clear the entry of findings through which something in the project trains, and prefer these to others."""
+    roots = {task.path: task.root for task in tasks}
+    texts = {task.path: task.data for task in tasks}
+    known: dict[str, trainers.Trainers] = {}
+    done: dict[tuple[str, Span], list[Finding]] = {}
+    for place, findings in found.items():
+        done[place] = sure = [one for one in findings if one.entry is None]
+        for one in findings if not sure else ():
+            root = roots[one.entry[0]] if one.entry is not None else ""
+            if root not in known:
+                known[root] = trainers.Trainers(import_graph.Graph(root, framework_names(), texts, {}))
+            sure.append(replace(one, entry=None) if one.entry is None or known[root].train(one.entry) else one)
+    return done
 
 
 def _concerns(finding: Finding, texts: Mapping[str, bytes]) -> bool:

@@ -52,8 +52,8 @@ class Missed:
     """
     A side of the condition `test` that no path took: of which function, and in which run of an entry point.
 
-    `test` is None for a call that writes nothing at a rate, `condition` where it depends on no option. `sides` are those
-    that the path took before.
+    `test` is None for a call that writes nothing at a rate, `condition` where it depends on no option. `sides` are
+    those that the path took before.
     """
 
     test: ir.Expr | None

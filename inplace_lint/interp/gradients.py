@@ -9,6 +9,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Dotted, SymId
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
+from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
@@ -44,3 +45,29 @@ def is_refuted(state: State, event: Event) -> bool:
     return any(
         isinstance(known, Assumption) and state.has_trait(traits.WHOLE, SymId(known.of)) for known in event.assumptions
     )
+
+
+def is_assumed(event: Event) -> bool:
+    """Check whether an event assumes a gradient for a value from outside."""
+    return any(isinstance(known, Assumption) for known in event.assumptions)
+
+
+def is_plain(interp: Interpreter, item: Definition) -> bool:
+    """
+    Check whether an item is a function, or a class that has nothing from a framework: a call of it need not be trained.
+
+    A data set is such a class too: it makes what networks are trained on.
+    """
+    if item.kind != "class":
+        return True
+    context = interp.context
+    state = context.base
+    cls = None if state is None else environment.module_variable(interp, state.fork(), context.path, item.name)
+    if not isinstance(cls, ClassValue):
+        return False
+    of_framework = {
+        facts.canonical(base.name)
+        for base in context.mro(cls)
+        if isinstance(base, Dotted) and (facts := context.facts_of(base.name)) is not None
+    }
+    return of_framework <= context.default().framework.datasets

@@ -19,17 +19,23 @@ Say = Callable[[str], str]
 
 
 class Counts(NamedTuple):
-    """What a run counted besides its findings: files not checked, and findings in the baseline or fixed."""
+    """
+    What a run counted besides its findings: files not checked, and findings in the baseline, fixed or `assumed`.
+
+    The last hold only if a gradient is asked for that nobody in the project asks for.
+    """
 
     troubles: int = 0
     known: int = 0
     fixed: tuple[Finding, ...] = ()
+    assumed: int = 0
 
 
 def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, color: bool) -> str:
     """Return a line: the findings in how many files, how many were fixed, not checked, or are in the baseline."""
     known = say(f" ({counts.known} more in the baseline)") if counts.known else ""
-    return _found(findings, counts, say, color=color) + known + _proved(findings, say)
+    assumed = say(f" ({counts.assumed} more with `--assume grad`)") if counts.assumed else ""
+    return _found(findings, counts, say, color=color) + known + assumed + _proved(findings, say)
 
 
 def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool) -> str:

@@ -116,6 +116,10 @@ class Graph:
             known = self._callers[path] = self._nearest(path)
         return known
 
+    def users(self, path: str) -> Mapping[str, set[str]]:
+        """Return the files that import something defined in a file, each with the names; "" is the file itself."""
+        return self._users_of(self._package(path)).get(path, {})
+
     def _nearest(self, path: str) -> tuple[str, ...]:
         known = self._users_of(self._package(path))
         found: dict[str, None] = {}

@@ -1,0 +1,94 @@
+"""
+Who trains through a function: the code of a project that uses it, and asks for a gradient of what comes out.
+
+    class Net(nn.Module):
+        def forward(self, x):
+            return normalise(x)           # a module is trained: so is `normalise`
+
+    def step(net, x):
+        score(net(x)).backward()          # asks for a gradient: so `score` is trained
+
+Names decide what is used, as in `effects.schedule`: that more is taken for trained than is only shows more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from inplace_lint.core.errors import UnreadableError
+from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Definition, Outline, outline
+from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.workspace import files
+from inplace_lint.workspace.import_graph import Graph
+
+Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
+_MOST = 64  # definitions that are looked at for one function
+_ASKING = frozenset({"backward", "autograd.grad"})
+_WHOLE = frozenset({"", "*"})
+
+
+@dataclass(slots=True)
+class Trainers:
+    """The trained functions of the files that a graph knows, found on demand."""
+
+    graph: Graph
+    _outlines: dict[str, Outline | None] = field(default_factory=dict)
+    _known: dict[Target, bool] = field(default_factory=dict)
+
+    def train(self, target: Target) -> bool:
+        """Check whether something in the project trains through a function or class."""
+        if target not in self._known:
+            self._known[target] = self._search(target)
+        return self._known[target]
+
+    def _search(self, start: Target) -> bool:
+        here = self._outline(start[0])
+        if here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items):
+            return True  # what a file that trains has besides is meant for it
+        seen, waiting = {start}, [start]
+        while waiting and len(seen) < _MOST:
+            path, name = waiting.pop()
+            is_class = any(item.kind == "class" for item in self._items(path, name))
+            for user_path, item, user in self._users(path, name):
+                if _asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
+                    return True
+                more = {(user_path, bound) for bound in ((item.name,) if item.name else item.binds)} - seen
+                waiting.extend(more)
+                seen |= more
+        return False
+
+    def _users(self, path: str, name: str) -> Iterator[tuple[str, Definition, Definition]]:
+        names = {path: {name}, **self.graph.users(path)}
+        for user_path, imported in names.items():
+            known = self._outline(user_path) if name in imported or not _WHOLE.isdisjoint(imported) else None
+            if known is not None:
+                yield from ((user_path, item, user) for item, user in schedule.users_of(known, name))
+
+    def _items(self, path: str, name: str) -> list[Definition]:
+        known = self._outline(path)
+        return [] if known is None else [item for item in known.items if name in item.binds]
+
+    def _outline(self, path: str) -> Outline | None:
+        if path not in self._outlines:
+            try:
+                self._outlines[path] = outline(path, files.decode(self.graph.text(path)), frameworks())
+            except (SyntaxError, UnreadableError):
+                self._outlines[path] = None
+        return self._outlines[path]
+
+
+def _asks_anywhere(item: Definition) -> bool:
+    return any(_asks(part) for part in (item, *item.methods))
+
+
+def _asks(item: Definition) -> bool:
+    """Check whether a piece of code asks for a gradient."""
+    return any(call.partition(".")[2] in _ASKING or call.rpartition(".")[2] in _ASKING for call in item.calls)
+
+
+def _is_module(item: Definition) -> bool:
+    """Check whether a class defines what a call of a module runs, and is no custom function."""
+    members = {method.name for method in item.methods}
+    return "backward" not in members and any(framework(name).calls in members for name in frameworks())
