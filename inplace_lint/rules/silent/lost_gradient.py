@@ -18,7 +18,7 @@ def judge(event: Event) -> Draft | None:
         message=f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value",
         write=write,
         related=(*ran(write), *reads),
-        help="write it by a recorded call with gradients on, or detach the tensor if no gradient is meant to flow",
+        help="write it by a recorded call with gradients on; or detach the tensor if no gradient is meant to flow",
         assumptions=event.assumptions,
     )
 
