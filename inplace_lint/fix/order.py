@@ -62,8 +62,10 @@ def _of_turns(case: Case, save: Site, update: _Step, forward: _Step | None) -> F
         return Fix(Applicability.DISPLAY, "run the forward again in each iteration, before its backward", ())
     inner = (_carried(step) for step in _ways(case, save))
     carried = _carried(forward) or next((name for name in inner if "." in name), "")
-    line = update.span.line
-    text = f"start each iteration from `{carried}.detach()`: its graph needs the weights from before line {line}"
+    text = (
+        f"`detach()` each tensor of `{carried}` before the next iteration: "
+        f"its graph needs the weights before line {update.span.line}"
+    )
     return Fix(Applicability.DISPLAY, text, ()) if carried else None
 
 
