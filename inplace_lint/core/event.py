@@ -179,6 +179,7 @@ class Snapshot:
     `write` changed a value that the program keeps: `how` it is kept.
 
     `kept` is the place where it was put away, `read` the access that then sees the change, where there is one.
+    `array`: what was put away is an array of another library, on the memory of a tensor.
     """
 
     framework: str
@@ -187,6 +188,7 @@ class Snapshot:
     kept: Place | None
     read: Touch | None
     assumptions: frozenset[str]
+    array: bool = False
 
 
 @dataclass(frozen=True, slots=True)

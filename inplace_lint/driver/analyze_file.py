@@ -25,7 +25,7 @@ from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.context import Context, Observer
 from inplace_lint.knowledge import facts
-from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.draft import NEW_TENSOR, Draft
 from inplace_lint.rules.help import cure
 from inplace_lint.workspace.module_store import Module, Project, alone
 
@@ -229,6 +229,8 @@ class Resolver:
 
     def help(self, draft: Draft, span: Span) -> str:
         """Return the cure in one line; empty when nothing simple is right."""
+        if self.fixes is not None and draft.repair is not None:
+            return draft.help or NEW_TENSOR  # the text of the write misled: no fix was made of it
         return cure(draft, self.source(span.path), span, self.context.default())
 
     def fix(self, entry: Chosen, span: Span) -> Fix | None:

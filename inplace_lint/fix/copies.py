@@ -32,7 +32,7 @@ def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     """Bind the variable or attribute whose tensor is written to a copy, in a statement before the write."""
     owners = {tensor.owner for tensor in case.met()}
     statement = syntax.statement(node)
-    if len(owners) != 1 or "" in owners or statement is None:
+    if len(owners) != 1 or "" in owners or statement is None or not all(tensor.certain for tensor in case.met()):
         return None
     (owner,) = owners
     text = f"{owner} = {owner}{_copying(case)}"
@@ -41,7 +41,7 @@ def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
         edit = syntax.insert(start, f"{text}{syntax.end_of_line(statement)}{syntax.indent_of(statement)}")
     else:
         edit = syntax.insert(start, f"{text}; ")
-    return Plan((edit,), f"write into a copy: `{text}` before this line", frozenset({owner}), exact=True)
+    return Plan((edit,), f"write into a copy: `{text}` before this line", frozenset({owner}), exact=True, copies=True)
 
 
 def under_a_name(case: Case) -> Plan | None:
@@ -114,7 +114,7 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
         statement = syntax.statement(node)
         kept = [statement.value] if isinstance(statement, cst.Assign) and save.symbol else []
     for part in kept if save.symbol or save.part.startswith("out") else ():
-        yield from copied(case, syntax, part)
+        yield from copied(syntax, part, _copying(case))
 
 
 def of_operand(case: Case) -> Plan | None:
@@ -131,7 +131,7 @@ def of_operand(case: Case) -> Plan | None:
     if not isinstance(value, _POSTFIX):
         return None
     text = f"{syntax.text(value)}{_copying(case)}"
-    return Plan(tuple(copied(case, syntax, value)), f"read a copy: `{text}`", exact=True)
+    return Plan(tuple(copied(syntax, value, _copying(case))), f"read a copy: `{text}`", exact=True)
 
 
 def where_returned(case: Case) -> Plan | None:
@@ -141,7 +141,7 @@ def where_returned(case: Case) -> Plan | None:
     if not isinstance(node, cst.Return) or not isinstance(node.value, cst.Name):
         return None
     text = f"return {node.value.value}{_copying(case)}"
-    return Plan(tuple(copied(case, syntax, node.value)), f"return a copy: `{text}`", exact=True)
+    return Plan(tuple(copied(syntax, node.value, _copying(case))), f"return a copy: `{text}`", exact=True)
 
 
 def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
@@ -152,13 +152,13 @@ def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
     return not isinstance(around, cst.Expr | cst.Attribute | cst.Subscript)
 
 
-def copied(case: Case, syntax: Syntax, node: cst.CSTNode) -> Iterator[Edit]:
+def copied(syntax: Syntax, node: cst.CSTNode, copying: str) -> Iterator[Edit]:
     """Yield the edits that replace an expression by a copy of its value."""
     if isinstance(node, _POSTFIX):
-        yield syntax.insert(syntax.end(node), _copying(case))
+        yield syntax.insert(syntax.end(node), copying)
     else:
         yield syntax.insert(syntax.start(node), "(")
-        yield syntax.insert(syntax.end(node), f"){_copying(case)}")
+        yield syntax.insert(syntax.end(node), f"){copying}")
 
 
 # -- kept values ----------------------------------------------------------------------------------------------
@@ -174,8 +174,10 @@ def where_kept(case: Case) -> Plan | None:
         return _apart(case, syntax, node)
     if event.how is Keeping.STATE:
         return _of_state(case, syntax, node)
-    edits = tuple(edit for part in _kept(syntax, node, case.draft.write.symbol) for edit in copied(case, syntax, part))
-    return Plan(edits, f"put a copy away: `{_copying(case)}`", exact=True) if edits else None
+    copying = ".copy()" if event.array else _copying(case)
+    kept = _kept(syntax, node, case.draft.write.symbol)
+    edits = tuple(edit for part in kept for edit in copied(syntax, part, copying))
+    return Plan(edits, f"put a copy away: `{copying}`", exact=True) if edits else None
 
 
 def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpression]:

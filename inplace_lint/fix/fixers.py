@@ -70,9 +70,11 @@ def _of_leaf(case: Case) -> Fix | None:
     """Wrap the write in `no_grad`; if the leaf is to receive a gradient, compute a new tensor."""
     if case.draft.write.spelled is Spelling.AGAIN:
         return None  # the item assignment repeats a write that has a finding of its own
-    plan = result_of(case) or copies.where_returned(case)
+    met = case.met()
+    shared = any(tensor.others or tensor.foreign or tensor.param for tensor in met)
+    plan = (None if shared else result_of(case)) or copies.where_returned(case)
     if plan is None:
-        flows = any(tensor.gradient for tensor in case.met())
+        flows = any(tensor.gradient for tensor in met)
         plan = _open(case) or copies.under_a_name(case) if flows else modes.without_grad(case)
     return None if plan is None else fix_of(plan, safe=False)
 
@@ -86,10 +88,18 @@ def _of_views(case: Case) -> Fix | None:
     if case.draft.write.flag is not None:
         return _of_flag(case)
     plan = _open(case)
+    if plan is not None and plan.copies and any(tensor.bases & plan.binds for tensor in case.met()):
+        plan = None  # of a copy the same views would be made
     if plan is not None and not is_lost(case, plan):
         return fix_of(plan, safe=is_safe(case, plan))
     plan = views.one_by_one(case)
     return None if plan is None else fix_of(plan, safe=not case.event.assumptions)
+
+
+def _computed(case: Case) -> Plan | None:
+    """Compute without the write; a copy would be refused like the tensor itself."""
+    plan = _open(case)
+    return None if plan is None or plan.copies else plan
 
 
 def _without_overlap(case: Case) -> Plan | None:
@@ -110,6 +120,7 @@ def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]
 
 FIXERS: Mapping[Repair, Callable[[Case], Fix | None]] = {
     Repair.NEW_TENSOR: _unsafe(_open),
+    Repair.NEW_VALUE: _unsafe(_computed),
     Repair.NEW_TENSOR_OR_COPY: _of_stale,
     Repair.FLAG: _of_flag,
     Repair.PARAMETER: _of_parameter,

@@ -1,83 +1,182 @@
 """
-Advice on which lines to move where a parameter changes before the backward that needs it.
+Advice where a parameter changes between the forward that saved it and the backward that needs it.
 
-    first.step()                     # line 11: move line 11 below line 12
-    value_loss.backward()            # line 12
+    loss_g = -D(fake).mean()         # line 9
+    opt_d.step()                     # line 12: run the forward of line 9 again after line 12
+    loss_g.backward()                # line 14
 
-It is text and no edit: only the author can decide whether another order means the same.
+It is text and no edit: which weights a backward is meant for, only the author can decide.
 """
 
 from __future__ import annotations
 
+import itertools
+import keyword
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
 from inplace_lint.core.event import Site, Stale, Untracked
 from inplace_lint.core.finding import Applicability, Fix
-from inplace_lint.core.span import Span
+from inplace_lint.core.span import Place, Span
 from inplace_lint.fix.context import Case
-from inplace_lint.fix.syntax import node_at, syntax_at
+from inplace_lint.fix.syntax import Syntax, dotted, node_at
+from inplace_lint.frontend.slices import split_lines
+from inplace_lint.rules.draft import is_step
 from inplace_lint.workspace.notebook import SUFFIX
 
 _LONGEST = 4  # lines: a longer statement does more than update parameters
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class _Step(NamedTuple):
+    """A statement on the way to a place, and the block that it is part of: a node, or the path of a module."""
+
+    block: cst.CSTNode | str
+    node: cst.CSTNode
+    span: Span
+    syntax: Syntax
 
 
 def proposed(case: Case) -> Fix | None:
-    """Return a fix without edits that names the lines; None where write and backward are not in one file."""
+    """Return a fix without edits that says what to do; None where write and backward are not in one file."""
     event = case.event
     if not isinstance(event, Stale | Untracked) or event.backward is None or case.span.path.endswith(SUFFIX):
         return None
-    write, backward = event.write.site, event.backward
-    if backward.place.slice.path != case.span.path:
+    shared = _shared(list(_ways(case, event.write.site)), list(_ways(case, event.backward)))
+    if shared is None:
         return None
-    both = _side_by_side(case, write, backward)
-    if both is not None and both[0].end_line >= both[1].line:
-        return None  # an iteration runs the backward of what the iteration before it saved
-    update, run = both if both is not None else (_span(case, write), _span(case, backward))
-    if both is None or update.end_line - update.line >= _LONGEST:
-        message = f"run the backward in line {run.line} before line {_span(case, write).line}"
-    elif update.line == update.end_line:
-        message = f"move line {update.line} below line {run.end_line}: the backward there still needs the old values"
+    update, run = shared
+    saves = (next((step for step in _ways(case, save.site) if step.block == update.block), None) for save in case.saves)
+    forward = min((step for step in saves if step is not None), key=lambda step: step.span, default=None)
+    if update.span.end_line >= run.span.line:
+        return _of_turns(case, event.save.site, update, forward)
+    return (_of_step if is_step(event.write) else _of_write)(case, update, run, forward)
+
+
+def _of_turns(case: Case, save: Site, update: _Step, forward: _Step | None) -> Fix | None:
+    """Say what to do where an iteration runs the backward of what was computed before it began."""
+    if forward is None:
+        return Fix(Applicability.DISPLAY, "run the forward again in each iteration, before its backward", ())
+    inner = (_carried(step) for step in _ways(case, save))
+    carried = _carried(forward) or next((name for name in inner if "." in name), "")
+    text = (
+        f"`detach()` each tensor of `{carried}` before the next iteration: "
+        f"its graph needs the weights before line {update.span.line}"
+    )
+    return Fix(Applicability.DISPLAY, text, ()) if carried else None
+
+
+def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fix | None:
+    """Say how to compute with the new weights, and with the old ones where each loss has parameters of its own."""
+    if forward is None:
+        return None
+    first, step, below = forward.span.line, update.span.end_line, run.span.line
+    again = f"run the forward of line {first} again after line {step}, for the backward in line {below}"
+    if _is_plain(case, update, run):
+        text = f"{again}; or move line {step} below line {below}, and pass each `backward` its parameters as `inputs`"
+        return Fix(Applicability.DISPLAY, text, ())
+    return Fix(Applicability.DISPLAY, again, ())
+
+
+def _is_plain(case: Case, update: _Step, run: _Step) -> bool:
+    """Check whether step and backward stand in these very lines, and no line between is about the same optimizer."""
+    event = case.event
+    if not isinstance(event, Stale) or event.backward is None or update.span.line != update.span.end_line:
+        return False
+    places = (event.write.site.place.slice.path, event.backward.place.slice.path)
+    between = _words(case, update.span.end_line + 1, run.span.line - 1)
+    lines = (_span(case, event.write.site).line, _span(case, event.backward).line)
+    return (
+        places == (case.span.path, case.span.path)
+        and lines == (update.span.line, run.span.line)
+        and bool(event.write.symbol)
+        and event.write.symbol.rpartition(".")[2] not in between
+        and case.is_optional(f"{case.facts.framework.tensor}.backward", "inputs")
+    )
+
+
+def _of_write(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fix | None:
+    """Name the lines to move: those of the write alone, if what is between it and the backward is about others."""
+    first, last, below = update.span.line, update.span.end_line, run.span.end_line
+    if last - first >= _LONGEST - 1 or _words(case, first, last) & _words(case, last + 1, run.span.line - 1):
+        if forward is None:
+            return None
+        before, after = forward.span.line, run.span.line
+        text = f"write before the forward in line {before}; or write after the backward in line {after}"
+    elif first == last:
+        text = f"move line {first} below line {below}: the backward there still needs the old values"
     else:
-        first, last, below = update.line, update.end_line, run.end_line
-        message = f"move lines {first} to {last} below line {below}: the backward there still needs the old values"
-    return Fix(Applicability.DISPLAY, message, ())
+        text = f"move lines {first} to {last} below line {below}: the backward there still needs the old values"
+    return Fix(Applicability.DISPLAY, text, ())
 
 
-def _side_by_side(case: Case, write: Site, backward: Site) -> tuple[Span, Span] | None:
-    """Return the statements of one block that contain the write and the backward, or a call that leads to it."""
-    mine = _ways(case, write)
-    for site in _callers(backward):
-        ways = dict(_ways(case, site))
-        shared = next(((span, ways[block]) for block, span in mine if block in ways), None)
-        if shared is not None:
-            return shared
+def _words(case: Case, first: int, last: int) -> set[str]:
+    """Return the names that some lines of the file contain, without those that were imported."""
+    module = case.context.module(case.span.path)
+    text = "".join(split_lines(module.source)[first - 1 : last])
+    return {word for word in _WORD.findall(text) if not keyword.iskeyword(word)} - set(module.imported)
+
+
+def _carried(step: _Step) -> str:
+    """Return the variable or attribute that a statement reads and binds anew, and its block does not bind before it."""
+    block = step.syntax.parents.get(step.node)
+    before = (
+        itertools.takewhile(lambda one: one is not step.node, block.body)
+        if isinstance(block, cst.IndentedBlock)
+        else ()
+    )
+    fresh = {name for one in before for name in _bound(step.syntax, one)}
+    reads = {dotted(node) for node in step.syntax.within(step.node) if not _is_target(step.syntax, node)}
+    return next((name for name in _bound(step.syntax, step.node) if name in reads and name not in fresh), "")
+
+
+def _bound(syntax: Syntax, step: cst.CSTNode) -> list[str]:
+    """Return the variables and attributes that a statement binds, in it and below it."""
+    return [name for node in syntax.within(step) if _is_target(syntax, node) and (name := dotted(node))]
+
+
+def _is_target(syntax: Syntax, node: cst.CSTNode) -> bool:
+    """Check whether a node is what an assignment binds, alone or among others."""
+    around = syntax.parents.get(node)
+    while isinstance(around, cst.Element | cst.Tuple | cst.List | cst.StarredElement):
+        around = syntax.parents.get(around)
+    return isinstance(around, cst.AssignTarget)
+
+
+def _shared(mine: list[_Step], other: list[_Step]) -> tuple[_Step, _Step] | None:
+    """Return the statements of the innermost block that both ways lead through."""
+    for there in other:
+        here = next((step for step in mine if step.block == there.block), None)
+        if here is not None:
+            return here, there
     return None
 
 
-def _ways(case: Case, site: Site) -> list[tuple[cst.CSTNode | str, Span]]:
-    """Return each block around a place, up to its function, with the statement of the block that contains the place."""
-    syntax, node = node_at(case, site.place)
-    found: list[tuple[cst.CSTNode | str, Span]] = []
-    inner = node
-    for around in syntax.above(node):
-        if isinstance(around, cst.Module):
-            found.append((site.place.slice.path, syntax.span(inner)))
-        elif isinstance(around, cst.IndentedBlock):
-            found.append((around, syntax.span(inner)))
-        if isinstance(around, cst.FunctionDef):
-            break
-        inner = around
-    return found
+def _ways(case: Case, site: Site | None) -> Iterator[_Step]:
+    """Yield the statements of this file around a place and around each call that leads to it, from the inside out."""
+    for place in _places(site):
+        if place.slice.path != case.span.path:
+            continue
+        syntax, inner = node_at(case, place)
+        for around in syntax.above(inner):
+            if isinstance(around, cst.Module):
+                yield _Step(place.slice.path, inner, syntax.span(inner), syntax)
+            elif isinstance(around, cst.IndentedBlock):
+                yield _Step(around, inner, syntax.span(inner), syntax)
+            if isinstance(around, cst.FunctionDef):
+                break
+            inner = around
+
+
+def _places(site: Site | None) -> Iterator[Place]:
+    while site is not None:
+        yield site.place
+        site = site.caller
 
 
 def _span(case: Case, site: Site) -> Span:
-    syntax = syntax_at(case, site.place.slice)
-    return syntax.span(syntax.node(site.place))
-
-
-def _callers(site: Site | None) -> Iterator[Site]:
-    while site is not None:
-        yield site
-        site = site.caller
+    syntax, node = node_at(case, site.place)
+    return syntax.span(node)

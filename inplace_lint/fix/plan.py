@@ -20,7 +20,7 @@ class Plan:
 
     `binds` are the variables and attributes that refer to the new tensor afterwards. `exact`: the new tensor has the
     dtype of the old one, whatever is computed. `certain`: the edits affect no other code. `owns`: the program binds the
-    same names anyway, or they are items of a container.
+    same names anyway, or they are items of a container. `copies`: the program writes as before, into a copy.
     """
 
     edits: tuple[Edit, ...]
@@ -29,6 +29,7 @@ class Plan:
     exact: bool = False
     certain: bool = True
     owns: bool = False
+    copies: bool = False
 
 
 def fix_of(plan: Plan, *, safe: bool) -> Fix:
@@ -80,8 +81,8 @@ def is_open(case: Case, plan: Plan) -> bool:
     would have no history.
     """
     met = case.met()
-    attributes = [tensor for tensor in met if (tensor.bound or tensor.param) and "." in tensor.owner]
-    if any(tensor.owner in plan.binds for tensor in attributes) or any(tensor.unrecorded for tensor in met):
+    fixed = [tensor for tensor in met if tensor.param or (tensor.bound and "." in tensor.owner)]
+    if any(tensor.owner in plan.binds for tensor in fixed) or any(tensor.unrecorded for tensor in met):
         return False
     return plan.owns or not plan.binds or all(tensor.owner in plan.binds for tensor in met)
 

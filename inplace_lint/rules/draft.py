@@ -14,11 +14,16 @@ from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.finding import Role, Severity
 from inplace_lint.core.span import Place
 
+NEW_TENSOR = "make a new tensor instead of writing in place"
+# The cure of a write to a parameter through another tensor on its memory, between forward and backward.
+WRITE_PARAMETER = "write the parameter itself, under `with {no_grad}:`, before the forward or after backward"
+
 
 class Repair(Enum):
     """Which fix is tried; `fix.fixers` has one function for each."""
 
     NEW_TENSOR = auto()  # compute a new tensor instead of writing
+    NEW_VALUE = auto()  # the same, where the write is refused to a copy as well
     NEW_TENSOR_OR_COPY = auto()  # the same, or let backward keep a copy where others must see the write
     FLAG = auto()  # turn off the flag that makes a call write
     PARAMETER = auto()  # let backward keep a copy of what a layer writes, or name the lines to move
@@ -125,6 +130,11 @@ def kept(touch: Touch) -> str:
         return f"{op} keeps its `{touch.part[5:]}` for backward"
     what = f"its input {named(touch.symbol)}" if touch.symbol else "its input"
     return f"{op} keeps {what} for backward"
+
+
+def is_step(write: Touch) -> bool:
+    """Check whether a write is the step of an optimizer."""
+    return write.op.endswith(".step")
 
 
 def flag_label(write: Touch) -> str:

@@ -9,7 +9,7 @@ from inplace_lint.core.span import Span
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.op import Op
-from inplace_lint.rules.draft import Draft
+from inplace_lint.rules.draft import NEW_TENSOR, Draft
 
 _AUGMENTED = re.compile(r"^(?P<target>[^=]+?)\s*(?P<op>\*\*|//|>>|<<|[-+*/%@&|^])=\s*(?P<value>.+)$", re.DOTALL)
 _METHOD = re.compile(r"^(?P<target>[\w.\[\]]+)\.(?P<name>\w+)_\((?P<args>.*)\)$", re.DOTALL)
@@ -23,23 +23,19 @@ def cure(draft: Draft, source: str, span: Span, facts: Facts) -> str:
         return draft.help
     text = text_at(source, span)
     if len(text) > _LONGEST or "\n" in text:
-        return "make a new tensor instead of writing in place"
+        return NEW_TENSOR
     augmented = _AUGMENTED.match(text) if draft.write.spelled is Spelling.AUGMENTED else None
-    if augmented is not None:
+    if augmented is not None and "[" not in augmented["target"]:
         target, op, value = augmented.group("target", "op", "value")
-        if "[" in target:
-            return (
-                f"write into a copy: `{target.partition('[')[0]} = {target.partition('[')[0]}.clone()` before this line"
-            )
         right = value if _PLAIN.match(value) else f"({value})"
         return f"use `{target} = {target} {op} {right}`"
     method = _METHOD.match(text)
-    if method is not None and partner(facts, draft.write.op):
+    if method is not None and "[" not in method["target"] and partner(facts, draft.write.op):
         target, name, args = method.group("target", "name", "args")
         return f"use `{target} = {target}.{name}({args})`"
-    if draft.write.spelled is Spelling.ITEM and draft.write.symbol:
-        return f"write into a copy: `{draft.write.symbol} = {draft.write.symbol}.clone()` before this line"
-    return "make a new tensor instead of writing in place"
+    written = augmented["target"].partition("[")[0] if augmented is not None else draft.write.symbol
+    item = augmented is not None or draft.write.spelled is Spelling.ITEM
+    return f"write into a copy of `{written}`" if item and written else NEW_TENSOR
 
 
 def text_at(source: str, span: Span) -> str:

@@ -356,4 +356,7 @@ def test_the_order_of_steps_is_never_changed(fix):
     assert done.text == source
     (found,) = done.found
     assert (found.code, found.fix) == ("IPL103", None)
-    assert found.help == "move line 8 below line 9: the backward there still needs the old values"
+    assert found.help == (
+        "run the forward of line 6 again after line 8, for the backward in line 9; "
+        "or move line 8 below line 9, and pass each `backward` its parameters as `inputs`"
+    )

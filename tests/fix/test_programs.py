@@ -58,7 +58,8 @@ def test_what_is_safely_fixed_computes_what_the_program_means(example, real, tmp
     """Its meaning is what it computes while backward keeps copies, where the framework lets it get to its end so."""
     done = safely_fixed(example.program)
     if done.text != example.program:
-        program = f"FRAMEWORK = {example.framework!r}\nBEFORE = {example.program!r}\nAFTER = {done.text!r}\n{SAME}"
+        names = f"FRAMEWORK = {example.framework!r}\nBEFORE = {example.program!r}\nAFTER = {done.text!r}\n"
+        program = f"{names}{SAME}\ncompare_with_copies()\n"
         outcome = _run(example, program, real, tmp_path)
         if any(finding.severity is Severity.ERROR for finding in done.remaining):
             assert outcome.error != "AssertionError"  # what is left raises

@@ -63,7 +63,7 @@ SOURCES = {
     "rules": tuple(texts.of_rules()),
     "assumptions": tuple(texts.of_assumptions()),
     "reports": tuple(texts.of_reports()),
-    "fixes": tuple(texts.of_fixes()),
+    "fixes": (*texts.of_fixes(), *texts.of_rounds()),
 }
 
 

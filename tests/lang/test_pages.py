@@ -26,7 +26,7 @@ HEADINGS = {
 }
 # Names that are written as they are in both languages.
 NAMES = {
-    *("PyTorch", "Paddle", "Python", "NumPy", "LibCST", "CAM", "Grad", "SHAP", "Captum", "U", "Net"),
+    *("PyTorch", "Paddle", "Python", "NumPy", "LibCST", "CAM", "GAN", "Grad", "SHAP", "Captum", "U", "Net"),
     *("modified", "after", "save", "parameter", "write", "before", "backward", "md"),  # of links to pages
 }
 TRANSLATED = [page for page in sorted(ENGLISH.glob("*.md")) if (CHINESE / page.name).is_file()]

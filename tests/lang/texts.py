@@ -56,11 +56,15 @@ def of_reports() -> Iterator[tuple[str, ...]]:
 
 
 def of_fixes() -> Iterator[tuple[str, ...]]:
-    """Give the sentence about each fix, and why one is taken back."""
+    """Give the sentence about each fix."""
     for path in sorted((PACKAGE / "fix").glob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef):
                 yield from (forms(node) for node in _sentences(function, path.name))
+
+
+def of_rounds() -> Iterator[tuple[str, ...]]:
+    """Give why a fix is taken back."""
     yield from (forms(node) for node in _strings(PACKAGE / "fix" / "apply" / "rounds.py") if _reads_like_words(node))
 
 

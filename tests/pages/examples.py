@@ -10,6 +10,10 @@ An example is a fenced block of Python that holds one whole program. Its info st
     # missed: IPL101           there should be one, and there is none yet
     # false-positive: IPL101   there is one, and there should not be
 
+Below a faulty example, `cure` is the program after its help was followed, one block for each choice that the help
+gives, and `intended` the program that was meant: it computes what the cures between it and the last such program
+compute. Without a `cure` between them, what `--fix --unsafe-fixes` makes of the faulty one is the cure.
+
 `reveal(x)  # reveal: TEXT` says what is known of a value there: one text for each way to get there, with ` | ` between.
 """
 
@@ -30,7 +34,7 @@ _EXPECTATION = re.compile(r"# (error|warning|info|missed|false-positive): (IPL\d
 _REVEALED = re.compile(r"^\s*reveal\(.*\)  # reveal: (\S.*)$")
 _MENTION = re.compile(r"# ?(error|warning|info|missed|false-positive)\b")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(torch|paddle)\b", re.MULTILINE)
-_BEHAVIOUR = re.compile(r"^(?:(runs)|(silent)|raises: (\S.*))$")
+_BEHAVIOUR = re.compile(r"^(?:(runs|silent|cure|intended)|raises: (\S.*))$")
 _TALKS_OF_WRITES = re.compile(r"in-?place|leaf Variable", re.IGNORECASE)
 
 
@@ -65,6 +69,11 @@ class Example:
         """Give what is expected to be known of the values that lines of the program reveal."""
         lines = enumerate(self.program.splitlines(), 1)
         return {number: found[1] for number, line in lines if (found := _REVEALED.match(line))}
+
+    @property
+    def is_cure(self) -> bool:
+        """Say whether the program belongs to the faulty one above it: cured, or as it was meant."""
+        return self.behaviour in {"cure", "intended"}
 
     @property
     def name(self) -> str:
@@ -118,20 +127,20 @@ def _example(page: str, line: int, info: str, body: list[str], *, introduced: bo
     where = f"{page}:{line}"
     behaviour = _BEHAVIOUR.match(info)
     if behaviour is None:
-        msg = f"{where}: {info!r} is none of `runs`, `silent`, `raises: TEXT`"
+        msg = f"{where}: {info!r} is none of `runs`, `silent`, `raises: TEXT`, `cure`, `intended`"
         raise PageError(msg)
     imported = _IMPORT.search(program)
     if imported is None:
         msg = f"{where}: the program imports neither torch nor paddle"
         raise PageError(msg)
-    kind = "raises" if behaviour[3] else behaviour[1] or behaviour[2]
+    kind = "raises" if behaviour[2] else behaviour[1]
     example = Example(
         page=page,
         line=line,
         program=program,
         framework=imported[1],
         behaviour=kind,
-        raises=behaviour[3] or "",
+        raises=behaviour[2] or "",
         expectations=tuple(_expectations(where, body)),
         introduced=introduced,
     )

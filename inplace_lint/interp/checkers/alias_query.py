@@ -57,6 +57,7 @@ class WrittenTensor:
     which shares the write; `base`: something else refers to one; `taken`: this function took it as a part of one.
     `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `param`: it is a
     parameter, or part of one. `bound`: the owner is an attribute that an object of a library needs as it is.
+    `certain`: it is certainly a tensor of the framework, and no array that shares its memory.
     `gradient`: a gradient flows into what is written from another operand. `unrecorded`: gradients were off, so that
     the tensor kept its history, which a new one would not have.
     """
@@ -74,6 +75,7 @@ class WrittenTensor:
     cast: bool
     param: bool
     bound: bool
+    certain: bool
     gradient: bool
     unrecorded: bool
 
@@ -130,6 +132,7 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         cast=state.modes.autocast is not False,
         param=tensor.param or (whole is not None and whole.param),
         bound=_is_bound(state, frame, expr, owner),
+        certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),
         gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
         unrecorded=state.modes.grad is not True and tensor.rg is not False,
     )

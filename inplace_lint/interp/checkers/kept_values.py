@@ -96,7 +96,8 @@ def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write,
         written = None if write.tensor is None else state.tensor(write.tensor)
         if write.clock > kept.clock and written is not None and (not written.part or written.part == tensor.part):
             assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
-            state.report(Snapshot(tensor.framework, Keeping.AGAIN, write.touch, kept.place, None, assumptions))
+            array = tensor.view is View.UNTRACKED
+            state.report(Snapshot(tensor.framework, Keeping.AGAIN, write.touch, kept.place, None, assumptions, array))
             return
 
 
@@ -240,8 +241,8 @@ def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
         other = call.state.tensor(alias)
         kept = call.state.trait(traits.KEPT, alias.id)
         known = alias != ref and other is not None and other.base in {ref, tensor.base} and kept is not None
-        if known and kept is not None and not liveness.is_dropped(call.frame, call.state, alias):
-            _report(call, Keeping.DETACHED, touch, kept.place, tensor)
+        if known and other is not None and kept is not None and not liveness.is_dropped(call.frame, call.state, alias):
+            _report(call, Keeping.DETACHED, touch, kept.place, tensor, array=other.view is View.UNTRACKED)
             return
 
 
@@ -257,9 +258,9 @@ def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
                 return
 
 
-def _report(call: Call, how: Keeping, touch: Touch, kept: Place | None, tensor: Tensor) -> None:
+def _report(call: Call, how: Keeping, touch: Touch, kept: Place | None, tensor: Tensor, *, array: bool = False) -> None:
     assumptions = call.state.assumptions | call.doubt | tensor.doubt
-    call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions))
+    call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions, array))
 
 
 def record(call: Call) -> None:

@@ -10,7 +10,7 @@ RULE = refused(
     Refusal(
         "custom_view",
         "is an input that a custom function returned, which makes it a view, and in-place writes to it are refused",
-        "return a copy from the custom function, or mark the input as dirty there",
+        "return a copy from the custom function",
     ),
     Refusal("dirty", "is marked as dirty by the custom function, but not returned by it", "return it"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.rules.refused import Refusal, refused
 
-_CURE = "make {tensor} under `no_grad`, or clone it"
+_CURE = "make {tensor} under `no_grad` instead"
 RULE = refused(
     "IPL205",
     "inference-tensor-write",

@@ -11,7 +11,7 @@ RULE = refused(
     Refusal(
         "leaf_view",
         "is a view of a leaf that requires grad, and in-place writes to it are refused while gradients are recorded",
-        "wrap the write in `with {no_grad}:`, or make a new tensor",
+        "wrap the write in `with {no_grad}:`; or write into a `clone()` if gradients are to flow through it",
         Repair.WITHOUT_GRAD,
         of_item=True,
     ),

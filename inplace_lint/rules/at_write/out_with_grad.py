@@ -11,7 +11,6 @@ RULE = refused(
     Refusal(
         "out_grad",
         "is given as `out=` of a call on tensors that require grad, which autograd does not support",
-        "drop `out=` and use the result, or call it under `no_grad`",
-        Repair.NEW_TENSOR,
+        repair=Repair.NEW_VALUE,
     ),
 )

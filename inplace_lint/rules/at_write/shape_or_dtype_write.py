@@ -11,8 +11,7 @@ RULE = refused(
     Refusal(
         "cast",
         "holds whole numbers or flags, and the result of this write does not fit in place",
-        "convert it first",
-        Repair.NEW_TENSOR,
+        repair=Repair.NEW_VALUE,
     ),
     Refusal(
         "mixed",
@@ -22,20 +21,18 @@ RULE = refused(
     Refusal(
         "shape",
         "has fewer axes than what is written to it, and a write in place cannot add any",
-        "write `x = x + y`",
-        Repair.NEW_TENSOR,
+        repair=Repair.NEW_VALUE,
     ),
     Refusal(
         "resize",
         "requires grad, and what requires grad cannot be resized in place",
-        "use `reshape`, or make a new tensor",
+        "make a tensor of the new shape instead",
     ),
-    Refusal("detach_view", "is a view, and views cannot be detached in place", "use `detach()`", Repair.NEW_TENSOR),
+    Refusal("detach_view", "is a view, and views cannot be detached in place", "use `detach()`", Repair.NEW_VALUE),
     Refusal(
         "no_derivative",
         "is given other memory, and backward cannot run through that: it has no derivative",
-        "bind the name to the other tensor",
-        Repair.REBIND,
+        repair=Repair.REBIND,
     ),
     Refusal("flag", "has a history, and only leaves can stop requiring grad", "use `detach()`", Repair.REBIND),
 )

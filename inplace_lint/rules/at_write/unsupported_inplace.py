@@ -11,13 +11,13 @@ RULE = refused(
     Refusal(
         "operand",
         "is written by a method that takes a tensor, and no plain number, as its operand",
-        "write it with `scale_`, or make a tensor of the number",
+        "pass a tensor instead of the number: `full_like`",
     ),
     Refusal("keyword", "is no argument that this call takes, and the framework refuses it", "leave it out"),
     Refusal(
         "parameter",
         "is a parameter, and this statement would replace it by a new tensor, which the layer refuses",
-        "write it with `set_value`, or with a method in place under `no_grad`",
+        "write it with `set_value`",
         Repair.ASSIGN,
     ),
 )

@@ -10,7 +10,7 @@ RULE = refused(
     Refusal(
         "batched",
         "has room for one example, and what is written to it stands for all of the batch",
-        "make it from an argument (`x.new_zeros(...)`), or compute a new tensor",
+        "make it from an argument: `x.new_zeros(...)`; or compute a new tensor",
         says=None,  # what it prints depends on the shapes
     ),
     Refusal(

@@ -19,7 +19,7 @@ def judge(event: Event) -> Draft | None:
         message=f"{named(write.symbol)} keeps the history of this step, which the backward of this step frees",
         write=write,
         related=tuple(marks),
-        help="write a `detach()` of the value, or write it under `{no_grad}`",
+        help="write a `detach()` of the value; or write it under `{no_grad}`",
         says="freed",
         assumptions=event.assumptions,
     )

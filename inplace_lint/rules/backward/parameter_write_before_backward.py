@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Stale, Untracked
 from inplace_lint.core.finding import Role, Severity
-from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, ran, short
+from inplace_lint.rules.draft import Draft, Mark, Repair, is_step, kept, named, ran, short
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
@@ -13,11 +13,10 @@ def judge(event: Event) -> Draft | None:
     if not isinstance(event, Stale | Untracked) or not event.write.param or event.write.flag is not None:
         return None
     write, save = event.write, event.save
-    steps, raises = write.op.endswith(".step"), isinstance(event, Stale)
+    steps, raises = is_step(write), isinstance(event, Stale)
     what = (
         f"`{write.symbol or 'optimizer'}.step()` updates parameters" if steps else f"{named(write.symbol)} is changed"
     )
-    cure = "run every backward through these parameters first" if steps else "change it after backward"
     marks = [Mark(Role.SAVE, save.site.place, f"saved here: {kept(save)}"), *ran(write)]
     if event.backward is not None:
         marks.append(Mark(Role.BACKWARD, event.backward.place, "this backward needs the old value"))
@@ -25,7 +24,7 @@ def judge(event: Event) -> Draft | None:
         message=f"{what}, but backward of `{short(save.op)}` needs {'their' if steps else 'its'} old value",
         write=write,
         related=tuple(marks),
-        help=cure,
+        help="run the forward again after this, for the backward that comes then",
         says="stale" if raises else "",
         worst=None if raises else Severity.WARNING,
         assumptions=event.assumptions,

@@ -16,7 +16,7 @@ def judge(event: Event) -> Draft | None:
         message=f"{named(write.symbol)} overlaps what is written: refused as it stands, carried out in compiled code",
         write=write,
         related=made(event.origin, write),
-        help="write a `clone()`, or compute a new tensor",
+        help="write into a `clone()`",
         assumptions=event.assumptions,
     )
 

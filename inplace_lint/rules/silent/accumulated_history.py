@@ -17,7 +17,7 @@ def judge(event: Event) -> Draft | None:
         write=write,
         label="added here",
         related=ran(write),
-        help="add `.item()` or `.detach()` of the value",
+        help="add `.item()` of the value; or add its `.detach()`",
         assumptions=event.assumptions,
     )
 

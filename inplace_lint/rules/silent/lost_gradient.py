@@ -16,10 +16,10 @@ def judge(event: Event) -> Draft | None:
     reads = (Mark(Role.ALIAS, event.read.site.place, "used here, with the history of before"),) if event.read else ()
     if event.beside:
         message = f"{named(write.symbol)} shares its memory with a tensor whose history does not contain this write"
-        cure = "write into a `clone()` of the detached tensor, or write the tensor itself by a recorded call"
+        cure = "write into a `clone()` of the detached tensor; or write the tensor itself by a recorded call"
     else:
         message = f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value"
-        cure = "write it by a recorded call with gradients on, or detach the tensor if no gradient is meant to flow"
+        cure = "write it by a recorded call with gradients on; or detach the tensor if no gradient is meant to flow"
     return Draft(message=message, write=write, related=(*ran(write), *reads), help=cure, assumptions=event.assumptions)
 
 

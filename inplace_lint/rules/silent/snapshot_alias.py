@@ -20,7 +20,7 @@ _SAYS = {
     Keeping.DEFAULT: "{what} is the default of a parameter: it is made once, and the write stays for all later calls",
 }
 _CURES = {
-    Keeping.CONTAINER: "put a `clone()` into the container, or do not write in place",
+    Keeping.CONTAINER: "put a `clone()` into the container",
     Keeping.DETACHED: "put `detach().clone()` away",
     Keeping.AVERAGE: "put `detach().clone()` away",
     Keeping.STATE: "put a copy away: `copy.deepcopy(model.state_dict())`",
@@ -49,12 +49,13 @@ def judge(event: Event) -> Draft | None:
         marks.append(Mark(Role.ALIAS, event.kept, "kept here"))
     if event.read is not None:
         marks.append(Mark(Role.ALIAS, event.read.site.place, "read here"))
+    cure = "put a copy away: `copy()`" if event.array else _CURES[event.how]
     return Draft(
         message=_SAYS[event.how].format(what=_written(event)),
         write=write,
         label=flag_label(write),
         related=tuple(marks),
-        help=flag_cure(write, _CURES[event.how]),
+        help=flag_cure(write, cure),
         assumptions=event.assumptions,
         repair=Repair.COPY_WHERE_KEPT,
     )

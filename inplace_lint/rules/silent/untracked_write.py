@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Untracked
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import Draft, Mark, Repair, kept, named, ran, short
+from inplace_lint.rules.draft import WRITE_PARAMETER, Draft, Mark, Repair, kept, named, ran, short
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
@@ -15,13 +15,16 @@ def judge(event: Event) -> Draft | None:
     write, save, op = event.write, event.save, short(event.save.op)
     is_attribute = save.part == "attribute"
     what = "an attribute of the context is kept, and never checked" if is_attribute else kept(save)
+    cure = "write into a `clone()`; or write after backward"
+    if save.param:
+        cure = WRITE_PARAMETER
     return Draft(
         message=f"{named(write.symbol)} is overwritten unnoticed, and backward of `{op}` uses the new value",
         write=write,
         related=(Mark(Role.SAVE, save.site.place, f"saved here: {what}"), *ran(write)),
-        help="write into a `clone()`, or change it after backward",
+        help=cure,
         assumptions=event.assumptions,
-        repair=Repair.COPY_AT_SAVE,
+        repair=None if save.param else Repair.COPY_AT_SAVE,
     )
 
 

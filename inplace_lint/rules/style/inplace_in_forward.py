@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Event, Performed
-from inplace_lint.rules.draft import Draft, flag_cure, flag_label, ran, short
+from inplace_lint.core.event import Event, Performed, Spelling
+from inplace_lint.rules.draft import NEW_TENSOR, Draft, flag_cure, flag_label, ran, short
 from inplace_lint.rules.rule import Harm, Rule
 
 
@@ -11,12 +11,14 @@ def judge(event: Event) -> Draft | None:
     """Report every write in a forward, right or wrong."""
     if not isinstance(event, Performed):
         return None
+    write = event.write
+    item = write.spelled in {Spelling.ITEM, Spelling.AGAIN} or "[" in write.symbol
     return Draft(
-        message=f"in-place `{short(event.write.op)}` in a forward",
-        write=event.write,
-        label=flag_label(event.write),
-        related=ran(event.write),
-        help=flag_cure(event.write),
+        message=f"in-place `{short(write.op)}` in a forward",
+        write=write,
+        label=flag_label(write),
+        related=ran(write),
+        help=flag_cure(write, NEW_TENSOR if item else ""),
         assumptions=event.assumptions,
     )
 
