@@ -20,7 +20,16 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import table
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import keywords, lazy_view_history, materialise, op_call, recording, results, writes
+from inplace_lint.interp.transfer import (
+    keywords,
+    lazy_view_history,
+    materialise,
+    op_call,
+    other_spellings,
+    recording,
+    results,
+    writes,
+)
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.interp.transfer.recording import OUTPUT
@@ -53,6 +62,10 @@ def call_op(
         given = arguments if instance is None else arguments.first(instance)
         return table.run(interp, frame, state, forms[0], given, at)
     call = _select(interp, frame, state, facts, forms, arguments, at, spelled, instance)
+    if call is None:
+        usual = other_spellings.usual(facts.framework, state, forms, arguments)
+        if usual is not None:
+            call = _select(interp, frame, state, facts, forms, usual, at, spelled, instance)
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
         return [(state, state.symbols.sym((origins.CALL, name, state.next_id, at, frame.site(at))))]
