@@ -119,7 +119,8 @@ def pending(outline: Outline, item: Definition, ran: AbstractSet[str], call: str
         return key(item) not in ran
     # A class is run alone even if an outer entry point ran it: what is wrong in it whatever its inputs are is then an
     # error, where the way to the outer one's result may lead through unknown calls.
-    called = next((method for method in item.methods if method.name == call), None)
+    runs = {call, "__call__"} if item.bases else {call}
+    called = next((method for method in item.methods if method.name in runs), None)
     if called is not None:
         return writes(item) or key(called) not in ran
     # Without a method of its own for it, a call runs that of a base, on what this class constructs.
@@ -196,6 +197,11 @@ def users_of(outline: Outline, name: str) -> list[tuple[Definition, Definition]]
         for user in item.methods or (item,)
         if user.name != name and (name in user.reads or name in user.attributes)
     ]
+
+
+def methods_of_classes(outline: Outline) -> frozenset[str]:
+    """Return the keys of all methods of the classes of a file."""
+    return frozenset(key(method) for item in outline.items for method in item.methods)
 
 
 def writers(outline: Outline) -> list[Definition]:

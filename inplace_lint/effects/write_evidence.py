@@ -3,6 +3,7 @@ What in the syntax of Python may write a tensor in place, or makes something tha
 
     x += y; x[0] = y; x.add_(y)     # evidence, unless `x` is known to be no tensor
     nn.ReLU(inplace=True)           # evidence, and makes something that writes whenever it is run
+    m.inplace = True                # likewise
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _WRITING_CALLS = frozenset(
 _LOADING = frozenset({"load_state_dict", "set_state_dict"})
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
+_SWITCH = "inplace"
 _NOT_WRITES = frozenset({_FLAG})
 INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
 
@@ -71,14 +73,21 @@ def note(node: ast.AST, words: Words, binds: dict[str, None], kinds: Kinds) -> N
         case ast.alias(name, alias):
             binds[alias if alias is not None else name.partition(".")[0]] = None
         case ast.Assign(targets, value):
-            for target in targets:
-                kinds.assign(target, value)
+            _assigned(targets, value, words, kinds)
         case ast.AnnAssign(target, _, ast.expr() as value):
             kinds.assign(target, value)
         case ast.arg() | ast.arguments():
             kinds.declare(node)
         case _:
             pass
+
+
+def _assigned(targets: Sequence[ast.expr], value: ast.expr, words: Words, kinds: Kinds) -> None:
+    for target in targets:
+        kinds.assign(target, value)
+        if isinstance(target, ast.Attribute) and target.attr == _SWITCH and _is_constant(value, (True,)):
+            words.write()
+            words.makes = True
 
 
 def _augmented(node: ast.AugAssign, words: Words, kinds: Kinds) -> None:

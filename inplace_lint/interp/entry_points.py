@@ -7,11 +7,8 @@ outermost come first; a function or class that they ran is not run again on its 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
-from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, tape, traits
 from inplace_lint.domain.heap import Instance, ListObject
@@ -25,6 +22,7 @@ from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.coverage import Choice
 from inplace_lint.interp.expr import environment
+from inplace_lint.interp.found import Found, collect
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CALLS_IN_CHOICES,
@@ -42,27 +40,6 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """
-    A breach found from one entry point, with the number of its paths that have it and of all its paths.
-
-    `options` are the arguments on which the entry point was run instead of its defaults. `entry` is the file and name
-    of the entry point, where only a caller can ask for the gradient that is assumed.
-    """
-
-    event: Event
-    paths: int
-    of: int
-    options: tuple[str, ...] = ()
-    entry: tuple[str, str] | None = None
-
-    @property
-    def always(self) -> bool:
-        """Whether every path of the entry point has it."""
-        return self.paths == self.of
 
 
 def run_all(interp: Interpreter) -> list[Found]:
@@ -142,7 +119,7 @@ def _run_script(interp: Interpreter) -> list[Found]:
         states = statements.distinct(interp, after) or states[:1]
     interp.context.under_way.clear()
     interp.fuel.end_root(finished=True)
-    return _collect(interp, [(state, NONE) for state in states])
+    return collect(interp, [(state, NONE) for state in states], calls=True)
 
 
 def _run_choices(interp: Interpreter, item: Definition, calls: int) -> list[Found]:
@@ -182,7 +159,7 @@ def _run_function(interp: Interpreter, item: Definition) -> list[Found]:
         results: list[tuple[State, Value]] = []
         for after, value in interp.call(frame, state, function, arguments, 0):
             results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
-    return _finish(interp, results, item.name)
+    return _finish(interp, results, item.name, calls=True)
 
 
 def _is_sequence(state: State, value: Value) -> bool:
@@ -285,8 +262,8 @@ def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
     framework = interp.context.is_module(cls)
     if framework is None:
         return ""
-    own = interp.lookup(state, cls, framework.calls)
-    return framework.calls if isinstance(own, Closure) else ""
+    names = ["__call__", framework.calls]
+    return next((name for name in names if isinstance(interp.lookup(state, cls, name), Closure)), "")
 
 
 def _run_method(
@@ -336,9 +313,9 @@ def _constructed(
     """
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
-    candidates = [
-        symbolic_args.thawed(spare, entry) for entry in interp.context.constructed.get(id(cls), ()) if entry is not None
-    ]
+    entries = interp.context.constructed.get(id(cls), ())
+    candidates = [symbolic_args.thawed(spare, entry) for entry in entries if entry is not None]
+    candidates = [known for known in candidates if not isinstance(init, Closure) or closures.fits(init, known)]
     if not candidates and isinstance(init, Closure):
         candidates = [symbolic_args.of_constructor(interp, spare, init.function, dict(init.defaults))]
     elif isinstance(init, Closure):
@@ -367,7 +344,9 @@ def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
     return list(kept.values())
 
 
-def _finish(interp: Interpreter, results: Results, name: str = "", *, certain: bool = True) -> list[Found]:
+def _finish(
+    interp: Interpreter, results: Results, name: str = "", *, certain: bool = True, calls: bool = False
+) -> list[Found]:
     """Run backward from all that was returned, as a training program would; it is not certain after another one."""
     for state, value in results:
         if name and (not certain or state.trait(traits.LOSS, None) is True):
@@ -376,10 +355,4 @@ def _finish(interp: Interpreter, results: Results, name: str = "", *, certain: b
             roots = losses.of_result(interp, state, value)
             tape.backward(state, interp.context.default().framework.name, roots, None, retain=False)
     interp.fuel.end_root(finished=bool(results))
-    return _collect(interp, results, interp.context.coverage.words())
-
-
-def _collect(interp: Interpreter, results: Sequence[tuple[State, Value]], options: tuple[str, ...] = ()) -> list[Found]:
-    interp.context.observed.end_root(state for state, _ in results)
-    counted = Counter(event for state, _ in results for event in state.events if not gradients.is_refuted(state, event))
-    return [Found(event, count, len(results), options) for event, count in counted.items()]
+    return collect(interp, results, calls=calls)

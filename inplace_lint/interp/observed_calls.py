@@ -68,8 +68,8 @@ class ObservedCalls:
         """Note that the entry point that runs calls a function."""
         self.current.setdefault(name, set()).add((modes.grad, modes.autocast))
 
-    def end_root(self, states: Iterable[State]) -> None:
-        """Note what became of the calls of an entry point on each of its paths."""
+    def end_root(self, states: Iterable[State]) -> bool:
+        """Note what became of the calls of an entry point on each of its paths; return whether a backward was run."""
         trains = False
         for state in states:
             found = {event.write.site for event in state.events if isinstance(event, _FAULTS)}
@@ -81,6 +81,7 @@ class ObservedCalls:
         for name, called in self.current.items():
             known.setdefault(name, set()).update(called)
         self.current.clear()
+        return trains
 
     def enter(self, state: State, name: str) -> None:
         """Enter the modes that all calls of a function have; that gradients are recorded may be an assumption."""

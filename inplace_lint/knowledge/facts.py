@@ -47,6 +47,8 @@ class Framework:
     the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history.
     `keeps_parameters`: a parameter cannot be set to a tensor.
+    `synonyms` are other names of arguments, with those of the facts; `factors` the numbers that a call may also have
+    before the tensors, in this order.
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
     classes whose `__getitem__` is asked for a position. `names` are those of a program's own variables and
     functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `arrays` are
@@ -99,6 +101,8 @@ class Framework:
     equality: frozenset[str] = frozenset()
     alike: frozenset[str] = frozenset()
     parameters: Mapping[str, str] = field(default_factory=dict)
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    factors: tuple[str, ...] = ()
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -202,11 +206,11 @@ def _framework_schema(version: str | None) -> Schema:
     operators = table(text, "binary operator", BINARY)
     readers: dict[str, Reader] = {
         **dict.fromkeys(("name", "title", "tensor", "module", "function", "calls", "requires_grad"), text),
-        **dict.fromkeys(("packages", "attributes", "distributions", "releases"), each(text)),
+        **dict.fromkeys(("packages", "attributes", "distributions", "releases", "factors"), each(text)),
         **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
         **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "alike"), names),
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
-        **dict.fromkeys(("canonical", "kin", "names", "parameters"), table(text)),
+        **dict.fromkeys(("canonical", "kin", "names", "parameters", "synonyms"), table(text)),
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),

@@ -78,6 +78,17 @@ def bind(
     return values, passed
 
 
+def fits(closure: Closure, arguments: Arguments) -> bool:
+    """Return whether a function takes the arguments of a call of it as a method."""
+    params = closure.function.params[1:]
+    plain = [param.name for param in params if param.kind in {"plain", "positional-only"}]
+    given = {*plain[: len(arguments.positional)], *(name for name, _ in arguments.keywords)}
+    wanted = {param.name for param in params if not param.kind.startswith("var-")} - dict(closure.defaults).keys()
+    kinds = {param.kind for param in params}
+    many = len(arguments.positional) > len(plain) and "var-positional" not in kinds
+    return not many and (arguments.unknown or wanted <= given)
+
+
 def _believe(params: Sequence[ir.Param], values: dict[str, Value]) -> None:
     """Narrow unknown arguments to the number, text or container that the annotations of their parameters name."""
     for param in params:

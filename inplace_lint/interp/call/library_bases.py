@@ -46,7 +46,7 @@ def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, a
     exact = not arguments.unknown
     instance = state.instance(ref)
     assert instance is not None
-    children: ListObject | DictObject = ListObject(values, exact)
+    children: ListObject | DictObject = _paired(Items(values, exact)) or ListObject(values, exact)
     if len(values) == 1:
         inner = state.object(values[0])
         if isinstance(inner, DictObject):

@@ -131,12 +131,11 @@ def _named_argument(act: IntrinsicCall, name: str, position: int) -> Value:
     return found if found is not None else act.positional(position)
 
 
-def _register(kind: str, value_name: str) -> Callable[[IntrinsicCall], Results]:
+def _register(kind: str) -> Callable[[IntrinsicCall], Results]:
     def act_register(act: IntrinsicCall) -> Results:
         """Set an attribute of a module under a name that is passed."""
         receiver = act.receiver()
-        name = _named_argument(act, "name", 1)
-        value = _named_argument(act, value_name, 2)
+        name, value = (_named_argument(act, act.form.args[position].name, position) for position in (1, 2))
         instance = act.state.instance(receiver) if receiver is not None else None
         if receiver is not None and instance is not None:
             # An unknown name is taken to differ from all others.
@@ -263,9 +262,9 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "named_modules": _modules(named=True, deep=True),
     "train": _switch(mode=True),
     "eval": _switch(mode=False),
-    "register_buffer": _register("buffer", "tensor"),
-    "register_parameter": _register("parameter", "param"),
-    "add_module": _register("module", "module"),
+    "register_buffer": _register("buffer"),
+    "register_parameter": _register("parameter"),
+    "add_module": _register("module"),
     "apply_function": _apply,
     "container_append": _container_add,
     "container_extend": _container_add,

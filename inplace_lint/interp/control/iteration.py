@@ -60,11 +60,21 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
     if found.exact and len(found.items) <= most:
         return found
     if found.items:
-        return Items(found.items[: max(UNKNOWN_TURNS, min(len(found.items), EXACT_TURNS))], exact=False)
+        return Items(_that_matter(state, found.items, EXACT_TURNS), exact=False)
     # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
     if isinstance(value, Sym):
         state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)
     return Items(tuple(_unknown_item(state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
+
+
+def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:
+    """Return so many of the items, in order: those first that are or hold tensors which backward needs."""
+    if len(items) <= most:
+        return items
+    saved = {save.storage for node in state.nodes.values() for save in node.saves}
+    needed = [any(tensor.storage in saved for _, tensor in state.tensors_in(item)) for item in items]
+    kept = sorted(range(len(items)), key=lambda position: (not needed[position], position))[:most]
+    return tuple(items[position] for position in sorted(kept))
 
 
 def _no_tensors(state: State, found: Items) -> bool:

@@ -26,6 +26,7 @@ from inplace_lint.interp.transfer import (
     lazy_view_history,
     materialise,
     op_call,
+    other_spellings,
     recording,
     results,
     whole_numbers,
@@ -63,6 +64,10 @@ def call_op(
         given = arguments if instance is None else arguments.first(instance)
         return table.run(interp, frame, state, forms[0], given, at)
     call = _select(interp, frame, state, facts, forms, arguments, at, spelled, instance)
+    if call is None:
+        usual = other_spellings.usual(facts.framework, state, forms, arguments)
+        if usual is not None:
+            call = _select(interp, frame, state, facts, forms, usual, at, spelled, instance)
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
         return _unknown(frame, state, name, arguments, at, instance)

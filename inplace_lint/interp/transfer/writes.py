@@ -53,8 +53,9 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
     rg = recording.rg_of(call)
     # The node becomes the history of the tensors that the framework checks for being a leaf, and not of buffers.
-    tracked = [ref for fact, ref, _ in targets if fact.checks & {Check.LEAF, Check.LEAF_VIEW}]
-    cut = tracked[0] if tracked and binding.op.history == "cut" else None
+    cuts = binding.op.history == "cut"
+    tracked = [ref for fact, ref, _ in targets if cuts or fact.checks & {Check.LEAF, Check.LEAF_VIEW}]
+    cut = tracked[0] if tracked and cuts else None
     touches = (call.touch(fact.to, binding.exprs.get(fact.to), tensor) for fact, _, tensor in targets)
     records = rg is not False and binding.op.history != "keep_old"
     node = recording.record(call, inputs, cut, next(touches, None)) if records else None

@@ -1,0 +1,47 @@
+"""What was found from an entry point, on how many of its paths, and what it showed of the calls in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from inplace_lint.core.event import Event
+from inplace_lint.effects import schedule
+from inplace_lint.interp import gradients
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """
+    A breach found from one entry point, with the number of its paths that have it and of all its paths.
+
+    `options` are the arguments on which the entry point was run instead of its defaults. `entry` is the file and name
+    of the entry point, where only a caller can ask for the gradient that is assumed.
+    """
+
+    event: Event
+    paths: int
+    of: int
+    options: tuple[str, ...] = ()
+    entry: tuple[str, str] | None = None
+
+    @property
+    def always(self) -> bool:
+        """Whether every path of the entry point has it."""
+        return self.paths == self.of
+
+
+def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> list[Found]:
+    """
+    Return the events of all paths, each once.
+
+    Of an entry point that only `calls` others, and runs no backward, the classes that it used are still to be run.
+    """
+    trains = interp.context.observed.end_root([state for state, _ in results])
+    if calls and not trains:
+        interp.fuel.returned -= schedule.methods_of_classes(interp.context.outline) - interp.fuel.before
+    counted = Counter(event for state, _ in results for event in state.events if not gradients.is_refuted(state, event))
+    options = interp.context.coverage.words()
+    return [Found(event, count, len(results), options) for event, count in counted.items()]
