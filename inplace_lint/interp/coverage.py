@@ -76,7 +76,7 @@ class Coverage:
     The sides of conditions that paths took, of the functions of the file `path`, and those that they missed.
 
     `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
-    parameters of entry points, by their symbols.
+    parameters of entry points, by their symbols; `worth` says what the sides in a function may lead to.
     """
 
     path: str = ""
@@ -86,6 +86,7 @@ class Coverage:
     root: Slice | None = None
     method: str = ""
     choice: Choice = field(default_factory=Choice)
+    worth: dict[tuple[Slice, int], tuple[tuple[Key, int, frozenset[str]], ...]] = field(default_factory=dict)
 
     def option(self, number: SymId, option: Option) -> Value:
         """Return the argument for an option of an entry point, which knows the option that it is of."""

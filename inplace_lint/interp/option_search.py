@@ -39,7 +39,7 @@ class _Use(IntEnum):
 
 
 Goal = tuple[Key, SymId | None]
-_Found = Iterator[tuple[Key, _Use, frozenset[str]]]
+_Found = Iterator[tuple[Key, int, frozenset[str]]]
 
 
 def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, cheap: bool) -> Choice | None:
@@ -56,9 +56,11 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
         for key, side in coverage.missed.items()
         if side.root == item.slice and key not in coverage.taken and (key, side.condition) not in tried
     }
-    for key in _worth_a_run(interp, item, missed, cheap=cheap) if missed else ():
+    if all(side.condition is None for side in missed.values()):
+        return None
+    for key in _worth_a_run(interp, item, missed, cheap=cheap):
         choice = option_solver.solve(coverage, interp.context.symbols, missed[key])
-        if choice is not None and (cheap or choice.options != coverage.choice.options):
+        if choice is not None and (cheap or choice.options != missed[key].choice.options):
             # The run may come as far as another condition of this side.
             tried.add((key, coverage.missed.pop(key).condition))
             return choice
@@ -72,7 +74,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     known = {
         key: (use, sets)
         for function in functions.values()
-        for key, use, sets in _sides(function.body, leading, goes_on=False)
+        for key, use, sets in _of_function(interp, item, function, leading)
         if key in missed
     }
     known.update((key, (_Use.WRITE, frozenset())) for key, side in missed.items() if side.test is None)
@@ -81,6 +83,15 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _of_function(interp: Interpreter, item: Definition, function: ir.Function, leading: frozenset[str]) -> _Found:
+    """Return the sides of conditions in a function; they are searched for once."""
+    known = interp.context.coverage.worth
+    key = (item.slice, id(function))
+    if key not in known:
+        known[key] = tuple(_sides(function.body, leading, goes_on=False))
+    return iter(known[key])
 
 
 def _named(side: Missed) -> Iterator[str]:
@@ -108,16 +119,18 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
 
 def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -> _Found:
     """Return the sides of conditions in statements, and the attributes that each sets; `goes_on`: to what may write."""
+    following = [goes_on]
+    for node in reversed(body):
+        following.append(following[-1] or _leads((node,), leading))
     for position, node in enumerate(body):
-        rest = body[position + 1 :]
-        after = goes_on or _leads(rest, leading)
+        rest, after = body[position + 1 :], following[-position - 2]
         match node:
             case ir.If():
                 yield from _sides_of_if(node, rest, leading, goes_on=after)
             case ir.Assert():
                 yield (id(node), True), _Use.WRITE if after else _Use.NOTHING, _set_in(rest)
             case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
-                yield from _sides(inner, leading, goes_on=after or _leads(inner, leading))
+                yield from _sides(inner, leading, goes_on=following[-position - 1])
             case ir.FunctionDef() | ir.ClassDef():
                 pass
             case _:
