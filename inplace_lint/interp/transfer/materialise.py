@@ -52,6 +52,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         nodes=_history(state, value, why),
         sure=value.kind in {"tensor", "input"},
         why=why,
+        sizes=state.trait(traits.SIZES, value.id),
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
