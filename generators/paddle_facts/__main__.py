@@ -21,6 +21,7 @@ import paddle
 from generators.paddle_facts import inplace
 from generators.paddle_facts.samples import BINARY, LAYERS, OPERATORS, SAMPLES, Sample
 from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_arguments, names_of, raises, source
+from generators.shapes import common, shapes
 
 _HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg")
 _ALIKE = 3
@@ -122,6 +123,7 @@ def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row 
     try:
         saves = kept_arguments(call, sample, names)
         inputs = sample.arguments()
+        given = dict(zip(names, inputs, strict=False))
         result = call(*inputs)
         writes = [{"to": names[0], "counted": True, "checks": ["leaf"]}] if inputs[0].inplace_version else []
         single = not isinstance(result, list | tuple)
@@ -129,6 +131,9 @@ def _observe(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row 
         kept = (position for position in range(len(outputs)) if _keeps_output(call, sample, position))
         saves += [{"of": f"out{position}"} for position in kept]
         kinds = [_kind(output, inputs[0], names[0]) for output in outputs]
+        told = [common([(shapes(given, output.shape), output.shape, -1)]) for output in outputs]
+        for kind, shape in zip(kinds, told, strict=True):
+            kind.update({"shape": shape} if shape and kind["is"] == "fresh" else {})
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {sample.name}: {type(error).__name__}: {str(error)[:80]!r}")
         return None

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from generators.shapes import common
 from generators.torch_facts.forms import Form
 from generators.torch_facts.guards import separate
 from generators.torch_facts.native import Overload
@@ -20,6 +21,7 @@ from generators.torch_facts.probe import Observation, Result, is_result
 
 Row = dict[str, Any]
 MANY = 3
+_KEEPING = ("like(", "broadcast(", "ranked(", "axes(")  # what is written keeps its shape, or it is unknown
 VERSION = torch.__version__.partition("+")[0]
 
 
@@ -209,8 +211,8 @@ def _mixture(results: Sequence[Result], undecided: list[str], name: str) -> Row:
     if kinds <= {"arg", "view", "fresh"}:
         source = next((result.of for result in results if result.of), "")
         if kinds == {"fresh"} or not source:
-            return {"is": "fresh", **_dtype(results)}
-        return {"is": "maybe", "of": source}
+            return {"is": "fresh", **_dtype(results), **_shape(results)}
+        return {"is": "maybe", "of": source, **_shape(results)}
     return {"is": "value", "kind": "unknown"}
 
 
@@ -218,15 +220,16 @@ def _return(results: Sequence[Result]) -> Row:
     first = results[0]
     match first.kind:
         case "arg":
-            return {"is": first.of}
+            changed = _shape(results)
+            return {"is": first.of, **({} if changed.get("shape", "like(").startswith(_KEEPING) else changed)}
         case "view":
             kind = "expanded" if all(one.view == "expanded" for one in results) else first.view
             row: Row = {"is": "view", "of": first.of}
             if kind not in {"single", "expanded"} or kind == "expanded":
                 row["kind"] = kind
-            return {**row, **_layout(results), **_moves(results), **_dtype(results)}
+            return {**row, **_layout(results), **_moves(results), **_dtype(results), **_shape(results)}
         case "fresh":
-            return {"is": "fresh", **_dtype(results), **_rank(results), **_turns(results)}
+            return {"is": "fresh", **_dtype(results), **_shape(results), **_turns(results)}
         case "tuple" | "list":
             return _several(results)
         case _:
@@ -243,17 +246,15 @@ def _several(results: Sequence[Result]) -> Row:
 
 
 def _dtype(results: Sequence[Result]) -> Row:
-    if all(one.dtype == one.model for one in results):
-        return {}
     found = {one.dtype for one in results}
+    if all(one.dtype == one.model for one in results) and found != {"int"}:
+        return {}
     return {"dtype": found.pop() if len(found) == 1 else "unknown"}
 
 
-def _rank(results: Sequence[Result]) -> Row:
-    inputs = {one.rank_in for one in results}
-    if len(inputs) > 1 and all(one.rank == one.rank_in for one in results):
-        return {"rank": "same"}
-    return {"rank": 0} if {one.rank for one in results} == {0} and inputs != {0} else {}
+def _shape(results: Sequence[Result]) -> Row:
+    found = common([(one.shapes, one.size, one.rank_in) for one in results])
+    return {"shape": found} if found else {}
 
 
 def _layout(results: Sequence[Result]) -> Row:

@@ -300,7 +300,9 @@ def _key(name: str, forms_: Sequence[Row]) -> str:
     for row in forms_:
         first = row["args"][0].partition("=")[0] if row["args"] else ""
         text = repr({k: v for k, v in _without_out(row).items() if k not in {"op", "source"}})
-        texts.append(text.replace(f"({first})", "(FIRST)").replace(f"'{first}'", "'FIRST'"))
+        for before, after in ("()", "(,", "''"):
+            text = text.replace(f"{before}{first}{after}", f"{before}FIRST{after}")
+        texts.append(text)
     return base_name(name) + "".join(texts)
 
 

@@ -35,22 +35,29 @@ def with_inplace(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "becomes": [{"if": guard, "op": op}]}
 
 
-def densified() -> frozenset[str]:
-    """Return the ops that copy an input whose memory is not contiguous and keep the copy (seen by running)."""
+def densified() -> dict[str, str]:
+    """
+    Give the ops that copy an input whose memory is not contiguous and keep the copy (seen by running).
+
+    Each has the guard under which it keeps the input all the same, or none.
+    """
     path = Path(__file__).parent / "densified.json"
-    return frozenset(json.loads(path.read_text(encoding="utf-8")))
+    guards: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return guards
 
 
 def with_dense_saves(row: dict[str, Any]) -> dict[str, Any]:
     """Guard the save of an input that is kept only if its memory is contiguous: samples all are."""
     if row["op"] not in densified():
         return row
-    saves = [_dense(save) if save["of"] == "input" else save for save in row["saves"]]
+    other = densified()[row["op"]]
+    saves = [_dense(save, other) if save["of"] == "input" else save for save in row["saves"]]
     return {**row, "saves": saves}
 
 
-def _dense(save: dict[str, Any]) -> dict[str, Any]:
-    return {**save, "if": f"({save['if']}) and dense(input)" if "if" in save else "dense(input)"}
+def _dense(save: dict[str, Any], other: str) -> dict[str, Any]:
+    kept = f"(dense(input) or {other})" if other else "dense(input)"
+    return {**save, "if": f"({save['if']}) and {kept}" if "if" in save else kept}
 
 
 def initialisers() -> list[dict[str, Any]]:

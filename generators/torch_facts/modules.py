@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch.testing._internal.common_modules import module_db
 
+from generators.shapes import common_state, of_state
 from generators.torch_facts import entries as build
 from generators.torch_facts.entries import VERSION, Row
 from generators.torch_facts.forms import Form, default_text
@@ -28,6 +29,7 @@ from generators.torch_facts.native import Parameter
 from generators.torch_facts.probe import Call, Observation
 
 ENOUGH = 9
+State = tuple[dict[str, object], dict[str, torch.Tensor]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def entries(owned: Mapping[str, object], undecided: list[str]) -> list[Row]:
 
 def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row | None:
     init, forward = init_of(cls), parameters(cls.forward)
-    states: list[tuple[dict[str, object], dict[str, bool]]] = []
+    states: list[State] = []
     seen = list(_observations(name, cls, states))
     if not seen:
         return None
@@ -116,9 +118,7 @@ def samples(name: str, *, train: bool) -> Iterator[Sample]:
                     )
 
 
-def _observations(
-    name: str, cls: type[torch.nn.Module], states: list[tuple[dict[str, object], dict[str, bool]]]
-) -> Iterator[Observation]:
+def _observations(name: str, cls: type[torch.nn.Module], states: list[State]) -> Iterator[Observation]:
     for train in (True, False):
         count = 0
         with warnings.catch_warnings():
@@ -180,18 +180,19 @@ def call_of(cls: type[torch.nn.Module], sample: Sample, *, train: bool) -> Call 
     return Call(run, (*inputs, *values), keywords, names, frozenset(), {**given, "train": train})
 
 
-def _parts(call: Call) -> dict[str, bool]:
-    """Return the direct parameters (true) and buffers (false) that a call passes."""
-    pairs = zip(call.names, call.args, strict=True)
-    return {name[5:]: value.requires_grad for name, value in pairs if name.startswith("self.")}
+def _parts(call: Call) -> dict[str, torch.Tensor]:
+    """Return the direct parameters (which require grad) and buffers that a call passes."""
+    return {name[5:]: value for name, value in zip(call.names, call.args, strict=True) if name.startswith("self.")}
 
 
-def _state(states: Sequence[tuple[dict[str, object], dict[str, bool]]], names: Sequence[str]) -> dict[str, Row]:
+def _state(states: Sequence[State], names: Sequence[str]) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for part in dict.fromkeys(key for _, parts in states for key in parts):
         cases = [(features, part in parts) for features, parts in states]
-        param = next(parts[part] for _, parts in states if part in parts)
-        row: Row = {"param": True} if param else {"buffer": True}
+        made = [(features, parts[part]) for features, parts in states if part in parts]
+        row: Row = {"param": True} if made[0][1].requires_grad else {"buffer": True}
+        shape = common_state([of_state(features, value.shape) for features, value in made])
+        row |= {"shape": shape} if shape else {}
         if not all(held for _, held in cases):
             guard = separate(cases, names)
             if guard is None:

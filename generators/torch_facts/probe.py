@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_map
 
+from generators.shapes import shapes
+
 MODIFIED = "modified by an inplace operation"
 
 
@@ -27,7 +29,7 @@ class Result:
     What one returned object is: `kind` as in the tables.
 
     `of` names the argument of a view or of an identity; `dtype` and `model` are the classes of the result and of the
-    first tensor through which a gradient flows; `rank` and `rank_in` likewise.
+    first tensor through which a gradient flows; `shapes` are the rules that predict its size.
     """
 
     kind: str
@@ -37,6 +39,8 @@ class Result:
     model: str = ""
     rank: int = -1
     rank_in: int = -1
+    size: tuple[int, ...] = ()
+    shapes: tuple[str, ...] = ()
     contiguous: bool | None = None
     moves: str | None = None
     of_dense: bool = True
@@ -221,11 +225,14 @@ def _flows(call: Call, name: str) -> bool:
 
 
 def _features(call: Call) -> dict[str, object]:
-    given = {**call.extra, **dict(zip(call.names, call.args, strict=True)), **call.kwargs}
     return {
         name: Shape(value.dim(), _contiguous(value), kind_of(value)) if isinstance(value, torch.Tensor) else value
-        for name, value in given.items()
+        for name, value in _values(call).items()
     }
+
+
+def _values(call: Call) -> dict[str, object]:
+    return {**call.extra, **dict(zip(call.names, call.args, strict=True)), **call.kwargs}
 
 
 def _contiguous(value: torch.Tensor) -> bool:
@@ -265,6 +272,7 @@ def _describe_tensor(
     dense = all(_contiguous(tensor) for _, tensor in slots)
     about: dict[str, Any] = {"dtype": kind_of(result), "rank": result.dim(), "contiguous": _contiguous(result)}
     about["of_dense"] = dense
+    about |= {"size": tuple(result.shape), "shapes": tuple(shapes(_values(call), result.shape))}
     if model is not None:
         about |= {"model": kind_of(model), "rank_in": model.dim()}
     for name, tensor in slots:

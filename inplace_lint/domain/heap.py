@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import Any
 
 from inplace_lint.core.event import Failure, Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
+from inplace_lint.domain.shape import Size, Term
 from inplace_lint.domain.values import ClassValue, Dotted, NodeId, Partial, Ref, RefId, StorageId, Three, Value
 
 Step = tuple[str, str, tuple[Value, ...]]  # what the op does to the axes or rows, its name, its arguments
@@ -57,7 +59,9 @@ class Tensor:
     `doubt`: the assumptions under which it shares its storage.
     `sure`: false for an unknown value that was only used as if it were a tensor.
 
-    Shapes: `rank` only; None where it is unknown.
+    `dtype` is its class of dtypes, `exact` the name of a floating one where it is certain.
+    `sizes`: its shape; None where even the number of axes is unknown. `strides`: None for those of a contiguous tensor,
+    or where they are unknown.
     """
 
     storage: StorageId
@@ -67,7 +71,9 @@ class Tensor:
     base: Ref | None = None
     view: View | None = None
     dtype: str = "unknown"
-    rank: int | None = None
+    exact: str = ""
+    sizes: tuple[Size, ...] | None = None
+    strides: tuple[Term | None, ...] | None = None
     contiguous: Three = None
     inference: bool = False
     counted: bool = True
@@ -87,6 +93,17 @@ class Tensor:
     def has_history(self) -> bool:
         """Whether the tape certainly leads from it to what it was computed from."""
         return self.rg is True and self.leaf is False and bool(self.nodes)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of axes; None if unknown."""
+        return None if self.sizes is None else len(self.sizes)
+
+
+def alike(tensor: Tensor) -> dict[str, Any]:
+    """Return the fields of a tensor that one of the same shape and dtype shares with it."""
+    names = ("dtype", "exact", "sizes", "strides", "contiguous")
+    return {name: getattr(tensor, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
+from inplace_lint.domain.shape import Size
 from inplace_lint.domain.values import NodeId, Ref, RefId, StorageId, SymId, Value
 
 Key = TypeVar("Key", bound=Hashable)
@@ -133,10 +134,12 @@ WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)
+SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
 WHOLE: Trait[SymId, bool] = Trait("whole numbers", Owner.SYMBOL)
 
 # Of the path as a whole.
+OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)
 MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
 LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
 TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)

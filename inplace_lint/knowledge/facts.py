@@ -36,10 +36,11 @@ class Framework:
     opposite. `canonical` maps module prefixes to the public name of what they hold, `kin` classes of libraries to the
     one of the framework that they derive from and behave like. `calls` is the method that runs when a module is called.
     `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
-    by copies. `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for
-    each harm, `heard` wordings of other releases. `words` are the methods of a tensor that cures are written with: the
-    one that gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a
-    parameter. `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
+    by copies; outside of it these refuse operands of different dtypes. `default_dtype` is that of new floating tensors.
+    `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for each harm,
+    `heard` wordings of other releases. `words` are the methods of a tensor that cures are written with: the one that
+    gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a parameter.
+    `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.
@@ -80,6 +81,7 @@ class Framework:
     attributes: tuple[str, ...]
     autocast: frozenset[str]
     words: Mapping[str, str]
+    default_dtype: str = ""
     own_gradients: bool = False
     checks_custom: bool = True
     checks_checkpoint: bool = True
@@ -216,6 +218,7 @@ def _framework_schema(version: str | None) -> Schema:
         "says": table(text, "message of a framework", MESSAGES),
         "heard": table(each(text), "message of a framework", MESSAGES),
         "words": table(text, "word for a cure", CURES),
+        "default_dtype": text,
         "fields": table(number),
         "negated": flag,
         **dict.fromkeys(("rebases", "own_gradients", "checks_custom", "checks_checkpoint"), flag_at),

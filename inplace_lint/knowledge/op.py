@@ -21,6 +21,7 @@ from inplace_lint.core.errors import FactError
 from inplace_lint.core.records import dataclass
 from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, mistyped, text, unknown, word
+from inplace_lint.knowledge.shape_fact import ShapeFact, parse_shape
 from inplace_lint.knowledge.versions import version_range
 from inplace_lint.knowledge.words import (
     ACTS,
@@ -54,6 +55,7 @@ class StatePart:
     name: str
     param: bool = False
     condition: Guard | None = None
+    shape: ShapeFact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class ReturnFact:
     contiguous: bool | None = None
     moves: Moves = Moves.OTHER
     dtype: DType = DType.SAME
-    rank: int | str | None = None
+    shape: ShapeFact | None = None
     leaf: bool = False
     rg: Guard | None = None
     items: tuple[ReturnFact, ...] = ()
@@ -256,9 +258,11 @@ def _used(part: object) -> Iterator[object]:
                 yield from _used(one)
         case WriteFact(to=name) | SaveFact(of=name):
             yield from () if _OUTPUT.fullmatch(name) else (name,)
-        case ReturnFact(kind=kind, of=of, rank=rank, length=length):
-            yield from (kind, of, rank, length)
-            yield from _used((part.items, part.rg))
+        case ReturnFact(kind=kind, of=of, shape=shape, length=length):
+            yield from (kind, of, length)
+            yield from _used((part.items, part.rg, shape))
+        case ShapeFact(args=names):
+            yield from (name for name in names if isinstance(name, str) and not name.startswith("self."))
         case Atom() | Test() | Not() | Many():
             yield from (name for atom in atoms(part) for name in atom.args)
         case _:
@@ -276,9 +280,10 @@ _REFERRING = frozenset({"if", "state", "becomes", "writes", "saves", "grads", "r
 
 _IF = ("condition", parse)
 _LAYOUT = ("contiguous", flag)
-_SIZES: dict[str, tuple[str, Reader]] = {"dtype": ("dtype", word(DType, "dtype class")), "rank": ("rank", _size)}
+_SHAPE = ("shape", parse_shape)
+_SIZES: dict[str, tuple[str, Reader]] = {"dtype": ("dtype", word(DType, "dtype class")), "shape": _SHAPE}
 _MOVES = ("moves", word(Moves, "way to move memory"))
-_PART = Schema("a part of a state", {"param": ("param", flag), "buffer": ("", flag), "if": _IF})
+_PART = Schema("a part of a state", {"param": ("param", flag), "buffer": ("", flag), "if": _IF, "shape": _SHAPE})
 _BECOMES = Schema('an item of "becomes"', {"op": ("op", text), "if": _IF}, ("op",))
 WRITE = Schema(
     "a write",
@@ -293,7 +298,7 @@ WRITE = Schema(
 )
 SAVE = Schema("a save", {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag)}, ("of",))
 _BASE: dict[str, tuple[str, Reader]] = {"is": ("kind", _kind), "if": _IF}
-_ARGUMENT = Schema("a result that is an argument", {**_BASE, "contiguous": _LAYOUT}, ("is",))
+_ARGUMENT = Schema("a result that is an argument", {**_BASE, "contiguous": _LAYOUT, "shape": _SHAPE}, ("is",))
 _VIEW = Schema(
     "a result that is a view",
     {

@@ -22,6 +22,7 @@ class Check(Word):
     OVERLAP = "overlap"
     EXPANDED = "expanded"
     OPERANDS = "operands"
+    APART = "apart"
     SHAPE = "shape"
     CAST = "cast"
     FRACTION = "fraction"
@@ -76,6 +77,8 @@ class ValueKind(Word):
     TUPLE = "tuple"
     NONE = "none"
     SHAPE = "shape"
+    RANK = "rank"
+    SIZE = "size"
     DTYPE = "dtype"
     DEVICE = "device"
     UNKNOWN = "unknown"
@@ -103,6 +106,38 @@ class Moves(Word):
     ROW = "row"
 
 
+class ShapeRule(Word):
+    """How the shape of a result follows from the arguments."""
+
+    AXES = "axes"
+    BROADCAST = "broadcast"
+    CAT = "cat"
+    CHUNK = "chunk"
+    CUT = "cut"
+    DROP = "drop"
+    EINSUM = "einsum"
+    EXPAND = "expand"
+    FLATTEN = "flatten"
+    GROW = "grow"
+    INDEX = "index"
+    INSERT = "insert"
+    LAST = "last"
+    LIKE = "like"
+    LOOSE = "loose"
+    MATMUL = "matmul"
+    NESTED = "nested"
+    PERMUTE = "permute"
+    RANKED = "ranked"
+    REDUCE = "reduce"
+    RESHAPE = "reshape"
+    REVERSE = "reverse"
+    SIZES = "sizes"
+    SQUEEZE = "squeeze"
+    STACK = "stack"
+    TRANSPOSE = "transpose"
+    UNFLATTEN = "unflatten"
+
+
 class Predicate(Word):
     """What a guard can test of an argument; `TRUTH` is a bare name."""
 
@@ -113,6 +148,10 @@ class Predicate(Word):
     CONTIGUOUS = "contiguous"
     DENSE = "dense"
     NDIM = "ndim"
+    MATRIX = "matrix"
+    KEEPS = "keeps"
+    SUMS = "sums"
+    VIEWS = "views"
     FLOAT = "float"
     INT = "int"
     BOOL = "bool"
@@ -154,12 +193,13 @@ INTRINSICS = frozenset({
     "add_module", "apply_custom", "apply_function", "backward", "backward_hook", "backward_of", "buffer", "buffers",
     "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
     "container_append", "container_extend", "container_insert", "container_items", "container_keys",
-    "container_update", "container_values", "decorator", "detach_", "eval", "forward_hook", "forward_pre_hook", "grad",
-    "grad_enabled", "gradient", "gradient_hook", "helper", "itself", "layer_parameter", "load_state_dict",
-    "map_function", "mark_dirty", "module", "module_requires_grad_", "modules", "named_buffers", "named_children",
-    "named_modules", "named_parameters", "nothing", "object", "of_object", "of_objects", "optimizer", "optimizer_step",
-    "optimizer_zero", "parameter", "parameters", "passed_on", "register_buffer", "register_parameter",
-    "requires_grad_", "reset_parameters", "save_for_backward", "scaler", "scaler_scale", "scaler_step", "script",
-    "state_dict", "train", "transform", "unknown_value", "variable", "with_gradient", "zero_module",
+    "container_update", "container_values", "converted", "decorator", "default_dtype", "detach_", "eval",
+    "forward_hook", "forward_pre_hook", "grad", "grad_enabled", "gradient", "gradient_hook", "helper", "itself",
+    "layer_parameter", "load_state_dict", "map_function", "mark_dirty", "module", "module_requires_grad_",
+    "modules", "named_buffers", "named_children", "named_modules", "named_parameters", "nothing", "object",
+    "of_object", "of_objects", "optimizer", "optimizer_step", "optimizer_zero", "parameter", "parameters",
+    "passed_on", "register_buffer", "register_parameter", "requires_grad_", "reset_parameters", "save_for_backward",
+    "scaler", "scaler_scale", "scaler_step", "script", "state_dict", "train", "transform", "unknown_value",
+    "variable", "with_gradient", "zero_module",
 })  # fmt: skip
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}

@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from inplace_lint.domain.shape_rules import sums
+from inplace_lint.domain.values import Const
 from inplace_lint.knowledge.guard import Atom, Guard, holds
 from inplace_lint.knowledge.op import Argument, Op
 from tests.facts.values import candidates
@@ -88,6 +90,21 @@ class Called:
                 return kind_of(value) == atom.name
             case "basic":
                 return not isinstance(value, torch.Tensor | list)
+            case _:
+                return self._of_shape(atom, value)
+
+    def _of_shape(self, atom: Atom, value: Any) -> bool | None:
+        match atom.name:
+            case "matrix":
+                return isinstance(value, torch.Tensor) and value.dim() == 2
+            case "views":
+                return isinstance(value, torch.Tensor) and value.is_contiguous()
+            case "keeps":
+                asked = [tensors_in(one) for name, one in self.values.items() if name != atom.args[0]]
+                dtypes = [one for one in self.values.values() if isinstance(one, torch.dtype)]
+                return {value.dtype} == {*dtypes, *(one.dtype for found in asked for one in found)}
+            case "sums":
+                return sums(Const(value))
             case _:
                 return None
 

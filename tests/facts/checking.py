@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from generators.shapes import Given, agrees
+from inplace_lint.domain.shape_rules import axes_of
 from inplace_lint.knowledge.op import Op, ReturnFact
 from tests.facts.calling import REFUSED, Called, kind_of, tensors_in, version_of
 
@@ -106,10 +108,19 @@ def _fresh(fact: ReturnFact, called: Called, result: torch.Tensor) -> Iterator[s
         yield "returns a view, not a fresh tensor"
     if fact.dtype in {"float", "int", "bool", "complex"} and kind_of(result) != fact.dtype:
         yield f"returns {kind_of(result)}, not {fact.dtype}"
-    if isinstance(fact.rank, int) and result.dim() != fact.rank:
-        yield f"returns rank {result.dim()}, not {fact.rank}"
+    yield from _shape(fact, called, result)
     if fact.leaf and not result.is_leaf:
         yield "does not return a leaf"
+
+
+def _shape(fact: ReturnFact, called: Called, result: torch.Tensor) -> Iterator[str]:
+    if fact.shape is None:
+        return
+    names = {name: called.value(name) for name in fact.shape.args if isinstance(name, str)}
+    given = Given({**{str(name): name for name in fact.shape.args}, **called.values, **names})
+    axes = None if fact.shape.rule in {"index", "nested", "einsum"} else axes_of(fact.shape, given)  # of no numbers
+    if axes is not None and not agrees(axes, result.shape):
+        yield f"returns the shape {list(result.shape)}, not {[axis.size for axis in axes]}"
 
 
 def _view(op: Op, fact: ReturnFact, called: Called, result: torch.Tensor) -> Iterator[str]:
@@ -117,6 +128,7 @@ def _view(op: Op, fact: ReturnFact, called: Called, result: torch.Tensor) -> Ite
     if not sources or not any(storage(one) == storage(result) for one in sources):
         yield "returns no view"
         return
+    yield from _shape(fact, called, result)
     before = version_of(sources[0])
     raise_version(result)
     if (version_of(sources[0]) != before) == (fact.view in {"data", "untracked"}):

@@ -39,7 +39,7 @@ BAD = {
         '"frehs" is no {ANY}; did you mean "fresh"?',
     ),
     "a kind of result with keys": (
-        result(**{"is": "frehs", "rank": 2}),
+        result(**{"is": "frehs", "dtype": "int"}),
         '"frehs" is no kind of result with these keys; did you mean "fresh"?',
     ),
     "a kind of view": (result(**{"is": "view", "kind": "multy"}), '"multy" is no kind of view; did you mean "multi"?'),
@@ -69,7 +69,7 @@ BAD = {
         entry(saves=[{"of": "self", "copies": True}]),
         '"copies" is no key of a save; did you mean "copy"?',
     ),
-    "a key of a result": (result(ranks=2), '"ranks" is no key of a fresh result; did you mean "rank"?'),
+    "a key of a result": (result(shpae="axes(2)"), '"shpae" is no key of a fresh result; did you mean "shape"?'),
     "a key of another kind of result": (result(of="self"), '"of" is no key of a fresh result'),
     "a key of a state": (
         entry(state={"weight": {"parm": True}}),
@@ -101,10 +101,13 @@ BAD = {
     "a flag of another type": (write(counted="yes"), '"counted" of a write is "yes", not true or false'),
     "checks of another type": (write(checks="leaf"), '"checks" of a write is "leaf", not a list'),
     "a write of another type": (entry(writes=["self"]), '"writes" of an entry is "self", not an object'),
-    "a rank of another type": (
-        result(rank=True),
-        '"rank" of a fresh result is true, not a number or the name of an argument',
+    "a shape of another type": (result(shape=2), '"shape" of a fresh result is 2, not a shape'),
+    "a shape without a rule": (
+        result(shape="self"),
+        '"self" is no shape: write a rule and its arguments, as "like(input)"',
     ),
+    "a rule of a shape": (result(shape="lik(self)"), '"lik" is no rule of a shape; did you mean "like"?'),
+    "an argument of a shape": (result(shape="like(selv)"), '"selv" is no {ANY}; did you mean "self"?'),
     "a guard of another type": (entry(**{"if": True}), '"if" of an entry is true, not a guard'),
     "a state of another type": (entry(state=["weight"]), '"state" of an entry is ["weight"], not an object'),
     "a version range of another type": (entry(versions=2), '"versions" of an entry is 2, not a version range'),

@@ -17,13 +17,16 @@ KEYS = {
     "versions", "source", "probed", "device",
 }  # fmt: skip
 RETURN_KEYS = {
-    "is", "if", "dtype", "rank", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length",
+    "is", "if", "dtype", "shape", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length",
 }  # fmt: skip
 CHECKS = {
     "leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap", "expanded", "operands", "shape", "cast",
-    "fraction", "broadcast", "operand", "resize", "mixed", "leaf_always",
+    "fraction", "broadcast", "operand", "apart", "resize", "mixed", "leaf_always",
 }  # fmt: skip
-ATOMS = {"", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic", "whole"}
+ATOMS = {
+    "", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic", "whole",
+    "matrix", "views", "keeps", "sums",
+}  # fmt: skip
 # Names that only a build with that device, or an optional part, has.
 OPTIONAL = (
     "torch.npu.",

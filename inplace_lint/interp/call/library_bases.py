@@ -5,10 +5,11 @@ from __future__ import annotations
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items
+from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.knowledge.guard import holds
 
@@ -24,6 +25,9 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
     facts = interp.context.facts_of(name)
     framework = "" if facts is None else facts.framework.name
     environment = Binding(state, form, values, frozenset(), {})
+    asked = values.get("dtype", NONE)
+    default = dtypes.default(state, "" if facts is None else facts.framework.default_dtype)
+    dtype = default if asked == NONE else dtypes.named(asked) or dtypes.Kind("float")
     for part in form.state:
         if holds(part.condition, environment) is False:
             attrs[part.name] = Const(None)
@@ -32,7 +36,9 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
                 state.new_storage(),
                 rg=part.param,
                 leaf=True,
-                dtype="float",
+                dtype=dtype.kind,
+                exact=dtype.exact,
+                sizes=shapes.of_fact(environment, part.shape),
                 contiguous=True,
                 param=part.param,
                 framework=framework,

@@ -22,6 +22,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import dtypes
 from inplace_lint.ir import nodes as ir
 
 
@@ -166,6 +167,14 @@ def _new_parameter(act: IntrinsicCall) -> Results:
     return [(state, state.new(tensor))]
 
 
+def _converted(act: IntrinsicCall) -> Results:
+    """Convert the parameters of a module to the dtype that the method's name or an argument says."""
+    refs = [ref for _, ref in leaves(act.state, act.positional(0), param=True)]
+    given = [*act.arguments.positional[1:], *(value for _, value in act.arguments.keywords)]
+    dtypes.convert(act.state, refs, given, dtypes.named(Dotted(act.form.name)))
+    return [(act.state, act.positional(0))]
+
+
 def _apply(act: IntrinsicCall) -> Results:
     """Call a function on a module and all below it, the innermost first, and return the module."""
     function = act.positional(1)
@@ -274,5 +283,6 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "container_keys": _container_pairs,
     "container_update": _container_update,
     "layer_parameter": _new_parameter,
+    "converted": _converted,
     "module_requires_grad_": _requires_grad,
 }

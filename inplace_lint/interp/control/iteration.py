@@ -19,7 +19,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items
-from inplace_lint.interp.transfer import materialise, recording
+from inplace_lint.interp.transfer import materialise, recording, shapes
 from inplace_lint.ir import nodes as ir
 
 
@@ -123,6 +123,8 @@ def unpack(
         return found.items
     if found.items and not found.exact:
         return recording.more_like(state, found.items, count + starred)
+    if not starred:
+        shapes.learn(state, value, count)
     indices = range(count + starred)
     return tuple(_item(state, value, index) for index in indices)
 

@@ -55,6 +55,8 @@ def _alias(tensor: Tensor, ref: Ref) -> Tensor:
         base=ref,
         view=View.DETACH,
         dtype=tensor.dtype,
+        exact=tensor.exact,
+        sizes=tensor.sizes,
         framework=tensor.framework,
         doubt=tensor.doubt,
     )

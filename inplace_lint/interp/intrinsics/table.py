@@ -146,6 +146,12 @@ def _nothing(act: IntrinsicCall) -> Results:
     return [(act.state, NONE)]
 
 
+def _default_dtype(act: IntrinsicCall) -> Results:
+    """Forget which dtype new tensors have."""
+    act.state.set_trait(traits.OTHER_DEFAULT, None, True)
+    return [(act.state, NONE)]
+
+
 def _itself(act: IntrinsicCall) -> Results:
     return [(act.state, act.positional(0))]
 
@@ -197,7 +203,9 @@ def _leaf(act: IntrinsicCall, data: Value, flag: Value, *, param: bool) -> Ref:
         rg=rg,
         leaf=True,
         dtype=source.dtype if source is not None else "float",
-        rank=source.rank if source is not None else None,
+        exact=source.exact if source is not None else "",
+        sizes=source.sizes if source is not None else None,
+        strides=source.strides if source is not None else None,
         contiguous=source.contiguous if source is not None else True,
         param=param,
         framework=act.interp.context.default().framework.name,
@@ -235,6 +243,7 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "requires_grad_": _set_requires_grad,
     "detach_": _detach_in_place,
     "nothing": _nothing,
+    "default_dtype": _default_dtype,
     "itself": _itself,
     "unknown_value": _unknown_value,
     "decorator": _decorator,

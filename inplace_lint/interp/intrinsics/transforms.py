@@ -62,18 +62,20 @@ def _map(act: IntrinsicCall) -> Results:
 
 def _batched(state: State, pair: tuple[Ref, Tensor]) -> Ref:
     ref, tensor = pair
-    rank = None if tensor.rank is None else tensor.rank - 1
+    sizes = None if tensor.sizes is None else (None,) * (len(tensor.sizes) - 1)
     view = View.SINGLE if tensor.view is None else tensor.view
     base = tensor.base if tensor.base is not None else ref
-    return state.new(replace(tensor, batched=True, rank=rank, base=base, view=view, part=None))
+    return state.new(replace(tensor, batched=True, sizes=sizes, strides=None, base=base, view=view, part=None))
 
 
 def _whole(state: State, value: Value) -> Value:
     """Return a result with each batched tensor replaced by one with an axis more."""
     tensor = state.tensor(value)
     if tensor is not None and tensor.batched:
-        rank = None if tensor.rank is None else tensor.rank + 1
-        return state.new(replace(tensor, batched=False, rank=rank, storage=state.new_storage(), base=None, view=None))
+        sizes = None if tensor.sizes is None else (None,) * (len(tensor.sizes) + 1)
+        return state.new(
+            replace(tensor, batched=False, sizes=sizes, strides=None, storage=state.new_storage(), base=None, view=None)
+        )
     if isinstance(value, Tuple):
         return Tuple(tuple(_whole(state, item) for item in value.items), value.exact)
     return value

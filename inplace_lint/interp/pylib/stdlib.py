@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
@@ -157,10 +157,8 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
                 state.new_storage(),
                 tensor.rg,
                 tensor.leaf,
-                dtype=tensor.dtype,
-                rank=tensor.rank,
                 param=tensor.param,
-                contiguous=tensor.contiguous,
+                **alike(tensor),
                 framework=tensor.framework,
                 why=tensor.why,
             )

@@ -8,17 +8,19 @@ from dataclasses import field
 from typing import Any
 
 from inplace_lint.core.records import dataclass, replace
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, shape_rules
 from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.index import is_basic_index, takes_all
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Argument, Op
+from inplace_lint.knowledge.words import Predicate
 
 _A_RATE = 0.5
 
@@ -137,7 +139,7 @@ class Binding:
         tensor = self.tensor(subject)
         if atom.name == "rg":
             return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
-        if atom.name == "contiguous":
+        if atom.name in {"contiguous", "views"}:
             return f"`{subject}` is contiguous in memory"
         if atom.name == "basic":
             return "the index is made of numbers and slices"
@@ -204,8 +206,8 @@ def _dtype(kind: str) -> Callable[[Binding, str], Three]:
     def check(call: Binding, name: str) -> Three:
         tensor = call.tensor(name)
         if tensor is None:
-            value = call.value(name)
-            return type(value.value).__name__ == kind if isinstance(value, Const) else None
+            found = dtypes.of_literal(call.state, call.value(name))
+            return None if found is None else found == kind
         return None if tensor.dtype == "unknown" else tensor.dtype == kind
 
     return check
@@ -239,6 +241,10 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "passed": _passed,
     "same": _same,
     "contiguous": _contiguous,
+    "views": shapes.views,
+    "keeps": dtypes.keeps,
+    "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
+    "sums": lambda call, name: shape_rules.sums(call.value(name)),
     "dense": _dense,
     "float": _dtype("float"),
     "int": _dtype("int"),

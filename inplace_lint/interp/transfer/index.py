@@ -34,6 +34,9 @@ def is_basic_index(state: State, value: Value) -> bool | None:
         return False if False in parts else None if None in parts else True
     if isinstance(value, Const):
         return not isinstance(value.value, bool)
+    tensor = state.tensor(value)
+    if tensor is not None and tensor.rank == 0 and tensor.dtype == "int":
+        return True  # read at once, as the number that it holds
     if isinstance(value, Sym):
         if state.tensor(value) is not None or value.kind in {"tensor", "sequence"}:
             return False

@@ -49,6 +49,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         nodes=nodes,
         sure=value.kind in {"tensor", "input"},
         why=why,
+        sizes=state.trait(traits.SIZES, value.id),
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)

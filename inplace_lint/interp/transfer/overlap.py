@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, SliceValue, Tuple, Value
+from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.index import is_constant, is_whole
 
 if TYPE_CHECKING:
@@ -34,10 +35,11 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
     arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
     if not all(is_constant(value) for value in arguments):
-        return None
+        one = moves == "rows" and len(arguments) == 1 and shapes.is_row(call.state, arguments[0])
+        return (*source.part, ("row", "", arguments)) if one else None
     if moves == "rows" and all(is_whole(value) for value in arguments):
         return source.part
-    return (*source.part, (moves, call.binding.op.name, arguments))
+    return (*source.part, (moves, "" if moves == "rows" else call.binding.op.name, arguments))
 
 
 def keeps_repeats(call: Call, moves: str) -> bool:
@@ -48,39 +50,6 @@ def keeps_repeats(call: Call, moves: str) -> bool:
     first = index.items[0] if isinstance(index, Tuple) and index.exact and index.items else index
     # IMPRECISE: the first axis is taken for the repeated one, so that `h[:, 0]` has repeats where the second one is.
     return first == NONE or (first is not None and is_whole(first))
-
-
-def row_is_dense(call: Call, source: Tensor) -> bool | None:
-    """Return whether a row is contiguous in memory; None if unknown."""
-    if _is_first(call):
-        return True if source.contiguous else None
-    # IMPRECISE: axes of one element leave no gaps.
-    return False if isinstance(call.binding.value("dim"), Const) else None
-
-
-def stays_dense(call: Call, source: Tensor) -> bool | None:
-    """Return whether the result of indexing a tensor is contiguous in memory; None if unknown."""
-    index = call.binding.value(call.binding.op.args[1].name)
-    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
-    if not source.contiguous:
-        # IMPRECISE: sizes of one leave no gaps anywhere.
-        rows_have_gaps = source.part is None or not source.part or source.part[-1][0] != "rows"  # `h.t()`, not `h[::2]`
-        only_slices = all(isinstance(part, SliceValue) for part in parts)
-        return False if source.contiguous is False and (rows_have_gaps or only_slices) else None
-    sliced = False
-    for part in parts:
-        if isinstance(part, Const) and type(part.value) is int:
-            if sliced:
-                return False  # h[:, 0]
-        elif isinstance(part, SliceValue) and all(bound == NONE for bound in (part.lower, part.upper, part.step)):
-            sliced = True
-        elif isinstance(part, SliceValue) and is_constant(part):
-            if sliced or _number(part.step, 1) != 1:
-                return False  # h[:, 1:], h[::2]
-            sliced = True
-        else:
-            return None
-    return True
 
 
 def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
@@ -96,20 +65,28 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         shared += 1
     if any(_rows(step) is None for step in written[:shared] if step[0] in {"row", "rows"}):
         return False
-    left, right = written[shared:], other[shared:]
+    left, right = _dense(written[shared:]), _dense(other[shared:])
     moves = {move for move, _, _ in left + right}
     if max(len(left), len(right)) > 1:
         return False
     if moves == {"axes"}:
         return not left or not right or _differ(left[0], right[0])
     if moves == {"row"}:
-        return not expands and all(move != "axes" for move, _, _ in written[:shared])
+        one_is_all = not left or not right  # of two rows, nobody knows
+        return one_is_all and not expands and all(move != "axes" for move, _, _ in written[:shared])
     if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # transposed rows have gaps
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
         if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False
         return bool(_common(mine, others))
     return False
+
+
+def _dense(steps: Part) -> Part:
+    """Leave out what is done to rows once they are taken: in another order of their axes they are the same memory."""
+    first = steps[:1]
+    kept = first and first[0][0] in {"row", "rows"} and all(move in {"axes", "all"} for move, _, _ in steps[1:])
+    return first if kept else steps
 
 
 def _differ(one: Step, other: Step) -> bool:
@@ -144,20 +121,3 @@ def _is_first(call: Call) -> bool:
     """Check whether the `dim` of a call is the first axis."""
     axis = call.binding.value("dim")
     return axis is None or axis == Const(0)
-
-
-def rank(call: Call, moves: str, source: Tensor) -> int | None:
-    """Return the rank of the result of indexing a tensor, or of selecting a row; None if unknown."""
-    if source.rank is None or moves == "row":
-        return None if source.rank is None else source.rank - 1
-    index = call.binding.value(call.binding.op.args[1].name)
-    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
-    count = source.rank
-    for part in parts:
-        if part == NONE:
-            count += 1
-        elif (isinstance(part, Const) and type(part.value) is int) or (isinstance(part, Sym) and part.kind == "number"):
-            count -= 1
-        elif not isinstance(part, SliceValue) and part != Const(...):
-            return None
-    return count

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import ListObject, Tensor, View
-from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
+from inplace_lint.domain.heap import ListObject, Tensor, View, alike
+from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
-from inplace_lint.interp.transfer import overlap
+from inplace_lint.interp.transfer import dtypes, overlap, shapes
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
+from inplace_lint.knowledge.words import ShapeRule
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
 
 _TRACKED = {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
-_KINDS = {"int": "number", "float": "number", "bool": "", "str": "str", "list": "sequence", "tuple": "sequence"}
-_MAYBE = ReturnFact("maybe")
-_DTYPES = {
-    **dict.fromkeys(("float", "float16", "float32", "float64", "half", "double", "bfloat16"), "float"),
-    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "uint8", "short", "long"), "int"),
-    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
-    "bool": "bool",
+_KINDS = {
+    **dict.fromkeys(("int", "rank", "size", "float"), "number"),
+    **dict.fromkeys(("list", "tuple"), "sequence"),
+    "bool": "",
+    "str": "str",
 }
+_MAYBE = ReturnFact("maybe")
 
 
 def make(call: Call, rg: Three, node: NodeId | None) -> Value:
@@ -48,7 +48,7 @@ def _undecided(facts: tuple[ReturnFact, ...], chosen: ReturnFact) -> ReturnFact:
     if kinds <= {"fresh"} or chosen.kind in {"tuple", "list", "value"}:
         return chosen
     source = next((fact.of for fact in facts if fact.of), "")
-    return ReturnFact("maybe", of=source, dtype=chosen.dtype)
+    return ReturnFact("maybe", of=source, dtype=chosen.dtype, shape=chosen.shape)
 
 
 def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
@@ -70,22 +70,23 @@ def _one(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
 
 
 def _argument(call: Call, name: str, fact: ReturnFact) -> Value:
-    """Return an argument itself, marked as not contiguous where the fact says that its axes change."""
-    if fact.contiguous is False:
+    """Return an argument itself, with other axes where the fact says that they change."""
+    if fact.shape is not None or fact.contiguous is False:
         for ref, tensor in call.binding.tensors(name):
-            call.state.put(ref, replace(call.state.tensor(ref) or tensor, contiguous=False, part=None))
+            layout = shapes.of_view(call.binding, fact, tensor)
+            call.state.put(ref, replace(call.state.tensor(ref) or tensor, **layout, part=None))
     return call.binding.value(name) or NONE
 
 
 def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value:
     state = call.state
     model = call.grads[0][1] if call.grads else _first_tensor(call)
-    dtype = _requested_dtype(call) or _given_dtype(call, fact, model)
+    operands = [tensor for _, tensor in call.grads] or ([] if model is None else [model])
+    dtype, exact = dtypes.of_new(call.binding, call.facts.framework, fact, operands)
     if fact.leaf:
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
         rg, node = False, None
-    rank = _rank(call, fact, model)
     strided = fact.contiguous is False or _is_strided(fact, model)
     tensor = Tensor(
         storage=state.new_storage(),
@@ -93,7 +94,8 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         leaf=True if fact.leaf or rg is False else False if rg else None,
         nodes=() if node is None or rg is False else (node,),
         dtype=dtype,
-        rank=rank,
+        exact=exact,
+        sizes=shapes.of_fact(call.binding, fact.shape),
         contiguous=None if strided else True,
         part=None if strided else (),
         why="" if rg is not None else _why(call),
@@ -109,86 +111,10 @@ def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
     return [pair for name in call.binding.given for pair in call.binding.tensors(name)]
 
 
-def _given_dtype(call: Call, fact: ReturnFact, model: Tensor | None) -> str:
-    """Return the dtype class of a new result, from its fact or from the operands."""
-    if fact.dtype not in {"same", "fraction"}:
-        return fact.dtype
-    common = _common_dtype(call, model)
-    if common not in {"int", "bool"} or fact.leaf:
-        return common
-    if fact.dtype == "fraction":
-        return "float"
-    others = [call.binding.values[name] for name in call.binding.given if not call.binding.tensors(name)]
-    if all(isinstance(value, Const) and not isinstance(value.value, float) for value in others):
-        return common
-    return "float" if any(isinstance(v, Const) and isinstance(v.value, float) for v in others) else "unknown"
-
-
-def _common_dtype(call: Call, model: Tensor | None) -> str:
-    """Return the dtype class that the operands are promoted to: floating if any of them is."""
-    kinds = {tensor.dtype for _, tensor in call.grads}
-    if len(kinds) > 1:
-        return next((kind for kind in ("complex", "float", "unknown") if kind in kinds), "int")
-    return model.dtype if model is not None else "unknown"
-
-
-def _requested_dtype(call: Call) -> str:
-    """Return the dtype class that a `dtype` argument requests; empty if there is none."""
-    given = [call.binding.values[name] for name in ("dtype", "args") if name in call.binding.given]
-    flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
-    for value in flat:
-        spelled = value.name if isinstance(value, Dotted) else value.value if isinstance(value, Const) else ""
-        kind = _DTYPES.get(str(spelled).rpartition(".")[2])
-        if kind is not None:
-            return kind
-    return "unknown" if any(_may_be_dtype(call, value) for value in flat) else ""
-
-
-def _may_be_dtype(call: Call, value: Value) -> bool:
-    """Check whether an argument may request a dtype: a tensor requests its own, sizes request none."""
-    if isinstance(value, Sym):
-        return value.kind not in {"number", "sequence"}
-    return not isinstance(value, Const | Tuple) and not isinstance(call.state.object(value), ListObject)
-
-
-def _rank(call: Call, fact: ReturnFact, model: Tensor | None) -> int | None:
-    """Return the rank of a result: a number, that of the first tensor, or the number of sizes that an argument has."""
-    if isinstance(fact.rank, int) or fact.rank is None:
-        return fact.rank
-    if fact.rank == "same":
-        return None if model is None or _is_broadcast(call, model.rank) else model.rank
-    sizes = call.binding.values.get(fact.rank)
-    if isinstance(sizes, Tuple) and len(sizes.items) == 1 and not _is_size(sizes.items[0]):
-        sizes = sizes.items[0]
-    inner = call.state.object(sizes) if isinstance(sizes, Ref) else None
-    if isinstance(inner, ListObject) and inner.exact:
-        return len(inner.items)
-    if isinstance(sizes, Tuple):
-        return len(sizes.items) if sizes.exact else None
-    return 1 if sizes is not None and _is_size(sizes) else None
-
-
 def _is_strided(fact: ReturnFact, model: Tensor | None) -> bool:
     """Check whether a new result may not be contiguous, since elementwise results keep the strides of a view."""
-    return fact.rank == "same" and model is not None and (model.contiguous is False or model.part is None)
-
-
-def _view_layout(call: Call, fact: ReturnFact, source: Tensor) -> Three:
-    """Return whether a view is contiguous in memory; None if unknown."""
-    if fact.moves == "rows":
-        return overlap.stays_dense(call, source)
-    if fact.moves == "row":
-        return overlap.row_is_dense(call, source)
-    return True if fact.moves == "all" and source.contiguous else fact.contiguous
-
-
-def _is_broadcast(call: Call, rank: int | None) -> bool:
-    """Check whether an operand has more axes than the one whose rank a result takes."""
-    return rank is not None and any((tensor.rank or 0) > rank for _, tensor in call.grads)
-
-
-def _is_size(value: Value) -> bool:
-    return isinstance(value, Const) or (isinstance(value, Sym) and value.kind == "number")
+    elementwise = fact.shape is not None and fact.shape.rule in {ShapeRule.LIKE, ShapeRule.BROADCAST}
+    return elementwise and model is not None and (model.contiguous is False or model.part is None)
 
 
 def _factory_rg(call: Call, fact: ReturnFact) -> Three:
@@ -222,6 +148,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
     kind, rg = _view_kind(call, fact, kind, source, rg)
+    dtype = dtypes.of_view(call.binding, fact, source)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -230,9 +157,9 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         batched=source.batched,
         base=source.base if source.base is not None and source.view is not View.DETACH else ref,
         view=kind,
-        dtype=_requested_dtype(call) or (source.dtype if fact.dtype == "same" else fact.dtype),
-        rank=overlap.rank(call, fact.moves, source) if fact.moves in {"row", "rows"} else _rank(call, fact, source),
-        contiguous=_view_layout(call, fact, source),
+        dtype=dtype.kind,
+        exact=dtype.exact,
+        **shapes.of_view(call.binding, fact, source),
         counted=source.counted,
         sure=source.sure,
         why=source.why if rg is None else "",
@@ -266,9 +193,7 @@ def _cut(call: Call, source: Tensor, kind: View, doubt: frozenset[str]) -> Tenso
         rg=False,
         leaf=True,
         view=kind,
-        dtype=source.dtype,
-        rank=source.rank,
-        contiguous=source.contiguous,
+        **alike(source),
         counted=source.counted and kind is View.DETACH,
         framework=source.framework,
         doubt=doubt,
@@ -309,10 +234,13 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
     arguments = tuple(call.binding.values.get(name, NONE) for name in names)
     tensor = _first_tensor(call)
     version = state.storages[tensor.storage].version if tensor is not None and fact.value != "shape" else 0
+    if fact.value == "shape" and arguments:
+        return shapes.shape_value(state, arguments[0])
     if any(isinstance(argument, Ref) for argument in arguments[1:]) or not arguments:
         return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
-    if fact.value == "shape":
-        return state.symbols.sym((origins.SHAPE, arguments), "sequence")
-    if fact.value == "int":
-        return state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")
+    if fact.value == "dtype" and tensor is not None and dtypes.named(Const(tensor.exact)):
+        return Dotted(f"{call.facts.framework.packages[0]}.{tensor.exact}")
+    if fact.value in {"int", "rank", "size"}:
+        known = None if fact.value == "int" else shapes.number(call.binding, fact.value)
+        return known or state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")
     return state.symbols.sym((origins.VALUE, call.name, arguments, version), _KINDS.get(fact.value, ""))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spelling
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import shape, traits
 from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
@@ -192,17 +192,28 @@ def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, 
     part = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
     for name in call.binding.given - {fact.to}:
         for _, other in call.binding.tensors(name):
-            if other.storage == tensor.storage and overlap.clash(part, other.part, expands=bool(fact.moves)):
+            if other.storage == tensor.storage and (
+                overlap.clash(part, other.part, expands=bool(fact.moves)) or _must_be_apart(call, fact, tensor, other)
+            ):
                 return Failure.OPERANDS_OVERLAP, tensor.doubt | other.doubt
     return None
 
 
+def _must_be_apart(call: Call, fact: WriteFact, tensor: Tensor, other: Tensor) -> bool:
+    """Check whether an operand may not share memory with the written tensor at all, and shares all of it."""
+    if Check.APART not in fact.checks or tensor.part is None or tensor.part != other.part or not tensor.contiguous:
+        return False
+    # What a mask selects is set to a number by another kernel, which asks nothing.
+    operands = call.binding.given - {fact.to}
+    return tensor.dtype == "int" or all(call.binding.tensor(name) is not None for name in operands)
+
+
 def _brings_axes(call: Call, fact: WriteFact, tensor: Tensor) -> bool:
-    """Check whether an operand has more axes than the written tensor, so that the result does not fit."""
-    if tensor.rank is None or fact.to != call.binding.op.args[0].name:
+    """Check whether an operand has more axes than the written tensor, or a longer one, so that the result is larger."""
+    if tensor.sizes is None or fact.to != call.binding.op.args[0].name:
         return False
     operands = [operand for name in call.binding.given - {fact.to} for _, operand in call.binding.tensors(name)]
-    return any(operand.rank is not None and operand.rank > tensor.rank for operand in operands)
+    return any(shape.outgrows(operand.sizes, tensor.sizes) for operand in operands if operand.sizes is not None)
 
 
 def _another_kind(call: Call, fact: WriteFact, tensor: Tensor) -> Failure | None:

@@ -1,0 +1,140 @@
+"""
+Axes of tensors: sizes and strides as terms, and what follows from them.
+
+    B, N, C = x.shape                     # x: sizes (B, N, C), strides (N * C, C, 1)
+    x.view(B, N, 2, 4).transpose(1, 2)    # sizes (B, 2, N, 4), strides (N * 8, 4, 8, 1): not contiguous
+
+A size is a number, a symbol, or a certain part of another size; None where it is unknown. Different symbols are taken
+for different numbers, and none for 1: IMPRECISE, but a size of 1 only makes a tensor contiguous that is taken for one
+that is not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from inplace_lint.domain.values import Sym, Three, Value
+
+
+class Part(NamedTuple):
+    """The size of some part of an axis, which differs from that of the axis."""
+
+    of: Size
+    bounds: tuple[object, ...]
+
+
+Size = int | Sym | Part | None
+Atom = Sym | Part
+Term = tuple[int, tuple[Atom, ...]]  # the product of a number and of sizes
+_ONE: Term = (1, ())
+
+
+class Axis(NamedTuple):
+    """One axis of a tensor; the stride is None where it is unknown, or where nobody asked."""
+
+    size: Size
+    stride: Term | None = None
+
+
+Axes = tuple[Axis, ...]
+
+
+class Operands(Protocol):
+    """The arguments of a call, as the rules ask for them."""
+
+    def axes(self, name: str) -> Axes | None:
+        """Return the axes of a tensor; none for a number, None where they are unknown."""
+        ...
+
+    def several(self, name: str) -> list[Axes | None]:
+        """Return the axes of each tensor in an argument; of a single one where these are unknown."""
+        ...
+
+    def numbers(self, name: str) -> tuple[Size, ...] | None:
+        """Return the numbers in an argument; none where it is not given, None where it is unknown."""
+        ...
+
+    def nested(self, name: str) -> tuple[int, ...] | None:
+        """Return the lengths of nested lists of numbers; None where they are unknown."""
+        ...
+
+    def flag(self, name: str) -> Three:
+        """Return the truth of an argument."""
+        ...
+
+    def value(self, name: str) -> Value | None:
+        """Return an argument."""
+        ...
+
+    def is_row(self, part: Value | None) -> bool:
+        """Check whether a part of an index is one whole number, so that its axis goes away."""
+        ...
+
+
+def part_of(size: Size, bounds: tuple[object, ...]) -> Size:
+    """Return the size of a part of an axis."""
+    return None if size is None else Part(size, bounds)
+
+
+def times(term: Term | None, size: Size) -> Term | None:
+    """Multiply a term by a size."""
+    if term is None or size is None:
+        return None
+    if type(size) is int:
+        return (term[0] * size, term[1])
+    assert isinstance(size, Sym | Part)
+    return (term[0], tuple(sorted((*term[1], size), key=hash)))
+
+
+def dense(sizes: tuple[Size, ...], last: Term | None = _ONE) -> Axes:
+    """Return axes of these sizes without gaps, the last one with this stride."""
+    axes: list[Axis] = []
+    for size in reversed(sizes):
+        axes.append(Axis(size, last))
+        last = times(last, size)
+    return tuple(reversed(axes))
+
+
+def is_contiguous(axes: Axes) -> Three:
+    """Return whether axes with strides leave no gaps and are in their order; None if unknown."""
+    expected: Term | None = _ONE
+    for size, stride in reversed(axes):
+        if size == 1:
+            continue
+        if stride is None or expected is None:
+            return None
+        if stride != expected:
+            return False
+        expected = times(expected, size)
+    return True
+
+
+def merge(axes: Axes) -> tuple[Term | None, Three]:
+    """Return the stride of the one axis that these make, and whether they can be made one without a copy."""
+    longer = [axis for axis in axes if axis.size != 1]
+    if not longer:
+        return (axes[-1].stride if axes else _ONE), True
+    expected = longer[-1].stride
+    for number, (size, stride) in enumerate(reversed(longer)):
+        if number and (stride is None or expected is None):
+            return None, None
+        if stride != expected:
+            return None, False
+        expected = times(stride, size)
+    return longer[-1].stride, True
+
+
+def count(sizes: tuple[Size, ...]) -> Term | None:
+    """Return the number of elements."""
+    found: Term | None = _ONE
+    for size in sizes:
+        found = times(found, size)
+    return found
+
+
+def outgrows(operand: tuple[Size, ...], target: tuple[Size, ...]) -> bool:
+    """Check whether the result of two shapes certainly is larger than the second."""
+    if len(operand) > len(target):
+        return True
+    pairs = zip(operand[::-1], target[::-1], strict=False)
+    return any(had == 1 and isinstance(size, int) and size > 1 for size, had in pairs)

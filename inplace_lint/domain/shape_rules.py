@@ -1,0 +1,378 @@
+"""
+The rules by which facts give the axes of a result.
+
+    "shape": "transpose(input, dim0, dim1)"     # of `x.transpose(1, 2)`: the axes of x, two of them exchanged
+
+A rule works on symbolic arguments in the analysis, and on those of a real call in the generators, which choose for an
+op the rule that agrees with all its samples. Of a view, it gives the strides as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import zip_longest
+
+from inplace_lint.domain import shape
+from inplace_lint.domain.shape import Axes, Axis, Operands, Size, part_of
+from inplace_lint.domain.values import NONE, Const, SliceValue, Three, Tuple, Value
+from inplace_lint.knowledge.shape_fact import ShapeFact
+from inplace_lint.knowledge.words import ShapeRule
+
+_NEW = Axis(1)
+
+
+def axes_of(fact: ShapeFact, operands: Operands) -> Axes | None:
+    """Return the axes of a result; None where they are unknown."""
+    rule, names = fact.rule, fact.args
+    if rule is ShapeRule.AXES:
+        return (Axis(None),) * int(names[0])
+    if rule is ShapeRule.BROADCAST:
+        return _broadcast([axes for name in names for axes in operands.several(str(name))])
+    if rule is ShapeRule.SIZES:
+        found = [(name,) if isinstance(name, int) else operands.numbers(name) for name in names]
+        return None if None in found else tuple(Axis(size) for sizes in found for size in sizes or ())
+    if rule is ShapeRule.NESTED:
+        lengths = operands.nested(str(names[0]))
+        return None if lengths is None else tuple(Axis(length) for length in lengths)
+    if rule is ShapeRule.EINSUM:
+        return _einsum(operands.value(str(names[0])))
+    if rule in {ShapeRule.STACK, ShapeRule.CAT}:
+        every = operands.several(str(names[0]))
+        axes = next((one for one in every if one is not None), None)
+    else:
+        axes = operands.axes(str(names[0]))
+    if axes is None and rule is ShapeRule.RESHAPE:
+        sizes = operands.numbers(str(names[1]))
+        return None if sizes is None else tuple(Axis(None if size == -1 else size) for size in sizes)
+    return None if axes is None else _RULES[rule](axes, operands, names[1:])
+
+
+def dims(operands: Operands, name: str | int, rank: int) -> list[int] | None:
+    """Return the axes that an argument names, counted from the first; None where they are unknown."""
+    given = (name,) if isinstance(name, int) else operands.numbers(name)
+    if given is None or not all(isinstance(one, int) and -rank <= one < rank for one in given):
+        return None
+    return [one % rank for one in given if isinstance(one, int)]
+
+
+def _dim(operands: Operands, name: str | int, rank: int) -> int | None:
+    found = dims(operands, name, rank)
+    return found[0] if found and len(found) == 1 else None
+
+
+def _broadcast(operands: list[Axes | None]) -> Axes | None:
+    sizes: list[Size] = []
+    for axes in operands:
+        if axes is None:
+            return None
+        pairs = zip_longest(sizes, [axis.size for axis in reversed(axes)], fillvalue=1)
+        sizes = [_common(one, other) for one, other in pairs]
+    return tuple(Axis(size) for size in reversed(sizes))
+
+
+def _common(one: Size, other: Size) -> Size:
+    """Return the size of the result of two sizes: symbols that differ may be 1 on either side."""
+    if other in {one, 1}:
+        return one
+    if one == 1 or isinstance(other, int):
+        return other
+    return one if isinstance(one, int) else None
+
+
+def _like(axes: Axes, _: Operands, __: tuple[str | int, ...]) -> Axes:
+    return axes
+
+
+def _ranked(axes: Axes, _: Operands, __: tuple[str | int, ...]) -> Axes:
+    return (Axis(None),) * len(axes)
+
+
+def _reduce(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    gone = dims(operands, names[0], len(axes)) if names and axes else []
+    if gone is None or (names and not _is_known(operands, names[0])):
+        return None
+    gone = gone or list(range(len(axes)))
+    kept = operands.flag(str(names[1])) if len(names) > 1 else False
+    if kept is None:
+        return None
+    return tuple(_NEW if i in gone else axis for i, axis in enumerate(axes) if kept or i not in gone)
+
+
+def _is_known(operands: Operands, name: str | int) -> bool:
+    return isinstance(name, int) or operands.numbers(name) is not None
+
+
+def _permute(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    order = dims(operands, names[0], len(axes))
+    if order is None:
+        return (Axis(None),) * len(axes)
+    return tuple(axes[i] for i in order) if sorted(order) == list(range(len(axes))) else None
+
+
+def _transpose(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
+    one, other = (_dim(operands, name, len(axes)) for name in names)
+    if one is None or other is None:
+        return (Axis(None),) * len(axes)
+    turned = list(axes)
+    turned[one], turned[other] = axes[other], axes[one]
+    return tuple(turned)
+
+
+def _reverse(axes: Axes, _: Operands, __: tuple[str | int, ...]) -> Axes:
+    return axes[::-1]
+
+
+def _drop(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
+    place = _dim(operands, names[0], len(axes))
+    return (Axis(None),) * (len(axes) - 1) if place is None else axes[:place] + axes[place + 1 :]
+
+
+def _insert(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    place = _dim(operands, names[0], len(axes) + 1)
+    given = () if isinstance(names[0], int) else operands.numbers(names[0])
+    if given is not None and len(given) > 1:
+        return None  # of Paddle, several at once
+    return (Axis(None),) * (len(axes) + 1) if place is None else (*axes[:place], _NEW, *axes[place:])
+
+
+def _squeeze(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    places = dims(operands, names[0], len(axes)) if names and axes else []
+    if places is None or (names and not _is_known(operands, names[0])):
+        return None
+    chosen = [axes[place] for place in places] or list(axes)
+    if not all(isinstance(axis.size, int) for axis in chosen):
+        return None
+    places = places or list(range(len(axes)))
+    return tuple(axis for i, axis in enumerate(axes) if i not in places or axis.size != 1)
+
+
+def _cut(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
+    """Take a part of one axis; a further argument may give its size, where that leaves no rest."""
+    given = operands.numbers(str(names[1])) if len(names) > 1 else ()
+    return _with_part(axes, _dim(operands, names[0], len(axes)), given, lambda _, size: size)
+
+
+def _with_part(axes: Axes, place: int | None, given: tuple[Size, ...] | None, one: Callable[[int, int], int]) -> Axes:
+    """Take one of equal parts of an axis: its size follows from that of the axis and a given number."""
+    if place is None:
+        return (Axis(None),) * len(axes)
+    whole, number = axes[place].size, given[0] if given else None
+    if isinstance(whole, int) and isinstance(number, int) and number > 0 and whole % number == 0:
+        size: Size = one(whole, number)
+    else:
+        size = part_of(whole, (number,))
+    return (*axes[:place], Axis(size, axes[place].stride), *axes[place + 1 :])
+
+
+def _chunk(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
+    """Take one of a number of equal parts of an axis."""
+    place = _dim(operands, names[1], len(axes))
+    return _with_part(axes, place, operands.numbers(str(names[0])), lambda whole, number: whole // number)
+
+
+def _loose(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
+    """Give one axis another size."""
+    place = _dim(operands, names[0], len(axes))
+    return tuple(Axis(None) if place in {None, i} else axis for i, axis in enumerate(axes))
+
+
+def _stack(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    found = _insert(axes, operands, names)
+    return None if found is None else _loose(found, operands, names)
+
+
+def _last(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
+    """Give the last axis another size."""
+    found = operands.numbers(str(names[0]))
+    return (*axes[:-1], Axis(found[0] if found else None))
+
+
+def _grow(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
+    """Add a last axis."""
+    found = operands.numbers(str(names[0])) if names else None
+    return (*axes, Axis(found[0] if found else None))
+
+
+def _expand(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    wanted = operands.numbers(str(names[0]))
+    if wanted is None or len(wanted) < len(axes):
+        return None
+    old = [axis.size for axis in axes]
+    sizes = wanted[: len(wanted) - len(axes)] + tuple(
+        had if new == -1 else new for had, new in zip(old, wanted[len(wanted) - len(axes) :], strict=True)
+    )
+    return tuple(Axis(size) for size in sizes)
+
+
+def _matmul(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    other = operands.axes(str(names[0]))
+    if other is None or not axes or not other:
+        return None
+    outer = _broadcast([axes[:-2], other[:-2]])
+    if outer is None:
+        return None
+    rows = axes[-2:-1]
+    return (*outer, *rows, *(other[-1:] if len(other) > 1 else ()))
+
+
+def _einsum(equation: Value | None) -> Axes | None:
+    """Return an axis for each letter of the result; None where it is not written out."""
+    inputs, arrow, result = _equation(equation)
+    return (Axis(None),) * len(result) if arrow and "." not in inputs + result else None
+
+
+def _equation(equation: Value | None) -> tuple[str, str, str]:
+    text = equation.value if isinstance(equation, Const) else None
+    return text.replace(" ", "").partition("->") if isinstance(text, str) else ("", "", "")
+
+
+def sums(equation: Value | None) -> Three:
+    """Return whether an equation of `einsum` sums over an axis: a letter that the result lacks; None if unknown."""
+    inputs, arrow, result = _equation(equation)
+    return None if not arrow else not set(inputs) - {","} <= set(result)
+
+
+def _flatten(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    if not axes:
+        return (_NEW,)
+    first, last = (_dim(operands, name, len(axes)) for name in names) if names else (0, len(axes) - 1)
+    if first is None or last is None or first > last:
+        return None
+    inner = axes[first : last + 1]
+    size = inner[0].size if len(inner) == 1 else _number(tuple(axis.size for axis in inner))
+    return (*axes[:first], Axis(size, shape.merge(inner)[0]), *axes[last + 1 :])
+
+
+def _number(sizes: tuple[Size, ...]) -> int | None:
+    found = shape.count(sizes)
+    return found[0] if found is not None and not found[1] else None
+
+
+def _unflatten(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    place, sizes = _dim(operands, names[0], len(axes)), operands.numbers(str(names[1]))
+    if place is None or not sizes:
+        return None
+    inner = shape.dense(_resolved(sizes, (axes[place].size,)), axes[place].stride)
+    return (*axes[:place], *inner, *axes[place + 1 :])
+
+
+def _resolved(sizes: tuple[Size, ...], old: tuple[Size, ...]) -> tuple[Size, ...]:
+    """Return sizes with the -1 among them replaced by what is left."""
+    if -1 not in sizes:
+        return sizes
+    others = tuple(size for size in sizes if size != -1)
+    whole, rest = _number(old), _number(others)
+    left: Size = whole // rest if whole is not None and rest else None
+    return tuple(left if size == -1 else size for size in sizes)
+
+
+def views(fact: ShapeFact, operands: Operands) -> Three:
+    """Return whether a tensor can get the shape of a fact without a copy; None if unknown."""
+    axes, names = operands.axes(str(fact.args[0])), fact.args[1:]
+    if axes is None:
+        return None
+    if fact.rule is ShapeRule.FLATTEN:
+        first, last = (_dim(operands, name, len(axes)) for name in names) if names else (0, len(axes) - 1)
+        return None if first is None or last is None else shape.merge(axes[first : last + 1])[1]
+    sizes = operands.numbers(str(names[0])) if fact.rule is ShapeRule.RESHAPE else None
+    if sizes is None:
+        return None
+    first, last = alike(axes, _resolved(sizes, tuple(axis.size for axis in axes)))
+    return shape.merge(axes[first : len(axes) - last])[1]
+
+
+def _reshape(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    sizes = operands.numbers(str(names[0]))
+    if sizes is None:
+        return None
+    return _shaped(axes, _resolved(sizes, tuple(axis.size for axis in axes)))
+
+
+def _shaped(axes: Axes, sizes: tuple[Size, ...]) -> Axes:
+    """Return axes of other sizes on the same memory; without strides where there is no such view."""
+    first, last = alike(axes, sizes)
+    middle = axes[first : len(axes) - last]
+    stride, possible = shape.merge(middle)
+    inner = shape.dense(sizes[first : len(sizes) - last], stride)
+    if not possible:
+        inner = tuple(Axis(size) for size, _ in inner)
+    return (*axes[:first], *inner, *axes[len(axes) - last :])
+
+
+def alike(axes: Axes, sizes: tuple[Size, ...]) -> tuple[int, int]:
+    """Return how many of the first sizes, and then of the last, are those of the axes."""
+    most = min(len(axes), len(sizes))
+    first = next((i for i in range(most) if sizes[i] is None or axes[i].size != sizes[i]), most)
+    rest = most - first
+    last = next((i for i in range(rest) if sizes[-1 - i] is None or axes[-1 - i].size != sizes[-1 - i]), rest)
+    return first, last
+
+
+def _index(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:
+    index = operands.value(str(names[0]))
+    parts = list(index.items) if isinstance(index, Tuple) and index.exact else [index]
+    taken = sum(part is not None and part != NONE and part != Const(...) for part in parts)
+    if taken > len(axes):
+        return None
+    if Const(...) not in parts:
+        parts.append(Const(...))
+    found: list[Axis] = []
+    place = 0
+    for part in parts:
+        if part == Const(...):
+            skipped = len(axes) - taken
+            found += axes[place : place + skipped]
+            place += skipped
+        elif part == NONE:
+            found.append(_NEW)
+        elif isinstance(part, SliceValue):
+            found.append(_sliced(axes[place], part))
+            place += 1
+        elif operands.is_row(part):
+            place += 1
+        else:
+            return None
+    return tuple(found)
+
+
+def _sliced(axis: Axis, part: SliceValue) -> Axis:
+    """Return what a slice takes of an axis."""
+    bounds = (part.lower, part.upper, part.step)
+    if all(bound == NONE for bound in bounds):
+        return axis
+    if not all(isinstance(bound, Const) for bound in bounds):
+        return Axis(None, axis.stride if part.step in {NONE, Const(1)} else None)
+    lower, upper, step = (bound.value if isinstance(bound, Const) else None for bound in bounds)
+    if lower in {None, 0} and upper is None and step in {None, 1}:
+        return axis
+    ints = [number if isinstance(number, int) else None for number in (lower, upper, step)]
+    stride = shape.times(axis.stride, ints[2] or 1)
+    if isinstance(axis.size, int):
+        return Axis(len(range(axis.size)[slice(*ints)]), stride)
+    return Axis(part_of(axis.size, tuple(ints)), stride)
+
+
+_RULES: dict[ShapeRule, Callable[[Axes, Operands, tuple[str | int, ...]], Axes | None]] = {
+    ShapeRule.LIKE: _like,
+    ShapeRule.RANKED: _ranked,
+    ShapeRule.REDUCE: _reduce,
+    ShapeRule.PERMUTE: _permute,
+    ShapeRule.TRANSPOSE: _transpose,
+    ShapeRule.REVERSE: _reverse,
+    ShapeRule.DROP: _drop,
+    ShapeRule.INSERT: _insert,
+    ShapeRule.SQUEEZE: _squeeze,
+    ShapeRule.CUT: _cut,
+    ShapeRule.CHUNK: _chunk,
+    ShapeRule.LOOSE: _loose,
+    ShapeRule.CAT: _loose,
+    ShapeRule.STACK: _stack,
+    ShapeRule.LAST: _last,
+    ShapeRule.GROW: _grow,
+    ShapeRule.EXPAND: _expand,
+    ShapeRule.MATMUL: _matmul,
+    ShapeRule.FLATTEN: _flatten,
+    ShapeRule.UNFLATTEN: _unflatten,
+    ShapeRule.RESHAPE: _reshape,
+    ShapeRule.INDEX: _index,
+}

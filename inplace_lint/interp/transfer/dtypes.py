@@ -1,0 +1,162 @@
+"""
+Dtypes of results: the class (`float`, `int`, `bool`, `complex`), and which floating one where that is certain.
+
+    h = self.fc(x)                    # float32, as the parameters are
+    v = h.to(torch.float32).pow(2)    # `to` gives h itself, and `pow` keeps it
+
+The floating dtype of parameters and of new tensors is the framework's default, unless the program asks for another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import ListObject, Tensor
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Three, Tuple, Value
+
+if TYPE_CHECKING:
+    from inplace_lint.domain.state import State
+    from inplace_lint.interp.transfer.binding import Binding
+    from inplace_lint.knowledge.facts import Framework
+    from inplace_lint.knowledge.op import ReturnFact
+
+
+class Kind(NamedTuple):
+    """A class of dtypes, and the name of a floating dtype where it is certain."""
+
+    kind: str
+    exact: str = ""
+
+
+UNKNOWN = Kind("unknown")
+_LOWER = "lower"  # the dtype that autocast computes in
+_FLOATS = {"float": "float32", "half": "float16", "double": "float64", "float16": "", "float32": "", "float64": ""}
+_DTYPES = {
+    **{name: Kind("float", exact or name) for name, exact in _FLOATS.items()},
+    "bfloat16": Kind("float", "bfloat16"),
+    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "uint8", "short", "long"), Kind("int")),
+    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), Kind("complex")),
+    "bool": Kind("bool"),
+}
+
+
+def default(state: State, name: str) -> Kind:
+    """Return the dtype of new floating tensors; `name` is the framework's default."""
+    return Kind("float", "" if state.has_trait(traits.OTHER_DEFAULT, None) else name)
+
+
+def of_new(binding: Binding, framework: Framework, fact: ReturnFact, operands: list[Tensor]) -> Kind:
+    """Return the dtype of a new result: a requested one, that of its fact, or what the operands are promoted to."""
+    requested = of_request(binding)
+    if requested is not None:
+        return requested
+    if fact.dtype == "float" and fact.leaf:
+        return default(binding.state, framework.default_dtype)
+    if fact.dtype not in {"same", "fraction"}:
+        return Kind(fact.dtype)
+    common = _common(binding, framework, operands)
+    if common.kind not in {"int", "bool"} or fact.leaf:
+        return common
+    if fact.dtype == "fraction":
+        return default(binding.state, framework.default_dtype)
+    others = [binding.values[name] for name in binding.given if not binding.tensors(name)]
+    if all(isinstance(value, Const) and not isinstance(value.value, float) for value in others):
+        return common
+    return Kind("float") if any(isinstance(v, Const) and isinstance(v.value, float) for v in others) else UNKNOWN
+
+
+def _common(binding: Binding, framework: Framework, operands: list[Tensor]) -> Kind:
+    """Return the dtype that the operands are promoted to: floating if any of them is."""
+    kinds = {tensor.dtype for tensor in operands}
+    if len(kinds) == 1 and "float" not in kinds:
+        return Kind(kinds.pop())
+    kind = next((kind for kind in ("complex", "float", "unknown") if kind in kinds), "int" if kinds else "unknown")
+    floats = {tensor.exact for tensor in operands if tensor.dtype in {"float", "unknown"}}
+    if kind == "float" and binding.op.name in framework.autocast:
+        if binding.state.modes.autocast:
+            return Kind(kind, _LOWER)
+        floats = floats - {""} or floats  # outside of autocast these refuse operands of different dtypes
+    return Kind(kind, floats.pop() if kind == "float" and len(floats) == 1 else "")
+
+
+def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Kind:
+    """Return the dtype of a view."""
+    own = Kind(source.dtype, source.exact) if fact.dtype == "same" else Kind(fact.dtype)
+    return of_request(binding) or own
+
+
+def of_request(binding: Binding) -> Kind | None:
+    """Return the dtype that a `dtype` argument requests; None if there is none."""
+    given = [binding.values[name] for name in ("dtype", "args") if name in binding.given]
+    flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
+    for value in flat:
+        kind = named(value)
+        if kind is not None:
+            return kind
+    return UNKNOWN if any(_may_be_dtype(binding.state, value) for value in flat) else None
+
+
+def named(value: Value) -> Kind | None:
+    """Return the dtype that a value is, or spells; None for anything else."""
+    spelled = value.name if isinstance(value, Dotted) else value.value if isinstance(value, Const) else ""
+    return _DTYPES.get(str(spelled).rpartition(".")[2])
+
+
+def of_literal(state: State, value: Value | None) -> str | None:
+    """Return the class of dtypes of a number, or of nested lists of numbers; None where it is unknown."""
+    if isinstance(value, Const):
+        return type(value.value).__name__
+    inner = state.object(value) if isinstance(value, Ref) else value
+    if not isinstance(inner, ListObject | Tuple) or not inner.exact:
+        return None
+    kinds = {of_literal(state, item) for item in inner.items}
+    return next((kind for kind in ("complex", "float", "int", "bool") if kind in kinds and None not in kinds), None)
+
+
+def _may_be_dtype(state: State, value: Value) -> bool:
+    """Check whether an argument may request a dtype: a tensor requests its own, sizes request none."""
+    if isinstance(value, Sym):
+        return value.kind not in {"number", "sequence"}
+    return not isinstance(value, Const | Tuple) and not isinstance(state.object(value), ListObject)
+
+
+def keeps(binding: Binding, name: str) -> Three:
+    """Return whether a conversion asks for what a tensor is already, so that it gives the tensor itself."""
+    tensor = binding.tensor(name)
+    if tensor is None:
+        return None
+    given = [binding.values[other] for other in binding.given - {name}]
+    flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
+    answers = {_asks_for(binding, tensor, item) for item in flat if item not in {NONE, Const(False)}}
+    return False if False in answers else None if None in answers else True
+
+
+def _asks_for(binding: Binding, tensor: Tensor, value: Value) -> Three:
+    asked = binding.state.tensor(value)
+    kind = named(value) if asked is None else Kind(asked.dtype, asked.exact)
+    if kind is None or "unknown" in {kind.kind, tensor.dtype}:
+        return None
+    if kind.kind != tensor.dtype:
+        return False
+    return kind.exact == tensor.exact if kind.exact and tensor.exact else None
+
+
+def convert(state: State, leaves: list[Ref], arguments: list[Value], kind: Kind | None) -> None:
+    """Convert parameters to a dtype: the one of a method's name, or one that an argument may be."""
+    for value in arguments:
+        if kind is None and not (isinstance(value, Const) or _is_device(state, value)):
+            kind = named(value) or Kind("float")
+    for ref in leaves if kind is not None and kind.kind == "float" else ():
+        tensor = state.tensor(ref)
+        if tensor is not None and kind is not None and tensor.dtype == "float":
+            state.put(ref, replace(tensor, exact=kind.exact))
+
+
+def _is_device(state: State, value: Value) -> bool:
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (_, str(name), *_):
+            return name.rpartition(".")[2] == "device"
+        case _:
+            return False

@@ -1,0 +1,252 @@
+"""
+Shapes of the tensors of a call: what the rules of facts ask for, and what the program learns.
+
+    B, N, C = x.shape     # x has three axes; their sizes are these symbols
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain import origins, shape, shape_rules, traits
+from inplace_lint.domain.heap import ListObject, Tensor
+from inplace_lint.domain.shape import Axes, Axis, Part, Size, Term
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Three, Tuple, Value
+from inplace_lint.interp.control import path_condition
+from inplace_lint.knowledge.op import ReturnFact
+from inplace_lint.knowledge.shape_fact import ShapeFact
+from inplace_lint.knowledge.words import Moves, ShapeRule, ValueKind
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.transfer.binding import Binding
+
+# Stands for the axes of a contiguous tensor whose axes are unknown. IMPRECISE: it is taken to have more than one.
+_ANY = shape.dense(tuple([Part(None, (axis,)) for axis in range(8)]))
+
+
+class Layout(TypedDict):
+    """What is known of the memory that a view covers: fields of a tensor."""
+
+    sizes: tuple[Size, ...] | None
+    strides: tuple[Term | None, ...] | None
+    contiguous: Three
+
+
+class CallOperands:
+    """The arguments of a call; with `strided`, the axes of its tensors have strides, if only those of any tensor."""
+
+    def __init__(self, binding: Binding, *, strided: bool = False) -> None:
+        self._binding, self._strided = binding, strided
+        self._state = binding.state
+
+    def axes(self, name: str) -> Axes | None:
+        """Return the axes of a tensor; none for a number, None where they are unknown."""
+        return self._axes(self._binding.value(name))
+
+    def _axes(self, value: Value | None) -> Axes | None:
+        if value is None or type(value) is Const or (type(value) is Sym and value.kind in NOT_TENSORS):
+            return ()
+        ref = self._state.ref(value)
+        tensor = None if ref is None else self._state.tensor(ref)
+        if ref is None or tensor is None:
+            return None
+        if tensor.sizes is None:
+            return _ANY if self._strided and tensor.contiguous else None
+        return axes_of(self._state, ref, tensor.sizes, tensor, strided=self._strided)
+
+    def several(self, name: str) -> list[Axes | None]:
+        """Return the axes of each tensor in an argument; of a single one where these are unknown."""
+        value = self._binding.value(name)
+        items = _items(self._state, value)
+        return [self._axes(value)] if items is None else [self._axes(item) for item in items]
+
+    def numbers(self, name: str) -> tuple[Size, ...] | None:
+        """Return the numbers in an argument; none where it is not given, None where it is unknown."""
+        value = self._binding.value(name)
+        if value is None or value == NONE:
+            return ()
+        items = _items(self._state, value)
+        if items is not None and len(items) == 1 and not _is_size(items[0]):
+            items = _items(self._state, items[0])
+        elif items is None and _is_size(value):
+            items = (value,)
+        if items is None or not all(_is_size(item) for item in items):
+            return None
+        return tuple(item.value if isinstance(item, Const) else item for item in items)  # type: ignore[misc]
+
+    def nested(self, name: str) -> tuple[int, ...] | None:
+        """Return the lengths of nested lists of numbers; None where they are unknown."""
+        value = self._binding.value(name)
+        return None if value is None else _lengths(self._state, value)
+
+    def flag(self, name: str) -> Three:
+        """Return the truth of an argument."""
+        value = self._binding.value(name)
+        return False if value is None else path_condition.truth(self._state, value)
+
+    def value(self, name: str) -> Value | None:
+        """Return an argument."""
+        return self._binding.value(name)
+
+    def is_row(self, part: Value | None) -> bool:
+        """Check whether a part of an index is one whole number, so that its axis goes away."""
+        return part is not None and is_row(self._state, part)
+
+
+def _lengths(state: State, value: Value) -> tuple[int, ...] | None:
+    if isinstance(value, Const):
+        return () if isinstance(value.value, int | float) else None
+    if isinstance(value, Sym):
+        return () if value.kind == "number" else None
+    items = _items(state, value)
+    if items is None:
+        return None
+    inner = _lengths(state, items[0]) if items else ()
+    return None if inner is None else (len(items), *inner)
+
+
+def is_row(state: State, part: Value) -> bool:
+    """Check whether a part of an index certainly is one whole number: a tensor without axes is read as one."""
+    if isinstance(part, Const):
+        return type(part.value) is int
+    tensor = state.tensor(part)
+    if tensor is not None:
+        return tensor.rank == 0 and tensor.dtype == "int"
+    return isinstance(part, Sym) and part.kind == "number"
+
+
+def _items(state: State, value: Value | None) -> Sequence[Value] | None:
+    """Return the items of a tuple or list, if they are certainly all."""
+    if isinstance(value, Tuple):
+        return value.items if value.exact else None
+    inner = state.object(value) if isinstance(value, Ref) else None
+    return inner.items if isinstance(inner, ListObject) and inner.exact else None
+
+
+def _is_size(value: Value) -> bool:
+    return (isinstance(value, Const) and type(value.value) is int) or (
+        isinstance(value, Sym) and value.kind == "number"
+    )
+
+
+def axes_of(state: State, ref: Ref, known: tuple[Size, ...], tensor: Tensor, *, strided: bool) -> Axes:
+    """Return the axes of a tensor; with strides, unknown sizes get the symbols that the program would read."""
+    if not strided:
+        return tuple([Axis(size) for size in known])
+    sizes = tuple(size_symbol(state, ref, i) if size is None else size for i, size in enumerate(known))
+    if tensor.strides is not None:
+        return tuple(Axis(size, stride) for size, stride in zip(sizes, tensor.strides, strict=True))
+    return shape.dense(sizes) if tensor.contiguous else tuple(Axis(size) for size in sizes)
+
+
+def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
+    """Return the layout of the view that a call creates."""
+    dense = True if fact.moves is Moves.ALL and source.contiguous else fact.contiguous
+    if fact.shape is None:
+        return Layout(sizes=None, strides=None, contiguous=dense)
+    axes = shape_rules.axes_of(fact.shape, CallOperands(binding, strided=True))
+    if source.sizes is None and fact.shape.rule is not ShapeRule.RESHAPE:
+        if source.contiguous and axes is not None:
+            return Layout(sizes=None, strides=None, contiguous=shape.is_contiguous(axes))
+        gaps = source.contiguous is False and _keeps_gaps(binding, fact, source)
+        return Layout(sizes=None, strides=None, contiguous=False if gaps else dense)
+    if axes is None:
+        return Layout(sizes=None, strides=None, contiguous=dense)
+    sizes = tuple([axis.size for axis in axes])
+    found = True if dense else shape.is_contiguous(axes)
+    if found is None:
+        found = dense
+    strides = None if found or all(axis.stride is None for axis in axes) else tuple([axis.stride for axis in axes])
+    return Layout(sizes=sizes, strides=strides, contiguous=found)
+
+
+def _keeps_gaps(binding: Binding, fact: ReturnFact, source: Tensor) -> bool:
+    """Check whether a view of a tensor with gaps has some: parts of it, and rows where these have gaps already."""
+    assert fact.shape is not None
+    if fact.shape.rule is not ShapeRule.INDEX:
+        return False
+    if not source.part or source.part[-1][0] != Moves.ROWS:  # `h.t()`, not `h[::2]`
+        return True
+    index = binding.value(str(fact.shape.args[1]))
+    parts = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    return all(isinstance(part, SliceValue) for part in parts)
+
+
+def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None:
+    """Return the sizes of a new tensor; None where even their number is unknown."""
+    axes = None if fact is None else shape_rules.axes_of(fact, CallOperands(binding))
+    return None if axes is None else tuple([axis.size for axis in axes])
+
+
+def views(binding: Binding, name: str) -> Three:
+    """Return whether a tensor can get the shape of the result without a copy; None if unknown."""
+    tensor = binding.tensor(name)
+    fact = next((one.shape for one in binding.op.returns if one.shape is not None), None)
+    if tensor is None or tensor.contiguous or tensor.sizes is None or fact is None:
+        return None if tensor is None else tensor.contiguous
+    found = shape_rules.views(fact, CallOperands(binding, strided=True))
+    return tensor.contiguous if found is None else found
+
+
+def symbol(state: State, tensor: Value) -> Sym:
+    """Return the shape of a tensor as an unknown value."""
+    return state.symbols.sym((origins.SHAPE, (tensor,)), "sequence")
+
+
+def size_symbol(state: State, tensor: Value, axis: int) -> Sym:
+    """Return the size of an axis as an unknown value."""
+    return state.symbols.sym((origins.ITEM, symbol(state, tensor), Const(axis)), "number")
+
+
+def shape_value(state: State, tensor: Value) -> Value:
+    """Return what `x.shape` is: the known sizes, with symbols for the others."""
+    record = state.tensor(tensor)
+    if record is None or record.sizes is None:
+        return symbol(state, tensor)
+    return Tuple(tuple(size_value(state, tensor, size, axis) for axis, size in enumerate(record.sizes)))
+
+
+def size_value(state: State, tensor: Value, size: Size, axis: int) -> Value:
+    """Return the size of an axis as the program reads it."""
+    if size is None or isinstance(size, Part):
+        return size_symbol(state, tensor, axis)
+    return Const(size) if isinstance(size, int) else size
+
+
+def number(binding: Binding, kind: str) -> Value | None:
+    """Return the number of axes of the first argument, or the size of one of them; None where neither is known."""
+    first, *rest = (argument.name for argument in binding.op.args)
+    tensor, value = binding.tensor(first), binding.values.get(first)
+    if value is None or kind == ValueKind.RANK:
+        return None if tensor is None or tensor.rank is None else Const(tensor.rank)
+    axis = binding.value(rest[0])
+    if not isinstance(axis, Const) or type(axis.value) is not int:
+        return None
+    if tensor is None or tensor.sizes is None:
+        return size_symbol(binding.state, value, axis.value)
+    if not -len(tensor.sizes) <= axis.value < len(tensor.sizes):
+        return None
+    place = axis.value % len(tensor.sizes)
+    return size_value(binding.state, value, tensor.sizes[place], place)
+
+
+def learn(state: State, value: Value, count: int) -> None:
+    """Record that a shape has so many items: that of a tensor whose axes were unknown."""
+    if not isinstance(value, Sym):
+        return
+    match state.symbols.key(value):
+        case (origins.SHAPE, (Ref() | Sym() as of,)):
+            ref, tensor = state.ref(of), state.tensor(of)
+            if ref is not None and tensor is not None and tensor.sizes is None:
+                state.put(ref, replace(tensor, sizes=_items_of(state, value, count)))
+        case (origins.SHAPE, int(of)):
+            state.set_trait(traits.SIZES, SymId(of), _items_of(state, value, count))
+        case _:
+            pass
+
+
+def _items_of(state: State, value: Sym, count: int) -> tuple[Size, ...]:
+    return tuple(state.symbols.sym((origins.ITEM, value, Const(i)), "number") for i in range(count))

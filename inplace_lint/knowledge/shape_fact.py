@@ -1,0 +1,52 @@
+"""
+The shape of a result, as a fact writes it: a rule and the arguments that it reads.
+
+    "shape": "reduce(input, dim, keepdim)"
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+from inplace_lint.core.errors import FactError
+from inplace_lint.core.records import dataclass
+from inplace_lint.knowledge.schema import mistyped, unknown
+from inplace_lint.knowledge.words import ShapeRule
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeFact:
+    """A rule with the names of arguments, or numbers, in the order in which the rule takes them."""
+
+    rule: ShapeRule
+    args: tuple[str | int, ...]
+
+
+@cache
+def parse_shape(text: str) -> ShapeFact:
+    """
+    Parse a shape.
+
+    Raises: `FactError` for an unknown rule, or what is no rule with arguments.
+    """
+    if not isinstance(text, str):
+        raise mistyped(text, "a shape")
+    try:
+        call = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        call = None  # as anything that is no call
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.keywords:
+        msg = f'"{text}" is no shape: write a rule and its arguments, as "like(input)"'
+        raise FactError(msg)
+    if call.func.id not in {*ShapeRule}:
+        raise unknown(call.func.id, "rule of a shape", ShapeRule)
+    return ShapeFact(ShapeRule(call.func.id), tuple(_argument(arg) for arg in call.args))
+
+
+def _argument(arg: ast.expr) -> str | int:
+    value = ast.literal_eval(arg) if not isinstance(arg, ast.Name | ast.Attribute) else ast.unparse(arg)
+    if not isinstance(value, str | int):
+        msg = f'"{ast.unparse(arg)}" is no argument of a shape: write a name or a number'
+        raise FactError(msg)
+    return value
