@@ -15,7 +15,7 @@ import sys
 from types import TracebackType
 from typing import Any, ClassVar, Optional, Tuple, Type
 
-from .ledger import Ledger, Save, Write
+from .ledger import Ledger, Save, Storage, Write
 from .patches import Patches
 from .places import Places, Spot, described
 
@@ -63,6 +63,14 @@ class FrameworkWatch(abc.ABC):
         """Return the first write after a save that reached elements of what was saved, counted or not."""
 
     @abc.abstractmethod
+    def copied(self, tensor: Any) -> Any:
+        """Return a copy of a tensor without its history; None where it has no values."""
+
+    @abc.abstractmethod
+    def has_values(self, tensor: Any, values: Any) -> bool:
+        """Check whether a tensor has the values of another one; those that are no numbers count as equal."""
+
+    @abc.abstractmethod
     def op_of(self, save: Save) -> str:
         """Name the op whose backward needs a save now."""
 
@@ -103,13 +111,25 @@ class FrameworkWatch(abc.ABC):
             raise RuntimeError(self.stale.format(now=now, then=save.version))
         if write is not None:
             self.report("stale", save, write, self.op_of(save))
-        elif not save.own:
+        else:
             self.report_uncounted(save)
         return save.tensor
 
+    def add(self, storage: Storage, write: Write) -> None:
+        """Record a write that is about to happen; what was saved is copied before the first one."""
+        for save in storage.first_written():
+            save.before = None if save.own else self.copied(save.tensor)
+        storage.add(write)
+
+    def overwritten(self, save: Save) -> Optional[Write]:
+        """Return the first write that reached what was saved; None where it has its value still, or again."""
+        write = self.reached(save)
+        is_same = write is not None and save.before is not None and self.has_values(save.tensor, save.before)
+        return None if is_same else write
+
     def report_uncounted(self, save: Save, op: Optional[str] = None, part: str = "") -> None:
         """Report a write to what was saved that the framework does not notice, if there was one."""
-        write = self.reached(save) if self.ledger.active else None
+        write = self.overwritten(save) if self.ledger.active and not save.own else None
         if write is not None:
             self.report("untracked", save, write, self.op_of(save) if op is None else op, part)
 
@@ -118,6 +138,10 @@ class FrameworkWatch(abc.ABC):
         backward = described(self.places.spot(sys._getframe(1), layers=False).where)
         fields = self._fields(save, write, op, part=part or self.part(save))
         self.ledger.report(kind, (write.spot.where, save.spot.where, op), {**fields, "backward": backward})
+
+    def is_named(self, _save: Save) -> bool:
+        """Check whether a save is asked for only to name it."""
+        return False
 
     def report_recomputed(self, save: Save, op: str, write: Write) -> None:
         """Report that a function read something which was written before backward ran the function again."""
