@@ -34,4 +34,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL103", "parameter-write-before-backward", Harm.BACKWARD, judge, variants=(Variant.SNAPSHOTS,))
+RULE = Rule("IPL103", "parameter-write-before-backward", Harm.BACKWARD, judge, variants=(Variant.UNDONE,))

@@ -1,8 +1,8 @@
 """
 What variants of a program need at run time: functions that their text calls, and changes of the framework.
 
-Three variants change the framework and not the text: `snapshots` copies all that backward saves, `direct` runs
-checkpointed functions once, `uncompiled` runs without the compiler.
+Three variants change the framework and not the text: in `undone`, backward gets the values from before the write;
+`direct` runs checkpointed functions once, `uncompiled` runs without the compiler.
 """
 
 from __future__ import annotations
@@ -12,30 +12,37 @@ import copy
 import functools
 import inspect
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Set
 
 from ..attempt import attempt
 from .rewrite import HELPER, Form
 
-SNAPSHOTS = ("snapshots", "direct")  # variants in which backward gets the saved values, whatever was written since
+UNDOING = ("undone", "direct")  # variants in which backward gets the values from before the write
 _CHECKPOINTS = {"torch": ("torch.utils.checkpoint", "checkpoint"), "paddle": ("", "recompute")}
 _OPTIONS = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")
 
 
-def prepare(kit: Any, form: Form) -> None:
+def prepare(kit: Any, form: Form) -> Forms:
     """Change the framework for a variant, before anything of the program is imported."""
-    setattr(builtins, HELPER, Forms(kit))
+    forms = Forms(kit)
+    setattr(builtins, HELPER, forms)
     if form.kind == "direct":
         _run_once(kit)
     elif form.kind == "uncompiled":
         _leave_uncompiled(kit)
+    return forms
 
 
 class Forms:
-    """The functions that the text of a variant calls."""
+    """The functions that the text of a variant calls; `ran` are the numbers of the places that ran."""
 
     def __init__(self, kit: Any) -> None:
         self.kit = kit
+        self.ran: Set[int] = set()
+
+    def reached(self, number: int) -> None:
+        """Note that a place is about to run."""
+        self.ran.add(number)
 
     def is_tensor(self, value: Any) -> bool:
         """Check whether a value is a tensor."""

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from types import TracebackType
-from typing import Any, ClassVar, Optional, Tuple, Type
+from typing import Any, Callable, ClassVar, Optional, Tuple, Type
 
 from .ledger import Ledger, Save, Storage, Write
 from .patches import Patches
@@ -34,7 +34,7 @@ class FrameworkWatch(abc.ABC):
         self.framework, self.ledger, self.tensor = framework, ledger, framework.Tensor
         self._layer = layer
         self.places = Places(os.path.dirname(os.path.abspath(framework.__file__)), layer, optimizer)
-        self.snapshots = False  # whether backward gets copies of what was saved, whatever was written since
+        self.undoes: Callable[[Spot], bool] = lambda _spot: False  # whether backward ignores what is written there
         self.patches = Patches()
 
     @staticmethod
@@ -104,6 +104,8 @@ class FrameworkWatch(abc.ABC):
 
         Raises: what the framework would, where nobody is listening or the write was not seen.
         """
+        if save.undone is not None:
+            return save.undone
         now = self.version(save.tensor)
         is_stale = save.checked and now != save.version
         write = save.first_counted(now) if is_stale else None
@@ -119,6 +121,9 @@ class FrameworkWatch(abc.ABC):
         """Record a write that is about to happen; what was saved is copied before the first one."""
         for save in storage.first_written():
             save.before = None if save.own else self.copied(save.tensor)
+        if self.undoes(write.spot):
+            for save in storage.living():
+                save.undone = save.undone if save.own or save.undone is not None else self.copied(save.tensor)
         storage.add(write)
 
     def overwritten(self, save: Save) -> Optional[Write]:

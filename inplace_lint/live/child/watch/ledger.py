@@ -83,6 +83,11 @@ class Storage:
         saves, self._unwritten = [one() for one in self._unwritten], []
         return [save for save in saves if save is not None]
 
+    def living(self) -> List[Save]:
+        """Return the saves that are still alive."""
+        saves = [one() for one in self._saves]
+        return [save for save in saves if save is not None]
+
     def newest(self) -> Optional[Save]:
         """Return the last save that is still alive."""
         while self._saves:
@@ -105,7 +110,7 @@ class Save:
 
     `op` and `part` are set where the framework does not name nodes. `own` is set where the op that saves the tensor
     also writes it; `checked` is false where the framework does not compare versions. `before` is a copy of what was
-    saved, made when the first write comes.
+    saved, made when the first write comes; `undone` one from before a write that backward shall not see.
     """
 
     __slots__ = (
@@ -119,6 +124,7 @@ class Save:
         "spot",
         "storage",
         "tensor",
+        "undone",
         "version",
     )
 
@@ -126,6 +132,7 @@ class Save:
         self.tensor, self.version, self.number, self.spot, self.storage = tensor, version, number, spot, storage
         self.own, self.op, self.part, self.checked = False, "", "", True
         self.before: Any = None
+        self.undone: Any = None
 
     def first_counted(self, current: int) -> Optional[Write]:
         """Return the first later write that raised the version, or the first later write if none is seen to."""

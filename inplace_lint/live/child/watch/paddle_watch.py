@@ -164,8 +164,6 @@ class PaddleWatch(FrameworkWatch):
     def pack(self, tensor: Any) -> Save:
         """Record a save; the node keeps what is returned instead of the tensor."""
         address = _address(tensor)
-        if self.snapshots and address:
-            return self.unrecorded(tensor.detach().clone())
         is_recorded = bool(address) and self.ledger.active
         if is_recorded and self.recomputation.running:
             self.recomputation.saved(tensor)

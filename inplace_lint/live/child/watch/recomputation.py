@@ -127,9 +127,11 @@ class Recomputation(abc.ABC):
             if number < len(saves) and self.watch.is_named(saves[number]):
                 return saves[number].tensor
             value = unpack(held.packed)  # which runs the function again if this is the first
-            if number < len(held.first.saves):
-                self.watch.report_uncounted(held.first.saves[number])
-            return value
+            if number >= len(held.first.saves):
+                return value
+            save = held.first.saves[number]
+            self.watch.report_uncounted(save)
+            return value if save.undone is None else save.undone
 
         return packed, unpacked
 

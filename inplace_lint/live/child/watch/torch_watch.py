@@ -163,9 +163,6 @@ class TorchWatch(FrameworkWatch):
 
     def pack(self, tensor: Any) -> Save:
         """Record a save; the node keeps what is returned instead of the tensor."""
-        if self.snapshots:
-            with self.without_modes():
-                return self.unrecorded(tensor.detach().clone())
         if not self.ledger.active or self.storage_of(tensor) is None:
             return self.unrecorded(tensor)
         save = self.save(tensor)
