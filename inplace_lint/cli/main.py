@@ -8,6 +8,7 @@ that `--version` and wrong options answer at once.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -239,7 +240,8 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
         options_there = [name for item in trace.params for name in item.opts if name.startswith("--")]
         msg = f"no such option {words[0]!r}{did_you_mean(words[0], options_there)}"
         raise click.UsageError(msg)
-    return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules())
+    wants_color = functools.partial(terminal.wants_color, is_file=output_file is not None, stream=sys.stderr)
+    return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules(), wants_color)
 
 
 @program.command(short_help="Show the page of a rule.")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.selection import RuleInfo
-from inplace_lint.config.settings import FOR_PEOPLE, Settings
+from inplace_lint.config.settings import FOR_PEOPLE
 from inplace_lint.live import events, launch
 from inplace_lint.report.i18n import in_language, language
 from inplace_lint.report.model import Report
@@ -23,10 +22,16 @@ _WIDTH = 120
 
 
 def run_watched(
-    words: Sequence[str], output_file: Path | None, options: Mapping[str, Any], known: Sequence[RuleInfo]
+    words: Sequence[str],
+    output_file: Path | None,
+    options: Mapping[str, Any],
+    known: Sequence[RuleInfo],
+    wants_color: Callable[[str], bool],
 ) -> int:
     """
     Run a program, write the findings of the rules that apply, and return the program's own exit status.
+
+    `wants_color` decides for a choice of auto, always or never.
 
     Raises: `InplaceLintError` where nothing could be run.
     """
@@ -35,7 +40,7 @@ def run_watched(
     ended = launch.run(launch.interpreter(options["python"], settings), words)
     found = events.findings_in(ended.records)
     findings = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
-    color = _wants_color(settings, is_file=output_file is not None)
+    color = wants_color(settings.color)
     width = _WIDTH if output_file is not None else shutil.get_terminal_size((_WIDTH, 24)).columns
     is_for_people = settings.output_format in FOR_PEOPLE
     stream = sys.stderr if output_file is None else None
@@ -62,13 +67,3 @@ def _write(text: str, output_file: Path | None) -> None:
 
 def _write_line(line: str) -> None:
     sys.stderr.write(f"{line}\n")
-
-
-def _wants_color(settings: Settings, *, is_file: bool) -> bool:
-    if settings.color != "auto":
-        return settings.color == "always"
-    if is_file or os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

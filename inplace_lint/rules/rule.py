@@ -49,7 +49,7 @@ class Variant(Enum):
     REBOUND = "rebound"  # the new value is bound to the name, and nothing is written
     ALIAS = "alias"  # the second name, or what is kept, gets a copy
     UPDATE = "update"  # an augmented assignment writes into the parameter
-    SNAPSHOTS = "snapshots"  # backward gets the values that were saved
+    UNDONE = "undone"  # backward gets the values from before the write
     DIRECT = "direct"  # checkpointed functions run once
     UNCOMPILED = "uncompiled"  # nothing is compiled
 

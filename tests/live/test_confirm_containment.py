@@ -44,6 +44,7 @@ def execute(
             "paths": [],
             "entry": {"kind": "module", "name": ""},
             "marks": [],
+            "lines": [],
             "device": device,
             "seconds": seconds,
             "memory": memory,

@@ -71,6 +71,7 @@ def _order(path, *, seconds, memory):
         "paths": [],
         "entry": {"kind": "call", "name": "step"},
         "marks": [],
+        "lines": [],
         "device": "cuda",
         "seconds": seconds,
         "memory": memory,

@@ -35,7 +35,7 @@ class Module:
 
     def call(self, name: str, **more: Any) -> Ran:
         entry = {"kind": "call", "name": name}
-        order = {"framework": "torch", "path": str(self.path), "paths": [], "entry": entry, "marks": []}
+        order = {"framework": "torch", "path": str(self.path), "paths": [], "entry": entry, "marks": [], "lines": []}
         return self.warm.run({**order, "device": "cpu", "seconds": 20, "memory": 2000, **more})
 
     @property

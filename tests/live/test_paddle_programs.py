@@ -272,3 +272,16 @@ def test_nothing_is_found_in_a_healthy_program(paddle_child, tmp_path, body):
 def test_a_program_with_graphs_alive_at_its_end_ends(tracer):
     traced = tracer.run(HEAD + "y = F.sigmoid(h)\ny.scale_(2.0)\ny.sum().backward()\nz = F.sigmoid(h)")
     assert (traced.status, traced.codes) == (0, [("IPL101", 7)])
+
+
+def test_the_ledger_ends_with_the_graphs(tracer):
+    body = """\
+import gc, sys
+m = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Softmax())
+for _ in range(5):
+    m(ones).sum().backward()
+gc.collect()
+watching = sys.modules["_inplace_lint_watcher.watch.ledger"].Save
+print(sum(isinstance(o, watching) for o in gc.get_objects()))
+"""
+    assert tracer.run(HEAD + body).out == "0\n"

@@ -92,3 +92,25 @@ def test_hooks_in_hooks_are_refused_as_ever(watched):
         "assert refused\nz = F.sigmoid(h)\nz.add_(paddle.ones([4, 3]))\nz.sum().backward()\n"
     )
     assert (seen.codes, seen.error) == ([("IPL101", AT + 11)], "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "g = paddle.exp(t)\n    g.scale_(0.1)\n    return g * 1.0",
+        "g = F.sigmoid(t)\n    g[0] = 0.0\n    return g * 1.0",
+        "g = F.gelu(t * 1.0)\n    g.tanh_()\n    g.add_(t)\n    return g * 1.0",
+    ],
+)
+def test_what_a_later_run_saves_and_overwrites_is_reported(watched, body):
+    line = AT + 1 + body.count("\n")
+    seen = watched(f"def again(t):\n    {body}\nrecompute(again, h, use_reentrant=False).sum().backward()\n")
+    assert (seen.codes, seen.error) == ([("IPL302", line)], "")
+
+
+def test_what_a_later_run_may_overwrite_is_clean(watched):
+    body = "g = paddle.exp(t)\n    k = g * 1.0\n    k.scale_(2.0)\n    return k"
+    seen = watched(
+        f"def again(t):\n    {body}\nrecompute(again, h, use_reentrant=False).scale_(2.0).sum().backward()\n"
+    )
+    assert (seen.codes, seen.error) == ([], "")

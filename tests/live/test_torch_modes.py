@@ -144,3 +144,36 @@ def test_a_backward_through_other_memory_names_who_gave_it(torch_child, tmp_path
 def test_a_saved_value_that_is_given_other_memory_is_reported(watched):
     source = "w = torch.ones(2, requires_grad=True)\nh = w.exp()\nk = h.sum()\nh.set_(torch.zeros(2))\nk.backward()\n"
     assert watched(source) == [("IPL101", 4)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "h = t.exp()\n    h /= 10\n    return h.sin()",
+        "h = t.sigmoid()\n    h[0] = 0\n    return h.sin()",
+        "h = t.exp()\n    h.view(-1)[1:].mul_(2)\n    return h.sin()",
+        "h = t.clone().relu_()\n    h *= 0\n    return h.sin()",
+        "h = t.exp()\n    h.data.mul_(2)\n    return h.sin()",
+    ],
+)
+def test_what_a_later_run_saves_and_overwrites_is_reported(watched, body):
+    # PyTorch compares no versions of what the later run saves: the gradient is silently another one.
+    call = "x = torch.rand(3, requires_grad=True)\ncheckpoint(outer, x * 1, use_reentrant=False).sum().backward()\n"
+    assert watched(f"def outer(t):\n    {body}\n{call}") == [("IPL302", 3)]
+    nested = f"def inner(t):\n    {body}\ndef outer(t):\n    return checkpoint(inner, t, use_reentrant=False) * t\n"
+    assert watched(nested + call) == [("IPL302", 3)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "h = t.exp() * 1\n    h /= 10\n    return h * 1",
+        "h = t.exp()\n    g = h * 1\n    g.mul_(2)\n    return g",
+        "return nn.functional.relu(t * 1, inplace=True).exp()",
+        "h = t.exp()\n    h.mul_(1)\n    return h * 1",
+    ],
+    ids=["not saved", "another", "saves its own", "the same value"],
+)
+def test_what_a_later_run_may_overwrite_is_clean(watched, body):
+    call = "x = torch.rand(3, requires_grad=True)\ny = checkpoint(outer, x * 1, use_reentrant=False)\n"
+    assert watched(f"def outer(t):\n    {body}\n{call}y.mul_(2)\ny.sum().backward()\n") == []

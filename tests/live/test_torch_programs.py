@@ -349,6 +349,30 @@ torch.func.vmap(torch.sin)(x)
 y = h.exp()
 y.sum().backward()
 """,
+    "a value that is put back": """\
+y = h.exp()
+kept = y.detach().clone()
+y.data.zero_()
+y.data.copy_(kept)
+y.sum().backward()
+torch.autograd.gradcheck(lambda t: t.sin() * t, torch.ones(3, dtype=torch.double, requires_grad=True))
+""",
+    "a mode of the program": """\
+class Mode(torch.utils._python_dispatch.TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+b = nn.BatchNorm1d(4)
+with Mode():
+    b(h).sum().backward()
+""",
+    "what is traced and scripted": """\
+m = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.ReLU(inplace=True))
+torch.jit.trace(m, x.detach())(h).sum().backward()
+str(torch.jit.trace(lambda a: a.clone().mul_(a.shape[0])[0].add_(1), x.detach()).graph)
+torch.jit.script(m)(h).sum().backward()
+""",
     "an error that the program handles": """\
 try:
     x += 1

@@ -20,8 +20,8 @@ from .framework_adapter import FrameworkAdapter
 from .paddle_adapter import PaddleAdapter
 from .synthesize.trial import Reached, Stage, Trials
 from .torch_adapter import TorchAdapter
-from .variants.forms import SNAPSHOTS, prepare
-from .variants.rewrite import Form, compiled, patched
+from .variants.forms import UNDOING, Forms, prepare
+from .variants.rewrite import Change, Form, Place, compiled, patched
 from .watch.manager import WatchManager
 from .watch.witness import Mark, Witness
 
@@ -48,12 +48,13 @@ def prepared(order: Dict[str, Any]) -> Target:
     adapter: FrameworkAdapter = _ADAPTERS[order["framework"]](framework, order["device"])
     adapter.settle()
     adapter.count()
-    target = Target(order["path"], adapter, Witness(adapter, marks_of(order)))
-    if order.get("numbers"):
-        form = Form.of(order["form"]) if order.get("form") else Form("")
-        patched(order["written"], form)
-        prepare(adapter, form)
-        target.watches.snapshots = form.kind in SNAPSHOTS
+    form = Form.of(order["form"]) if order.get("form") else Form("")
+    target = Target(order["path"], adapter, Witness(adapter, marks_of(order)), prepare(adapter, form))
+    lines = tuple((number, Place(*place)) for number, place in order["lines"])
+    if order.get("numbers") or lines:
+        patched(order["written"], Change(form if order.get("numbers") else None, lines))
+    if form.kind in UNDOING:
+        target.watches.undoes = target.witness.writes_at
     adapter.seed()
     target.watches.start()
     target.witness.start()
@@ -72,8 +73,8 @@ def _ranges(places: List[List[Any]]) -> List[Any]:
 class Target:
     """What is run, and the records of it; they are kept until `begin` says where to send them."""
 
-    def __init__(self, path: str, adapter: FrameworkAdapter, witness: Witness) -> None:
-        self.path, self.adapter, self.witness = path, adapter, witness
+    def __init__(self, path: str, adapter: FrameworkAdapter, witness: Witness, forms: Forms) -> None:
+        self.path, self.adapter, self.witness, self.forms = path, adapter, witness, forms
         self._kept: List[Dict[str, Any]] = []
         self.emit: Callable[[Dict[str, Any]], None] = self._kept.append
         self.watches = WatchManager(self._pass_on)
@@ -170,7 +171,7 @@ class Target:
         self.watches.ended_by(answer.error)
         for mark in self.witness.marks:
             record = mark.record()
-            if record["ran"]:
+            if record["ran"] or mark.number in self.forms.ran:
                 is_complete = record["complete"] and (answer.error is None or _is_end(answer.error))
                 self.emit({**record, "complete": bool(is_complete)})
         if self.order.get("numbers"):

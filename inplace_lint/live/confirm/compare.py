@@ -31,22 +31,29 @@ if TYPE_CHECKING:
 _RELATIVE = 1e-4
 _ABSOLUTE = 1e-6
 _ONLY_IN = {Variant.RECORDED: "torch", Variant.REBOUND: "paddle", Variant.UPDATE: "paddle"}
+_OF_ALL = {Variant.DIRECT.value}
 Numbers = Sequence[Sequence[tuple[str, float]]]
 
 
-def compared(file: File, target: Target, number: int) -> tuple[str, bool]:
-    """Return how the numbers of a target change in a variant without a silent fault, in words, and whether they do."""
+def compared(file: File, target: Target, number: int, *, is_traced: bool) -> tuple[str, bool]:
+    """
+    Return how the numbers of a target change in a variant without a silent fault, in words, and whether they do.
+
+    A variant without checkpoints is also one without the faults of others: it tells only of a fault that was traced.
+    """
     finding, by = file.findings[number], target.words
     if RULE_OF[finding.code].supersedes:
         return _refused_uncompiled(file, target, number)
-    forms = list(_forms(file.sources[file.path], finding))
+    forms = [form for form in _forms(file.sources[file.path], finding) if is_traced or form.kind not in _OF_ALL]
     if not forms:
         return f"the line ran by {by}, but it has no fixed form to compare with", False
     once, again = file.plain(target)
     if _difference(once.numbers, again.numbers) is not None:
         return f"the line ran by {by}, whose numbers differ from run to run", False
-    ran = [file.run(target, [number], numbers=True, written=file.path, form=form.plain) for form in forms]
-    for fixed in ran:
+    ran = [file.run(target, [number], numbers=True, form=form.plain) for form in forms]
+    for form, fixed in zip(forms, ran, strict=True):
+        if form.kind == Variant.UNCOMPILED.value and not any(mark.number == number for mark in fixed.marks):
+            continue
         found = _difference(once.numbers, fixed.numbers)
         if found is not None:
             what, got, due = found
@@ -63,7 +70,7 @@ def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, b
     if plain.problem:
         return f"the compiled code did not run by {by}: {plain.problem}", False
     form = Form(Variant.UNCOMPILED.value).plain
-    ran = file.run(target, [number], numbers=True, written=file.path, form=form)
+    ran = file.run(target, [number], numbers=True, form=form)
     seen = replace(finding, code=RULE_OF[finding.code].supersedes)
     if any(is_same(seen, one.finding, ()) for one in traced(ran.records, file.sources, made_up=ran.made_up)):
         return f"carried out in compiled code and refused without the compiler, by {by}", True
@@ -80,12 +87,13 @@ def _forms(source: Source, finding: Finding) -> Iterator[Form]:
             yield Form(variant.value)
             continue
         spans = aliases if variant is Variant.ALIAS else [finding.span]
-        places = (_place(source, span) for span in spans)
+        places = (place_of(source, span) for span in spans)
         forms = [Form(variant.value, (place,)) for place in places if place is not None]
         yield from (form for form in forms if has_form(source.text, form))
 
 
-def _place(source: Source, span: Span) -> Place | None:
+def place_of(source: Source, span: Span) -> Place | None:
+    """Return the place of a span in its source; None where it is in another one."""
     ends = ((span.line, span.column), (span.end_line, span.end_column))
     is_here = Path(span.path).absolute() == Path(source.path).absolute()
     if source.tree is None or not is_here or max(line for line, _ in ends) > len(source.lines):
@@ -119,5 +127,5 @@ def _is_close(one: float, other: float) -> bool:
 
 def plain_runs(file: File, target: Target) -> tuple[Ran, Ran]:
     """Run a target twice as written, without its asserts."""
-    once, again = (file.run(target, list(file.findings), numbers=True, written=file.path) for _ in range(2))
+    once, again = (file.run(target, list(file.findings), numbers=True) for _ in range(2))
     return once, again

@@ -10,7 +10,7 @@ other findings are *not reached*, or *could not run*.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Proof, Role, Severity, Verdict
 from inplace_lint.core.span import Span
 from inplace_lint.live import source as text
-from inplace_lint.live.confirm.compare import compared, plain_runs
+from inplace_lint.live.child.variants.rewrite import Place
+from inplace_lint.live.confirm.compare import compared, place_of, plain_runs
 from inplace_lint.live.confirm.matching import is_near, is_same, traced
 from inplace_lint.live.confirm.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
@@ -76,6 +77,7 @@ class File:
         self.partly: dict[int, str] = {}
         self.missed: dict[int, tuple[Way, Proof, str]] = {}
         self.sources: dict[str, text.Source] = {}
+        self.lines: list[tuple[int, Place]] = []
         self._plain: dict[Target, tuple[Ran, Ran]] = {}
 
     def plain(self, target: Target) -> tuple[Ran, Ran]:
@@ -90,6 +92,7 @@ class File:
         if reason:
             return self._all_could_not_run(reason)
         wanted = self._targets()
+        self.lines = list(self._lines())
         for target in sorted(wanted, key=lambda target: target.way):
             numbers = [number for number in wanted[target] if number not in self.done]
             if numbers:
@@ -144,7 +147,7 @@ class File:
                 if number not in self.done and is_same(finding, found.finding, tuple(self.findings.values())):
                     reason = f"{found.cause}, by {target.words}"
                     if found.is_silent:
-                        shown, is_different = compared(self, target, number)
+                        shown, is_different = compared(self, target, number, is_traced=True)
                         reason = f"{found.cause}, so that {shown}" if is_different else reason
                     self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
         if self.warm.trouble:
@@ -158,16 +161,12 @@ class File:
         finding = self.findings[number]
         marks = [mark for mark in ran.marks if mark.number == number]
         rule = RULE_OF[finding.code]
-        # Some writes are no call of the framework: those of NumPy, those that bind an attribute, and compiled ones.
-        unseen = not ran.made_up or Variant.UNCOMPILED in rule.variants
-        if rule.harm is Harm.SILENT and not ran.trouble and (marks or unseen):
-            reason, is_confirmed = compared(self, target, number)
+        if rule.harm is Harm.SILENT and not ran.trouble and (marks or Variant.UNCOMPILED in rule.variants):
+            reason, is_confirmed = compared(self, target, number, is_traced=False)
             if is_confirmed:
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
-            elif marks:
-                self.partly[number] = reason
             else:
-                self._missed(number, target.way, Proof.NOT_REACHED, f"{target.words} was not seen to run the line")
+                self.partly[number] = reason
         elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up):
             reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
@@ -208,12 +207,23 @@ class File:
                 "paths": [root for root in dict.fromkeys(roots) if root],
                 "entry": {"kind": target.kind, "name": target.name, "method": target.method},
                 "marks": [self._mark(number) for number in marked],
+                "written": self.path,
+                "lines": self.lines,
                 "device": self.setup.device,
                 "seconds": self.setup.seconds,
                 "memory": self.setup.memory,
                 **more,
             }
         )
+
+    def _lines(self) -> Iterator[tuple[int, Place]]:
+        """Yield the places of silent writes: what writes there need not be a call of the framework."""
+        for number, finding in self.findings.items():
+            rule, is_flag = RULE_OF[finding.code], any(item.role is Role.WRITE for item in finding.related)
+            if rule.harm is Harm.SILENT and Variant.UNCOMPILED not in rule.variants and not is_flag:
+                place = place_of(self.sources[self.path], finding.span)
+                if place is not None:
+                    yield number, place
 
     def _mark(self, number: int) -> dict[str, Any]:
         finding = self.findings[number]

@@ -73,10 +73,10 @@ def is_same(finding: Finding, found: Finding, others: Sequence[Finding]) -> bool
     """
     Check whether a trace reports the fault of a finding.
 
-    Two flags whose modules one call runs have that call in common: a flag in the trace that is of another finding is
-    not of this one.
+    It has the same write, and a save in common. Two flags whose modules one call runs have that call in common: a flag
+    in the trace that is of another finding is not of this one.
     """
-    if not _is_same_fault(RULE_OF[finding.code], RULE_OF[found.code]):
+    if not _is_same_fault(RULE_OF[finding.code], RULE_OF[found.code]) or not _is_same_save(finding, found):
         return False
     if _meet(finding.span, found.span):
         return True
@@ -97,9 +97,20 @@ def _is_same_fault(rule: Rule, other: Rule) -> bool:
     return both_late or other.code == (rule.traced_as or rule.code)
 
 
+def _is_same_save(finding: Finding, found: Finding) -> bool:
+    """Check whether what was overwritten is saved in a line of both, as far as both know such lines."""
+    mine, seen = ([item.span for item in one.related if item.role is Role.SAVE] for one in (finding, found))
+    return not mine or not seen or any(_share_line(one, other) for one in mine for other in seen)
+
+
 def _writes(finding: Finding) -> Iterator[Span]:
     yield finding.span
     yield from (item.span for item in finding.related if item.role is Role.WRITE)
+
+
+def _share_line(one: Span, other: Span) -> bool:
+    is_one_file = Path(one.path).absolute() == Path(other.path).absolute()
+    return is_one_file and one.line <= other.end_line and other.line <= one.end_line
 
 
 def _meet(one: Span, other: Span) -> bool:

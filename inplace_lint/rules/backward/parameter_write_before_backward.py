@@ -32,4 +32,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL103", "parameter-write-before-backward", Harm.BACKWARD, judge, variants=(Variant.SNAPSHOTS,))
+RULE = Rule("IPL103", "parameter-write-before-backward", Harm.BACKWARD, judge, variants=(Variant.UNDONE,))

@@ -28,4 +28,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL302", "untracked-write", Harm.SILENT, judge, variants=(Variant.SNAPSHOTS, Variant.WRITE))
+RULE = Rule("IPL302", "untracked-write", Harm.SILENT, judge, variants=(Variant.UNDONE, Variant.WRITE))

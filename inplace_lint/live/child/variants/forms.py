@@ -1,8 +1,8 @@
 """
 What variants of a program need at run time: functions that their text calls, and changes of the framework.
 
-Three variants change the framework and not the text: `snapshots` copies all that backward saves, `direct` runs
-checkpointed functions once, `uncompiled` runs without the compiler.
+Three variants change the framework and not the text: in `undone`, backward gets the values from before the write;
+`direct` runs checkpointed functions once, `uncompiled` runs without the compiler.
 """
 
 from __future__ import annotations
@@ -12,60 +12,68 @@ import copy
 import functools
 import inspect
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Set
 
 from ..attempt import attempt
+from ..framework_adapter import FrameworkAdapter
 from .rewrite import HELPER, Form
 
-SNAPSHOTS = ("snapshots", "direct")  # variants in which backward gets the saved values, whatever was written since
+UNDOING = ("undone", "direct")  # variants in which backward gets the values from before the write
 _CHECKPOINTS = {"torch": ("torch.utils.checkpoint", "checkpoint"), "paddle": ("", "recompute")}
 _OPTIONS = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")
 
 
-def prepare(kit: Any, form: Form) -> None:
+def prepare(adapter: FrameworkAdapter, form: Form) -> Forms:
     """Change the framework for a variant, before anything of the program is imported."""
-    setattr(builtins, HELPER, Forms(kit))
+    forms = Forms(adapter)
+    setattr(builtins, HELPER, forms)
     if form.kind == "direct":
-        _run_once(kit)
+        _run_once(adapter)
     elif form.kind == "uncompiled":
-        _leave_uncompiled(kit)
+        _leave_uncompiled(adapter)
+    return forms
 
 
 class Forms:
-    """The functions that the text of a variant calls."""
+    """The functions that the text of a variant calls; `ran` are the numbers of the places that ran."""
 
-    def __init__(self, kit: Any) -> None:
-        self.kit = kit
+    def __init__(self, adapter: FrameworkAdapter) -> None:
+        self.adapter = adapter
+        self.ran: Set[int] = set()
+
+    def reached(self, number: int) -> None:
+        """Note that a place is about to run."""
+        self.ran.add(number)
 
     def is_tensor(self, value: Any) -> bool:
         """Check whether a value is a tensor."""
-        return isinstance(value, self.kit.tensor)
+        return isinstance(value, self.adapter.tensor)
 
     def copied(self, tensor: Any) -> Any:
         """Return a copy with the history of the tensor; a leaf that requires grad is returned itself."""
-        is_leaf = self.kit.requires_grad(tensor) and tensor.is_leaf
+        is_leaf = self.adapter.requires_grad(tensor) and tensor.is_leaf
         return tensor if is_leaf else self.value(tensor)
 
     def owned(self, tensor: Any) -> Any:
         """Return a copy of a tensor; if it is a view, mark the numbers of the run as unusable."""
-        self.kit.is_spoiled = self.kit.is_spoiled or tensor._base is not None
+        self.adapter.is_spoiled = self.adapter.is_spoiled or tensor._base is not None
         return self.copied(tensor)
 
     def recording(self) -> Any:
         """Return a context in which operations are recorded."""
-        return self.kit.framework.enable_grad()
+        return self.adapter.framework.enable_grad()
 
     def value(self, value: Any) -> Any:
         """Return a copy of a tensor with its history; anything else unchanged."""
-        return value.clone() if isinstance(value, self.kit.tensor) else value
+        return value.clone() if isinstance(value, self.adapter.tensor) else value
 
     def kept(self, value: Any) -> Any:
         """Return a value with all tensors in lists, tuples and dicts copied; anything else unchanged."""
-        if isinstance(value, self.kit.tensor):
-            if not (self.kit.requires_grad(value) and value.is_leaf):
+        if isinstance(value, self.adapter.tensor):
+            if not (self.adapter.requires_grad(value) and value.is_leaf):
                 return value.clone()
-            with self.kit.framework.no_grad():
-                return self.kit.trained(value.clone())
+            with self.adapter.framework.no_grad():
+                return self.adapter.trained(value.clone())
         if type(value) in (list, tuple):
             return type(value)(self.kept(item) for item in value)
         if isinstance(value, dict):
@@ -77,18 +85,18 @@ class Forms:
 
     def seen(self, value: Any, line: int) -> Any:
         """Record the numbers that an assertion compares."""
-        self.kit.note(value, f"the value asserted in line {line}")
+        self.adapter.note(value, f"the value asserted in line {line}")
         return value
 
     def updated(self, target: Any, value: Any) -> None:
         """Write a value into a tensor."""
-        with self.kit.framework.no_grad():
+        with self.adapter.framework.no_grad():
             target.set_value(value)
 
 
-def _run_once(kit: Any) -> None:
+def _run_once(adapter: FrameworkAdapter) -> None:
     """Replace the checkpoint function by one that calls its argument, so that backward does not run it again."""
-    place, name = _CHECKPOINTS[kit.framework.__name__]
+    place, name = _CHECKPOINTS[adapter.framework.__name__]
     if place:
         attempt(lambda: __import__(place))
         originals = [getattr(sys.modules[place], name)]
@@ -112,14 +120,14 @@ def _is_recompute(value: Any) -> bool:
     return inspect.isfunction(value) and value.__module__.startswith("paddle.distributed.fleet")
 
 
-def _leave_uncompiled(kit: Any) -> None:
+def _leave_uncompiled(adapter: FrameworkAdapter) -> None:
     """Replace compilers by functions that return their argument."""
-    if not kit.is_torch:
-        kit.framework.jit.enable_to_static(False)
+    if not adapter.is_torch:
+        adapter.framework.jit.enable_to_static(False)
         return
 
     def compile(model: Any = None, **_: Any) -> Any:  # noqa: A001 - the framework's own name
         return model if model is not None else (lambda function: function)
 
-    kit.framework.compile = compile
-    kit.layer.compile = lambda *_, **__: None
+    adapter.framework.compile = compile
+    adapter.layer.compile = lambda *_, **__: None

@@ -26,6 +26,7 @@ _Name = Union[ast.Name, ast.Attribute, ast.Subscript]
 _NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _MADE = (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)  # what may have another value when it is evaluated again
+_LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -59,18 +60,25 @@ class Form(NamedTuple):
         return {"kind": self.kind, "places": [list(place) for place in self.places]}
 
 
-_forms: Dict[str, Form] = {}
+class Change(NamedTuple):
+    """What becomes of a file: a variant, in which no assert ends it, and numbered places that tell when they run."""
+
+    form: Optional[Form]
+    lines: Tuple[Tuple[int, Place], ...]
 
 
-def patched(path: str, form: Form) -> None:
-    """From now on, load a file without its asserts, and in the variant if that changes the text."""
-    _forms[path] = form
+_changes: Dict[str, Change] = {}
+
+
+def patched(path: str, change: Change) -> None:
+    """From now on, load a file with a change."""
+    _changes[path] = change
     loader = importlib.machinery.SourceFileLoader
     original = loader.get_code
 
     def get_code(self: Any, fullname: str) -> Any:
         path = self.get_filename(fullname)
-        if path not in _forms:
+        if path not in _changes:
             return original(self, fullname)
         return compiled(self.get_data(path), path)
 
@@ -78,13 +86,30 @@ def patched(path: str, form: Form) -> None:
 
 
 def compiled(source: bytes, path: str) -> Any:
-    """Compile a file, in its variant if it has one."""
+    """Compile a file, with its change if it has one."""
     tree = ast.parse(source, path)
-    form = _forms.get(path)
-    if form is not None:
-        reformed(tree, form)
-        tree = ast.fix_missing_locations(_Unasserted().visit(tree))
+    change = _changes.get(path, Change(None, ()))
+    for number, place in change.lines:
+        _tell(_chain(tree, place), number)
+    if change.form is not None:
+        reformed(tree, change.form)
+        tree = _Unasserted().visit(tree)
+    tree = ast.fix_missing_locations(tree)
     return compile(tree, path, "exec", dont_inherit=True)
+
+
+def _tell(chain: Sequence[ast.AST], number: int) -> None:
+    """Tell that a statement is about to run, where the place in it then runs for certain."""
+    inner = list(chain)
+    while inner and not isinstance(inner[-1], ast.stmt):
+        if isinstance(inner.pop(), _LATER):
+            return
+    if inner:
+        block, at = _block(chain)
+        line = block[at].lineno  # an empty span, in which no place of a form is found
+        told = ast.Expr(_helper("reached", ast.Constant(number)), lineno=line, col_offset=0)
+        told.end_lineno, told.end_col_offset = line, 0
+        block.insert(at, told)
 
 
 class _Unasserted(ast.NodeTransformer):

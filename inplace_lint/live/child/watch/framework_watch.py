@@ -13,9 +13,9 @@ import os
 import re
 import sys
 from types import TracebackType
-from typing import Any, ClassVar, Optional, Tuple, Type
+from typing import Any, Callable, ClassVar, Optional, Tuple, Type
 
-from .ledger import Ledger, Save, Write
+from .ledger import Ledger, Save, Storage, Write
 from .patches import Patches
 from .places import Places, Spot, described
 
@@ -34,7 +34,7 @@ class FrameworkWatch(abc.ABC):
         self.framework, self.ledger, self.tensor = framework, ledger, framework.Tensor
         self._layer = layer
         self.places = Places(os.path.dirname(os.path.abspath(framework.__file__)), layer, optimizer)
-        self.snapshots = False  # whether backward gets copies of what was saved, whatever was written since
+        self.undoes: Callable[[Spot], bool] = lambda _spot: False  # whether backward ignores what is written there
         self.patches = Patches()
 
     @staticmethod
@@ -61,6 +61,14 @@ class FrameworkWatch(abc.ABC):
     @abc.abstractmethod
     def reached(self, save: Save) -> Optional[Write]:
         """Return the first write after a save that reached elements of what was saved, counted or not."""
+
+    @abc.abstractmethod
+    def copied(self, tensor: Any) -> Any:
+        """Return a copy of a tensor without its history; None where it has no values."""
+
+    @abc.abstractmethod
+    def has_values(self, tensor: Any, values: Any) -> bool:
+        """Check whether a tensor has the values of another one; those that are no numbers count as equal."""
 
     @abc.abstractmethod
     def op_of(self, save: Save) -> str:
@@ -96,6 +104,8 @@ class FrameworkWatch(abc.ABC):
 
         Raises: what the framework would, where nobody is listening or the write was not seen.
         """
+        if save.undone is not None:
+            return save.undone
         now = self.version(save.tensor)
         is_stale = save.checked and now != save.version
         write = save.first_counted(now) if is_stale else None
@@ -103,13 +113,28 @@ class FrameworkWatch(abc.ABC):
             raise RuntimeError(self.stale.format(now=now, then=save.version))
         if write is not None:
             self.report("stale", save, write, self.op_of(save))
-        elif not save.own:
+        else:
             self.report_uncounted(save)
         return save.tensor
 
+    def add(self, storage: Storage, write: Write) -> None:
+        """Record a write that is about to happen; what was saved is copied before the first one."""
+        for save in storage.first_written():
+            save.before = None if save.own else self.copied(save.tensor)
+        if self.undoes(write.spot):
+            for save in storage.living():
+                save.undone = save.undone if save.own or save.undone is not None else self.copied(save.tensor)
+        storage.add(write)
+
+    def overwritten(self, save: Save) -> Optional[Write]:
+        """Return the first write that reached what was saved; None where it has its value still, or again."""
+        write = self.reached(save)
+        is_same = write is not None and save.before is not None and self.has_values(save.tensor, save.before)
+        return None if is_same else write
+
     def report_uncounted(self, save: Save, op: Optional[str] = None, part: str = "") -> None:
         """Report a write to what was saved that the framework does not notice, if there was one."""
-        write = self.reached(save) if self.ledger.active else None
+        write = self.overwritten(save) if self.ledger.active and not save.own else None
         if write is not None:
             self.report("untracked", save, write, self.op_of(save) if op is None else op, part)
 
@@ -118,6 +143,10 @@ class FrameworkWatch(abc.ABC):
         backward = described(self.places.spot(sys._getframe(1), layers=False).where)
         fields = self._fields(save, write, op, part=part or self.part(save))
         self.ledger.report(kind, (write.spot.where, save.spot.where, op), {**fields, "backward": backward})
+
+    def is_named(self, _save: Save) -> bool:
+        """Check whether a save is asked for only to name it."""
+        return False
 
     def report_recomputed(self, save: Save, op: str, write: Write) -> None:
         """Report that a function read something which was written before backward ran the function again."""

@@ -63,18 +63,30 @@ class Write(NamedTuple):
 class Storage:
     """The memory of one or more tensors, at least one of which is still saved."""
 
-    __slots__ = ("__weakref__", "_saves", "since", "writes")
+    __slots__ = ("__weakref__", "_saves", "_unwritten", "since", "writes")
 
     def __init__(self) -> None:
         self.writes: List[Write] = []
         self.since = 0
         self._saves: List[weakref.ref[Save]] = []
+        self._unwritten: List[weakref.ref[Save]] = []
 
     def keep(self, save: Save) -> None:
         """Add a save of this storage."""
         self.since = 0
         self.newest()  # drops those that have died
         self._saves.append(weakref.ref(save))
+        self._unwritten.append(self._saves[-1])
+
+    def first_written(self) -> List[Save]:
+        """Return the living saves to which no write came since they were asked for last."""
+        saves, self._unwritten = [one() for one in self._unwritten], []
+        return [save for save in saves if save is not None]
+
+    def living(self) -> List[Save]:
+        """Return the saves that are still alive."""
+        saves = [one() for one in self._saves]
+        return [save for save in saves if save is not None]
 
     def newest(self) -> Optional[Save]:
         """Return the last save that is still alive."""
@@ -97,14 +109,30 @@ class Save:
     A tensor that a node of the graph saved; it lives as long as the node.
 
     `op` and `part` are set where the framework does not name nodes. `own` is set where the op that saves the tensor
-    also writes it; `checked` is false where the framework does not compare versions.
+    also writes it; `checked` is false where the framework does not compare versions. `before` is a copy of what was
+    saved, made when the first write comes; `undone` one from before a write that backward shall not see.
     """
 
-    __slots__ = ("__weakref__", "checked", "number", "op", "own", "part", "spot", "storage", "tensor", "version")
+    __slots__ = (
+        "__weakref__",
+        "before",
+        "checked",
+        "number",
+        "op",
+        "own",
+        "part",
+        "spot",
+        "storage",
+        "tensor",
+        "undone",
+        "version",
+    )
 
     def __init__(self, tensor: Any, version: int, number: int, spot: Spot, storage: Optional[Storage]) -> None:
         self.tensor, self.version, self.number, self.spot, self.storage = tensor, version, number, spot, storage
         self.own, self.op, self.part, self.checked = False, "", "", True
+        self.before: Any = None
+        self.undone: Any = None
 
     def first_counted(self, current: int) -> Optional[Write]:
         """Return the first later write that raised the version, or the first later write if none is seen to."""

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Type, Union
 from .framework_watch import FrameworkWatch
 from .ledger import Ledger, Save, Write
 from .paddle_watch import PaddleWatch
+from .places import Spot
 from .torch_watch import TorchWatch
 
 _WATCHES: Dict[str, Type[Union[TorchWatch, PaddleWatch]]] = {"torch": TorchWatch, "paddle": PaddleWatch}
@@ -26,7 +27,7 @@ class WatchManager:
     def __init__(self, emit: Callable[[Dict[str, Any]], None]) -> None:
         self._emit = emit
         self._watches: Dict[str, FrameworkWatch] = {}
-        self.snapshots = False  # whether backward gets copies of what was saved, whatever was written since
+        self.undoes: Callable[[Spot], bool] = lambda _spot: False  # whether backward ignores what is written there
         self._finder = _Finder(self._attach)
 
     def start(self) -> None:
@@ -88,7 +89,7 @@ class WatchManager:
             self._emit({"kind": "unrunnable", "reason": f"{name} {version} cannot be watched: it is too old"})
             return
         watch = self._watches[name] = _WATCHES[name](module, Ledger(self._emit))
-        watch.snapshots = self.snapshots
+        watch.undoes = self.undoes
         watch.start()
         self._emit({"kind": "watched", "framework": name, "version": version})
 

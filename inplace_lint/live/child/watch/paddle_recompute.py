@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import Any, Callable, FrozenSet, Iterator, Sequence, Set, Union
+from typing import Any, Callable, FrozenSet, Iterator, Sequence, Set, Union, cast
 
+from .ledger import Save
 from .patches import Patches
 from .recomputation import Again, First, Recomputation, items_of
 
@@ -67,6 +68,10 @@ class Recomputes(Recomputation):
         """Run a function again; the watch tells what is saved meanwhile."""
         with self.at_work(run):
             return call()
+
+    def resaved(self, tensor: Any) -> Save:
+        """Record a save of a later run, and report it where it comes from something changed."""
+        return cast("Save", self.watch.pack(tensor))
 
     def saved(self, tensor: Any) -> None:
         """Report that something is saved for backward that comes from a value which was overwritten."""

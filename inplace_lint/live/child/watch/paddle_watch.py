@@ -93,12 +93,13 @@ class PaddleWatch(FrameworkWatch):
         def entered(hooks: Any) -> None:
             if not self._others:
                 leave(self._hooks)
-            own, hooks.pack_hook = hooks.pack_hook, self._also_shown(hooks.pack_hook)
+            own = hooks.pack_hook, hooks.unpack_hook
+            hooks.pack_hook, hooks.unpack_hook = self.recomputation.hooks(*own)
             try:
                 enter(hooks)
                 self._others += 1
             finally:
-                hooks.pack_hook = own
+                hooks.pack_hook, hooks.unpack_hook = own
                 if not self._others:
                     enter(self._hooks)
 
@@ -113,14 +114,6 @@ class PaddleWatch(FrameworkWatch):
         self.patches.callback(lambda: None if self._others else leave(self._hooks))
         self.patches.replace(kind, "__enter__", entered)
         self.patches.replace(kind, "__exit__", left)
-
-    def _also_shown(self, pack: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def hook(tensor: Any) -> Any:
-            if self.recomputation.running:
-                self.recomputation.saved(tensor)
-            return pack(tensor)
-
-        return hook
 
     def wrapped(self, original: Callable[..., Any], name: str, *, writes: bool) -> Callable[..., Any]:
         """Wrap a call of the framework, so that its writes are recorded and its refusals noted."""
@@ -171,8 +164,6 @@ class PaddleWatch(FrameworkWatch):
     def pack(self, tensor: Any) -> Save:
         """Record a save; the node keeps what is returned instead of the tensor."""
         address = _address(tensor)
-        if self.snapshots and address:
-            return self.unrecorded(tensor.detach().clone())
         is_recorded = bool(address) and self.ledger.active
         if is_recorded and self.recomputation.running:
             self.recomputation.saved(tensor)
@@ -181,8 +172,10 @@ class PaddleWatch(FrameworkWatch):
             save = self.unrecorded(tensor)
             save.checked = not is_recorded
             return save
-        save = self.save(tensor)
-        save.checked = caller.f_code is not self._custom
+        # A node that kept its own output would never be freed; what a custom layer asks for is given back as it was.
+        is_custom = caller.f_code is self._custom
+        save = self.save(tensor if is_custom else tensor.detach())
+        save.checked = not is_custom
         if self._running:
             save.op = self._running[-1][0]
             self._running[-1][1].append(save)
@@ -235,7 +228,15 @@ class PaddleWatch(FrameworkWatch):
                 spot = spot or self.places.spot(sys._getframe(1))
                 parameter = bool(spot.step) or isinstance(tensor, self.framework.base.framework.EagerParamBase)
                 version = self.version(newest.tensor)
-                storage.add(Write(number, name, spot, version, _extent(tensor), None, parameter))
+                self.add(storage, Write(number, name, spot, version, _extent(tensor), None, parameter))
+
+    def copied(self, tensor: Any) -> Any:
+        """Return a copy of a tensor without its history."""
+        return tensor.detach().clone()
+
+    def has_values(self, tensor: Any, values: Any) -> bool:
+        """Check whether a tensor has the values of another one; those that are no numbers count as equal."""
+        return bool(tensor.numpy().tobytes() == values.numpy().tobytes())
 
     def refused(self, error: BaseException, trace: TracebackType) -> Tuple[str, Optional[Spot]]:
         """Name the check, and the call that was refused: an error of a hook on a gradient comes without its frames."""

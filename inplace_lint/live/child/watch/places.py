@@ -119,6 +119,15 @@ def _installed() -> Tuple[str, ...]:
     return tuple(os.path.join(os.path.abspath(path), "") for path in found)
 
 
+def is_within(where: Optional[Where], frame: Optional[FrameType]) -> bool:
+    """Check whether an instruction is at work at or above `frame`: a mode of the program runs below it."""
+    while where is not None and frame is not None:
+        if (frame.f_code, frame.f_lasti) == where:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def returning(code: CodeType) -> Optional[Where]:
     """Return the last `return` of a function."""
     offsets = [item.offset for item in dis.get_instructions(code) if item.opname.startswith("RETURN_")]

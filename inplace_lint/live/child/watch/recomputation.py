@@ -17,7 +17,7 @@ import abc
 import contextlib
 import functools
 import importlib
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from .ledger import Save, Write
 from .patches import Patches
@@ -30,20 +30,31 @@ class First:
     The first run of a function.
 
     `reads` are what it read from outside, by storage, each with the op that did; `own` are storages that are not from
-    outside. `stale` is what had changed by then already, where a function around it runs again.
+    outside. `stale` is what had changed by then already, where a function around it runs again. `packed` counts what it
+    saved, in place of which backward gets what the later run saved: `saves`, in the same order.
     """
 
     def __init__(self, own: Set[int]) -> None:
         self.reads: Dict[int, Tuple[Save, str]] = {}
         self.own = own
         self.stale: Dict[int, _Origin] = {}
+        self.packed = 0
+        self.saves: List[Save] = []
+
+
+class _Held(NamedTuple):
+    """What a node keeps: which save of a first run it was, and what the hook of the framework made of it."""
+
+    first: First
+    number: int
+    packed: Any
 
 
 class Again:
     """A later run: `stale` are storages that hold a changed value, or what was computed from one, with its origin."""
 
-    def __init__(self, stale: Dict[int, _Origin]) -> None:
-        self.stale = stale
+    def __init__(self, first: First, stale: Dict[int, _Origin]) -> None:
+        self.first, self.stale = first, stale
         self.origin: Optional[_Origin] = None  # of the call that runs now
         self.held: List[Any] = []  # so that no storage is used twice
 
@@ -58,6 +69,7 @@ class Recomputation(abc.ABC):
     def __init__(self, watch: Any) -> None:
         self.watch = watch
         self.running: List[Union[First, Again]] = []
+        self.is_packing = False  # whether the framework's own hook is at work
 
     def patch(self, patches: Patches) -> None:
         """Follow every function that runs again until the patches are closed."""
@@ -83,6 +95,45 @@ class Recomputation(abc.ABC):
     @abc.abstractmethod
     def checked(self, args: Sequence[Any]) -> Set[int]:
         """Return the storages of those arguments whose versions the framework compares itself."""
+
+    @abc.abstractmethod
+    def resaved(self, tensor: Any) -> Save:
+        """Record a save of a later run, and report it where it comes from something changed."""
+
+    def hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Tuple[Callable[[Any], Any], ...]:
+        """
+        Wrap hooks by which a framework gives backward what a later run saved.
+
+        It compares no versions there: what the later run overwrites is what backward gets.
+        """
+
+        def packed(tensor: Any) -> Any:
+            run = self.running[-1] if self.running else None
+            if isinstance(run, First):
+                run.packed += 1
+                return _Held(run, run.packed - 1, pack(tensor))
+            self.is_packing = True
+            try:
+                return pack(tensor)  # it may raise to end the later run
+            finally:
+                self.is_packing = False
+                if run is not None:
+                    run.first.saves.append(self.resaved(tensor))
+
+        def unpacked(held: Any) -> Any:
+            if not isinstance(held, _Held):
+                return unpack(held)
+            saves, number = held.first.saves, held.number
+            if number < len(saves) and self.watch.is_named(saves[number]):
+                return saves[number].tensor
+            value = unpack(held.packed)  # which runs the function again if this is the first
+            if number >= len(held.first.saves):
+                return value
+            save = held.first.saves[number]
+            self.watch.report_uncounted(save)
+            return value if save.undone is None else save.undone
+
+        return packed, unpacked
 
     @abc.abstractmethod
     def followed(self, run: Again, call: Callable[[], Any]) -> Any:
@@ -113,15 +164,16 @@ class Recomputation(abc.ABC):
             self.running.remove(run)
 
     def again(self, first: First, call: Callable[[], Any]) -> Any:
-        """Run a function again; it is followed if something that it read from outside was written since."""
+        """Run a function again; it is followed if it saves, or if something that it read from outside was written."""
         stale = dict(first.stale)
         for storage, (save, op) in first.reads.items():
-            write = self.watch.reached(save)
+            write = self.watch.overwritten(save)
             if write is not None:
                 stale[storage] = save, op, write
-        if not stale or not self.watch.ledger.active:
+        first.saves = []
+        if not (stale or first.packed) or not self.watch.ledger.active:
             return call()
-        return self.followed(Again(stale), call)
+        return self.followed(Again(first, stale), call)
 
     def begin_call(self, read: Sequence[Any], set_anew: Sequence[Any], op: str) -> None:
         """Note what a call is about to read, and what it sets as a whole without reading it."""

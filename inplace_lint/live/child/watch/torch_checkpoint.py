@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Set
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Set, cast
 
+from .ledger import Save
 from .recomputation import Again, First, Recomputation, items_of
 from .torch_mode import STATISTICS, Written, value_at
 
@@ -32,25 +33,30 @@ class Checkpoints(Recomputation):
                 return self.again(first, functools.partial(function, *values, **named))
 
             for _ in original(again, *args, **options):
-                with self.at_work(first):
+                with self._saving(), self.at_work(first):
                     yield
 
         return generator
 
     def followed(self, run: Again, call: Callable[[], Any]) -> Any:
         """Run a function again under hooks that see what is saved."""
+        with self._saving(), self.at_work(run):
+            return call()
+
+    def _saving(self) -> Any:
+        """Return a context in which what is saved is seen, and goes to the hooks that are in place."""
         torch, watch = self.watch.framework, self.watch
         top = torch._C._autograd._top_saved_tensors_default_hooks(True)
-        pack, unpack = top if top is not None else (watch.pack, watch.unpack)
+        return torch.autograd.graph.saved_tensors_hooks(*self.hooks(*(top or (watch.pack, watch.unpack))))
 
-        def look(tensor: Any) -> Any:
-            origin = run.stale.get(watch.storage_of(tensor))
-            if origin is not None:
-                watch.report_recomputed(*origin)
-            return pack(tensor)
-
-        with torch.autograd.graph.saved_tensors_hooks(look, unpack), self.at_work(run):
-            return call()
+    def resaved(self, tensor: Any) -> Save:
+        """Record a save of a later run, and report it where it comes from something changed."""
+        run = self.running[-1]
+        origin = run.stale.get(self.watch.storage_of(tensor))
+        if origin is not None:
+            self.watch.report_recomputed(*origin)
+        with self.watch.without_modes():
+            return cast("Save", self.watch.pack(tensor.detach()))
 
     def calls(self, func: Any, args: Sequence[Any], options: Dict[str, Any], written: Written) -> None:
         """Note what a call is about to read and to set."""

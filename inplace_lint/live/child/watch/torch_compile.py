@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import os
 import re
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple
@@ -39,7 +40,13 @@ def patch(torch: Any, ledger: Ledger, patches: Patches) -> None:
 
 
 def _patch_compiler(torch: Any, ledger: Ledger, patches: Patches) -> None:
-    """Look at each graph before it is compiled; the compiler is not imported before the program asks for it."""
+    """
+    Look at each graph before it is compiled; the compiler is not imported before the program asks for it.
+
+    It compiles whatever Python runs below a compiled function, and must leave our own hooks alone.
+    """
+    skipping = [f"torch._dynamo.{name}" for name in ("trace_rules", "skipfiles")]
+    importlib.import_module(next(name for name in skipping if importlib.util.find_spec(name))).add(__package__)
     graphs = getattr(importlib.import_module("torch._dynamo.output_graph"), "OutputGraph", None)
     original = getattr(graphs, "call_user_compiler", None)
     if graphs is None or original is None:

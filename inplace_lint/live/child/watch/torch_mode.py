@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Sequence, Tuple
 # Calls that write arguments of which their schema says nothing, if they run for training.
 _UNDECLARED = {f"aten::{name}batch_norm" for name in ("native_", "cudnn_", "miopen_")}
 STATISTICS = ("running_mean", "running_var")  # of a batch norm in training: no result of the call needs them
+_NUMBERS = (bool, int, float, complex)
 Written = Tuple[Tuple[int, str], ...]  # the places and names of arguments
 
 
@@ -25,9 +26,23 @@ def mode(torch: Any, call: Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]
             return True  # or what is to be compiled would run as it is written
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            return call(func, args, kwargs or {})
+            try:
+                return call(func, args, kwargs or {})
+            except RuntimeError:
+                boxed = _boxed(torch, func, args)
+                if boxed is args:
+                    raise
+                return call(func, boxed, kwargs or {})
 
     return Watching()
+
+
+def _boxed(torch: Any, func: Any, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    """Return arguments with tensors for plain numbers: a mode gets those of `torch.jit` without their tensors."""
+    schema = getattr(func, "_schema", None)
+    wanted = [str(item.type) for item in schema.arguments] if schema is not None else []
+    numbers = {at for at, kind in enumerate(wanted[: len(args)]) if kind == "Tensor" and isinstance(args[at], _NUMBERS)}
+    return tuple(torch.tensor(value) if at in numbers else value for at, value in enumerate(args)) if numbers else args
 
 
 def declared(func: Any) -> Written:

@@ -15,7 +15,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 from . import torch_compile
 from .framework_watch import FrameworkWatch
 from .ledger import Extent, Ledger, Save, Storage, Write, stretch
-from .places import Spot
+from .places import Spot, is_within
 from .recomputation import items_of
 from .torch_checkpoint import Checkpoints
 from .torch_mode import Written, mode, value_at, written_by
@@ -163,9 +163,6 @@ class TorchWatch(FrameworkWatch):
 
     def pack(self, tensor: Any) -> Save:
         """Record a save; the node keeps what is returned instead of the tensor."""
-        if self.snapshots:
-            with self._without_modes():
-                return self.unrecorded(tensor.detach().clone())
         if not self.ledger.active or self.storage_of(tensor) is None:
             return self.unrecorded(tensor)
         save = self.save(tensor)
@@ -173,7 +170,8 @@ class TorchWatch(FrameworkWatch):
         return save
 
     @contextlib.contextmanager
-    def _without_modes(self) -> Iterator[None]:
+    def without_modes(self) -> Iterator[None]:
+        """Return a context in which no mode sees what is called, and nothing is recorded."""
         with self.framework.utils._python_dispatch._disable_current_modes(), self.framework.no_grad():
             yield
 
@@ -183,11 +181,14 @@ class TorchWatch(FrameworkWatch):
 
         Raises: what the framework would, where nobody is listening or the write was not seen.
         """
+        return save.tensor if self.is_named(save) else super().unpack(save)
+
+    def is_named(self, save: Save) -> bool:
+        """Check whether a save is asked for by `part`, which reads the attributes of the node; tell it the save."""
         kept = getattr(self._local, "kept", None)
         if kept is not None:
-            kept.append(save)  # `part` reads the attributes of the node
-            return save.tensor
-        return super().unpack(save)
+            kept.append(save)
+        return kept is not None
 
     def version(self, tensor: Any) -> int:
         """Return the version of a tensor; tensors of inference have none."""
@@ -207,7 +208,9 @@ class TorchWatch(FrameworkWatch):
         return tensor._base is None
 
     def _call(self, func: Any, args: Tuple[Any, ...], options: Dict[str, Any]) -> Any:
-        """Make a call of the framework, and record what it writes."""
+        """Make a call of the framework, and record what it writes; what `torch.jit` traces must see none of ours."""
+        if self.framework._C._get_tracing_state() is not None:
+            return func(*args, **options)
         written = self._writes_of(func, args)
         uncounted = self._wrote(func, args, options, written)
         result = func(*args, **options)
@@ -236,7 +239,7 @@ class TorchWatch(FrameworkWatch):
                     self._add(func, tensor, self.ledger.storages.get(identity), spot)
             if self._forgets and func._schema.name.startswith(_LISTS):
                 uncounted = [item for at, _ in written for item in args[at] if not item.is_inference()]
-        if self._pending:
+        if self._pending and not self.recomputation.is_packing:
             self._pending = []
         return uncounted
 
@@ -256,11 +259,23 @@ class TorchWatch(FrameworkWatch):
         if storage is None or newest is None:
             return
         for save in self._pending:  # what the op that saves it writes as well is kept for its version alone
-            save.own |= save.storage is storage and save.spot.where == spot.where
+            save.own |= save.storage is storage and is_within(save.spot.where, sys._getframe(1))
         owner = tensor if tensor._base is None else tensor._base
         is_parameter = bool(spot.step) or isinstance(owner, self.framework.nn.Parameter)
         number, version = self.ledger.next_number(), self.version(newest.tensor)
-        storage.add(Write(number, str(func), spot, version, _extent(tensor), tensor.dtype, is_parameter))
+        self.add(storage, Write(number, str(func), spot, version, _extent(tensor), tensor.dtype, is_parameter))
+
+    def copied(self, tensor: Any) -> Any:
+        """Return a copy of a tensor without its history; None where it has no values."""
+        if tensor.is_meta or type(tensor) not in {self.tensor, self.framework.nn.Parameter}:
+            return None
+        with self.without_modes():
+            return tensor.detach().clone()
+
+    def has_values(self, tensor: Any, values: Any) -> bool:
+        """Check whether a tensor has the values of another one; those that are no numbers count as equal."""
+        with self.without_modes():
+            return not bool((tensor.ne(values) & ~(tensor.isnan() & values.isnan())).any())
 
     def reached(self, save: Save) -> Optional[Write]:
         """Return the first write after a save that reached elements of what was saved, counted or not."""
@@ -275,7 +290,7 @@ class TorchWatch(FrameworkWatch):
         if around is None:
             return False
         start, length = around
-        with self._without_modes():
+        with self.without_modes():
             mask = self.framework.zeros(length, dtype=self.framework.bool)
             self._part_of(mask, write.extent, start).fill_(True)
             return bool(self._part_of(mask, own, start).any())

@@ -89,6 +89,10 @@ class Witness:
         self._files = {place[0] for mark in self.marks for place in (*mark.writes, *mark.saves)}
         self._hits = {}
 
+    def writes_at(self, spot: Spot) -> bool:
+        """Check whether a spot is where a mark writes."""
+        return any(role == "write" for _, role, _ in self._hits_of(spot))
+
     def begin(self) -> None:
         """Forget what was seen of the marks: another run begins."""
         self._pending = []
