@@ -24,6 +24,7 @@ from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.context import Context, Observer
+from inplace_lint.interp.found import Found
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import cure
@@ -125,7 +126,7 @@ def check_file(
     return FileResult(findings, _counters(context), clock.seconds, statements)
 
 
-def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[entry_points.Found]:
+def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[Found]:
     interp = TapeInterpreter(context, opinions=options.opinions, query=query)
     return call_deep(lambda: entry_points.run_all(interp))
 

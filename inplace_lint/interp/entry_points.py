@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
-from inplace_lint.core.event import Event
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, tape
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
@@ -25,6 +23,7 @@ from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.expr import environment, subscripts
+from inplace_lint.interp.found import Found, named
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CHOICES,
@@ -42,20 +41,6 @@ from inplace_lint.interp.outcome import Flow
 from inplace_lint.workspace import call_graph
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """
-    A breach found from one entry point, with the number of its paths that have it and of all its paths.
-
-    `entry` is the file and name of the entry point, where only a caller can ask for the gradient that is assumed.
-    """
-
-    event: Event
-    paths: int
-    of: int
-    entry: tuple[str, str] | None = None
-
-
 def run_all(interp: Interpreter) -> list[Found]:
     """Run every entry point of the file, the outermost first, and return what was found."""
     context = interp.context
@@ -71,25 +56,17 @@ def run_all(interp: Interpreter) -> list[Found]:
             if item.kind == "function" and order.is_one_of_many(item):
                 interp.fuel.counters["callers_left_out"] += 1
             elif item.kind == "function":
-                found.extend(_named(interp, item, _run_function(interp, item)))
+                found.extend(named(interp, item, _run_function(interp, item)))
             elif item.name in order.set_up:
-                found.extend(_named(interp, item, _set_up_class(interp, item)))
+                found.extend(named(interp, item, _set_up_class(interp, item)))
             else:
-                found.extend(_named(interp, item, _run_class(interp, item)))
+                found.extend(named(interp, item, _run_class(interp, item)))
         if counters["roots_cut_by_steps"] > before:
             cut.add(item)
     for item in order.items:
         if item not in cut:
-            found.extend(_named(interp, item, _run_forced_branches(interp, item)))
+            found.extend(named(interp, item, _run_forced_branches(interp, item)))
     return found
-
-
-def _named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:
-    """Return what an entry point found, with its name where only a caller of it can ask for a gradient."""
-    if not any(gradients.is_assumed(one.event) for one in found) or not gradients.is_plain(interp, item):
-        return found
-    entry = (interp.context.path, item.name)
-    return [replace(one, entry=entry) if gradients.is_assumed(one.event) else one for one in found]
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
