@@ -22,7 +22,7 @@ from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
 from inplace_lint.interp.coverage import Choice
 from inplace_lint.interp.expr import environment
-from inplace_lint.interp.found import Found, collect
+from inplace_lint.interp.found import Found, collect, named
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CALLS_IN_CHOICES,
@@ -57,25 +57,17 @@ def run_all(interp: Interpreter) -> list[Found]:
             if item.kind == "function" and order.is_one_of_many(item):
                 interp.fuel.counters["callers_left_out"] += 1
             elif item.kind == "function":
-                found.extend(_named(interp, item, _run_function(interp, item)))
+                found.extend(named(interp, item, _run_function(interp, item)))
             elif item.name in order.set_up:
-                found.extend(_named(interp, item, _set_up_class(interp, item)))
+                found.extend(named(interp, item, _set_up_class(interp, item)))
             else:
-                found.extend(_named(interp, item, _run_class(interp, item)))
+                found.extend(named(interp, item, _run_class(interp, item)))
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
     for item, calls in cost.items():
-        found.extend(_named(interp, item, _run_choices(interp, item, calls)))
+        found.extend(named(interp, item, _run_choices(interp, item, calls)))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
-
-
-def _named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:
-    """Return what an entry point found, with its name where only a caller of it can ask for a gradient."""
-    if not any(gradients.is_assumed(one.event) for one in found) or not gradients.is_plain(interp, item):
-        return found
-    entry = (interp.context.path, item.name)
-    return [replace(one, entry=entry) if gradients.is_assumed(one.event) else one for one in found]
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:

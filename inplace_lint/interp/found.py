@@ -6,7 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
+from inplace_lint.core.records import replace
 from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -45,3 +47,18 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
     counted = Counter(event for state, _ in results for event in state.events if not gradients.is_refuted(state, event))
     options = interp.context.coverage.words()
     return [Found(event, count, len(results), options) for event, count in counted.items()]
+
+
+def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:
+    """Return what an entry point found, with its name where only a caller, or nobody, can ask for a gradient."""
+    found = [replace(one, event=gradients.supposed(interp, one.event)) for one in found]
+    if not any(gradients.is_assumed(one.event) for one in found):
+        return found
+    entry = (interp.context.path, item.name) if gradients.is_plain(interp, item) else None
+    nobody = (interp.context.path, "")
+    return [
+        replace(one, entry=nobody if gradients.by_nobody(one.event) else entry)
+        if gradients.is_assumed(one.event)
+        else one
+        for one in found
+    ]

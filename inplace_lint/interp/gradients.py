@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.assumption import Assumption
-from inplace_lint.core.event import Event
+from inplace_lint.core.assumption import Assumption, assumption
+from inplace_lint.core.event import Event, Site, Stale
+from inplace_lint.core.records import replace
+from inplace_lint.core.span import Slice
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Dotted, SymId
@@ -14,6 +16,7 @@ from inplace_lint.interp.interpreter import Interpreter
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
 _DEEPEST = 2
+NOBODY = -1  # the number of a value that nothing trains through
 
 
 def runs_unrecorded(interp: Interpreter, name: str, depth: int = 0) -> bool:
@@ -50,6 +53,40 @@ def is_refuted(state: State, event: Event) -> bool:
 def is_assumed(event: Event) -> bool:
     """Check whether an event assumes a gradient for a value from outside."""
     return any(isinstance(known, Assumption) for known in event.assumptions)
+
+
+def supposed(interp: Interpreter, event: Event) -> Event:
+    """
+    Return an event with the assumption that a gradient is asked for what a function that only infers returns.
+
+    A program that runs backward itself has asked.
+    """
+    name = _inferring(interp, event.write.site) if isinstance(event, Stale) and event.backward is None else ""
+    if not name:
+        return event
+    asked = assumption(f"a gradient is asked for what `{name}` returns", NOBODY)
+    return replace(event, assumptions=event.assumptions | {asked})
+
+
+def _inferring(interp: Interpreter, site: Site | None) -> str:
+    """Return the function around a site that is only called to infer, by its name; empty if none is."""
+    infers = interp.context.default().framework.infers
+    while site is not None:
+        name = _function_at(interp, site.place.slice)
+        if name in infers:
+            return name
+        site = site.caller
+    return ""
+
+
+def _function_at(interp: Interpreter, slice_: Slice) -> str:
+    items = interp.context.module(slice_.path).outline.items
+    return next((part.name for item in items for part in (item, *item.methods) if part.slice == slice_), "")
+
+
+def by_nobody(event: Event) -> bool:
+    """Check whether an event assumes a gradient that nobody asks for, whoever uses the entry point."""
+    return any(isinstance(known, Assumption) and known.of == NOBODY for known in event.assumptions)
 
 
 def is_plain(interp: Interpreter, item: Definition) -> bool:

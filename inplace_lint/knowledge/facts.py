@@ -52,7 +52,8 @@ class Framework:
     before the tensors, in this order.
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
     classes whose `__getitem__` is asked for a position. `names` are those of a program's own variables and
-    functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `arrays` are
+    functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are
+    likewise names of functions that are called when nothing is trained any more. `arrays` are
     libraries that know nothing of the framework: what they return is no tensor, and carries no gradient.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality. `alike` are arguments of ops that are all tensors or all numbers.
@@ -97,6 +98,7 @@ class Framework:
     datasets: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     heard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    infers: Mapping[str, str] = field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
     indices: frozenset[str] = frozenset()
     bitwise: frozenset[str] = frozenset()
@@ -212,7 +214,7 @@ def _framework_schema(version: str | None) -> Schema:
         **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
         **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "alike"), names),
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
-        **dict.fromkeys(("canonical", "kin", "names", "parameters", "synonyms"), table(text)),
+        **dict.fromkeys(("canonical", "kin", "names", "infers", "parameters", "synonyms"), table(text)),
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),

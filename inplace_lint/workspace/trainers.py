@@ -38,12 +38,14 @@ class Trainers:
     _known: dict[Target, bool] = field(default_factory=dict)
 
     def train(self, target: Target) -> bool:
-        """Check whether something in the project trains through a function or class."""
+        """Check whether something in the project trains through a function or class; nobody does without a name."""
         if target not in self._known:
             self._known[target] = self._search(target)
         return self._known[target]
 
     def _search(self, start: Target) -> bool:
+        if not start[1]:
+            return False
         here = self._outline(start[0])
         if here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items):
             return True  # what a file that trains has besides is meant for it

@@ -5,7 +5,7 @@ The same program under other names: `target` becomes `v3`, `_step` becomes `_v7`
 
 Renamed are the variables, parameters, functions, classes, methods and attributes that a program itself introduces.
 What it shares with others keeps its name: imports, keyword arguments of calls that lead elsewhere, special methods,
-attributes that the framework or Python knows, names in strings, and what `framework.json` lists under `names`.
+attributes that the framework or Python knows, names in strings, and what `framework.json` lists as names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _OF_PYTHON = frozenset(
 @cache
 def listed() -> frozenset[str]:
     """Give the names that some framework's `framework.json` lists."""
-    return frozenset(name for one in frameworks() for name in facts_for(one, None).framework.names)
+    tables = [facts_for(one, None).framework for one in frameworks()]
+    return frozenset(name for one in tables for name in (*one.names, *one.infers))
 
 
 @cache

@@ -14,12 +14,14 @@ the framework lists, such as `out` or `fill_`, is an opinion: the assumption is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site
 from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref
+from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.ir import nodes as ir
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
 
 _SUFFIX = "*_"
+_IN_PLACE = re.compile(r"\bin[- ]?place\b", re.IGNORECASE)
 
 
 def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
@@ -55,6 +58,9 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     )
     found = _call_at(body, inner.place.at)
     if found is None or _announced(call, text_of(found.func), *_keywords(found, expr.id)):
+        return
+    function, skip = _function_behind(call, known.touch.site, inner)
+    if function is not None and _is_meant(function, skip, found, expr.id, beside=_is_beside_itself(call, part, tensor)):
         return
     assumptions = state.assumptions | known.assumptions | known.doubt
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
@@ -95,6 +101,50 @@ def _call_that_wrote(frame: Frame, site: Site) -> Site | None:
     while above is not None and above.caller != frame.caller:
         above = above.caller
     return above
+
+
+def _is_beside_itself(call: Call, part: str, tensor: Tensor) -> bool:
+    """Check whether another operand of a call is the same memory."""
+    others = (pair for name in call.binding.given - {part} for pair in call.binding.tensors(name))
+    return any(other.storage == tensor.storage for _, other in others)
+
+
+def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function | None, int]:
+    """
+    Return the function that a call of this frame runs, of which a write happened at `site`.
+
+    The second part of the result counts the parameters before the first argument: one for the instance of a method.
+    """
+    while site.caller is not None and site.caller != inner:
+        site = site.caller
+    module = call.interp.context.module(site.place.slice.path)
+    node = next((node for node in module.code(site.place.slice).body if isinstance(node, ir.FunctionDef)), None)
+    if node is None:
+        return None, 0
+    is_method = any(site.place.slice in methods for methods in module.methods.values())
+    static = any(isinstance(word, ir.Name) and word.id == "staticmethod" for word in node.decorators)
+    return node.function, int(is_method and not static)
+
+
+def _is_meant(function: ir.Function, skip: int, found: ir.Call, name: str, *, beside: bool) -> bool:
+    """
+    Check whether a function says that it writes, or returns the very argument that it writes.
+
+    A caller that computes something from both, `beside` each other, takes them for two tensors.
+    """
+    match function.body[:1]:
+        case (ir.ExprStmt(_, ir.Const(str() as text)),) if _IN_PLACE.search(text):
+            return True
+        case _:
+            pass
+    passed = [at for at, value in enumerate(found.args) if isinstance(value, ir.Name) and value.id == name]
+    params = {param.name for at in passed for param in function.params[at + skip : at + skip + 1]}
+    params |= {
+        word.name for word in found.keywords if word.name and isinstance(word.value, ir.Name) and word.value.id == name
+    }
+    results = [node.value for node in parts(function.body) if isinstance(node, ir.Return)]
+    flat = [item for value in results for item in (value.items if isinstance(value, ir.Sequence) else (value,))]
+    return not beside and any(isinstance(item, ir.Name) and item.id in params for item in flat)
 
 
 def _call_at(node: object, at: int) -> ir.Call | None:
