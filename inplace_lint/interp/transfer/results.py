@@ -87,7 +87,7 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         rg, node = _factory_rg(call, fact), None
     if dtype in {"int", "bool"}:
         rg, node = False, None
-    strided = fact.contiguous is False or _is_strided(fact, model)
+    strided = not fact.contiguous and (fact.contiguous is False or _is_strided(fact, model))
     tensor = Tensor(
         storage=state.new_storage(),
         rg=rg,

@@ -73,9 +73,9 @@ class CallOperands:
             items = _items(self._state, items[0])
         elif items is None and _is_size(value):
             items = (value,)
-        if items is None or not all(_is_size(item) for item in items):
+        if items is None or (len(items) == 1 and not _is_size(items[0])):
             return None
-        return tuple(item.value if isinstance(item, Const) else item for item in items)  # type: ignore[misc]
+        return tuple(_size(item) for item in items)
 
     def nested(self, name: str) -> tuple[int, ...] | None:
         """Return the lengths of nested lists of numbers; None where they are unknown."""
@@ -124,6 +124,13 @@ def _items(state: State, value: Value | None) -> Sequence[Value] | None:
         return value.items if value.exact else None
     inner = state.object(value) if isinstance(value, Ref) else None
     return inner.items if isinstance(inner, ListObject) and inner.exact else None
+
+
+def _size(value: Value) -> Size:
+    """Return the number that one of several items is, known or not."""
+    if isinstance(value, Const):
+        return value.value if type(value.value) is int else None
+    return value if isinstance(value, Sym) and value.kind == "number" else None
 
 
 def _is_size(value: Value) -> bool:
