@@ -160,25 +160,28 @@ def _leaf_unless(tensor: Tensor, base: Tensor | None, *, by_view: bool) -> froze
 
 
 def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:
-    """Return the check that the written tensor fails because of its layout, type or shape, whatever its history."""
+    """
+    Return the check that the written tensor fails because of its layout, shape or type, whatever its history.
+
+    In the order of torch `TensorIterator::build`: memory that overlaps, then the shape, then the dtype.
+    """
     records = call.state.modes.grad is not False
     if records and fact.to == "out" and "out_grad" in call.facts.framework.says and recording.rg_of(call):
         return Failure.OUT_GRAD, frozenset()
     if Check.OPERAND in fact.checks and _brings_a_number(call, fact):
         return Failure.OPERAND, frozenset()
-    kind = _another_kind(call, fact, tensor)
-    if kind:
-        return kind, frozenset()
-    if Check.RESIZE in fact.checks and tensor.rg:
-        return Failure.RESIZE, frozenset()
-    if Check.BROADCAST in fact.checks and _brings_axes(call, fact, tensor):
-        return Failure.SHAPE, frozenset()
     repeats = tensor.view is View.EXPANDED and (not fact.moves or overlap.keeps_repeats(call, fact.moves))
     if Check.OVERLAP in fact.checks and repeats:
         return Failure.OVERLAP, tensor.doubt
-    if Check.OPERANDS in fact.checks:
-        return _overlapping(call, fact, tensor)
-    return None
+    clash = _overlapping(call, fact, tensor) if Check.OPERANDS in fact.checks else None
+    if clash is not None:
+        return clash
+    if Check.BROADCAST in fact.checks and _brings_axes(call, fact, tensor):
+        return Failure.SHAPE, frozenset()
+    kind = _another_kind(call, fact, tensor)
+    if kind is None and Check.RESIZE in fact.checks and tensor.rg:
+        kind = Failure.RESIZE
+    return None if kind is None else (kind, frozenset())
 
 
 def _brings_a_number(call: Call, fact: WriteFact) -> bool:
