@@ -7,14 +7,14 @@ How fixes are made is passed in: this module knows no form of one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.runtime_limits import call_deep
-from inplace_lint.driver.select import Chosen, chosen, findings_of, say
+from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Outline, mentions, outline, outline_of
 from inplace_lint.frontend.lower import lower
@@ -115,9 +115,7 @@ def check_file(
     found = _run(context, options)
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
-    entries = chosen(
-        said for one in found for said in say(one.event, always=one.always, options=one.options, entry=one.entry)
-    )
+    entries = chosen(_said(found))
     resolver = Resolver(context)
     if make_fixes is not None and entries:
         drafts = [entry.said.draft for entry in entries]
@@ -126,6 +124,11 @@ def check_file(
     findings, statements = findings_of(entries, resolver, context.default().framework)
     clock.lap("judge")
     return FileResult(findings, _counters(context), clock.seconds, statements)
+
+
+def _said(found: Iterable[Found]) -> Iterator[Said]:
+    for one in found:
+        yield from say(one.event, always=one.always, options=one.options, entry=one.entry)
 
 
 def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[Found]:

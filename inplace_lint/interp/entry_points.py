@@ -16,11 +16,10 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import gradients, losses, option_search, prepared, symbolic_args
+from inplace_lint.interp import gradients, losses, prepared, symbolic_args
 from inplace_lint.interp.call import closures, module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
-from inplace_lint.interp.coverage import Choice
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.found import Found, collect, named
 from inplace_lint.interp.frame import Arguments, Frame
@@ -38,6 +37,8 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.options import search
+from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph
 
@@ -121,11 +122,11 @@ def _run_choices(interp: Interpreter, item: Definition, calls: int) -> list[Foun
     It is expected to make as many `calls` of the framework as before; more for an option than for an unknown condition.
     """
     found: list[Found] = []
-    tried: set[option_search.Goal] = set()
+    tried: set[search.Goal] = set()
     coverage, counters = interp.context.coverage, interp.fuel.counters
     left = CALLS_IN_CHOICES
     while len(tried) < CHOICES and calls <= left:
-        choice = option_search.next_choice(interp, item, tried, cheap=calls <= CALLS_IN_SIDES)
+        choice = search.next_choice(interp, item, tried, cheap=calls <= CALLS_IN_SIDES)
         if choice is None:
             break
         coverage.choice = choice

@@ -32,11 +32,11 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.coverage import Option
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 

@@ -23,9 +23,9 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
 from inplace_lint.effects.write_evidence import lowered_may_write, parts
-from inplace_lint.interp import option_solver
-from inplace_lint.interp.coverage import Choice, Key, Missed
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import solver
+from inplace_lint.interp.options.coverage import Choice, Key, Missed
 from inplace_lint.ir import nodes as ir
 from inplace_lint.workspace import call_graph
 
@@ -59,7 +59,7 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
     if all(side.condition is None for side in missed.values()):
         return None
     for key in _worth_a_run(interp, item, missed, cheap=cheap):
-        choice = option_solver.solve(coverage, interp.context.symbols, missed[key])
+        choice = solver.solve(coverage, interp.context.symbols, missed[key])
         if choice is not None and (cheap or choice.options != missed[key].choice.options):
             # The run may come as far as another condition of this side.
             tried.add((key, coverage.missed.pop(key).condition))

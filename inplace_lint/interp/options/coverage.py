@@ -4,7 +4,7 @@ Coverage: which sides of conditions entry points took, and under which condition
     if self.residual:       # `residual=False` by default: the side True is missed, under the condition `residual`
         x += y
 
-`option_search` runs an entry point again on what the condition of a missed side asks for.
+`search` runs an entry point again on what the condition of a missed side asks for.
 """
 
 from __future__ import annotations

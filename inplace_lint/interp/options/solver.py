@@ -16,7 +16,7 @@ from typing import TypeGuard
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import Symbols
 from inplace_lint.domain.values import NONE, Const, Sym, SymId, Tuple, Value
-from inplace_lint.interp.coverage import Choice, Coverage, Missed
+from inplace_lint.interp.options.coverage import Choice, Coverage, Missed
 
 _NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MIRRORED = {"==": "==", "is": "is", "<": ">", ">": "<", "<=": ">=", ">=": "<="}

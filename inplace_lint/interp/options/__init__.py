@@ -1,0 +1,1 @@
+"""Entry points run again on options that lead to sides of conditions which no path took."""
