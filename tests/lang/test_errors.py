@@ -11,7 +11,7 @@ from tests.cli.conftest import BUGGY
     ("words", "error"),
     [
         (("--selct", "X"), "没有选项 '--selct'，是不是想用 '--select'？"),
-        (("--select", "IPL10X"), "--select：没有规则 'IPL10X'，是不是想用 'IPL103'？"),
+        (("--select", "IPL10X"), "--select：没有规则 'IPL10X'，是不是想用 'IPL104'？"),
         (("--device", "tpu"), "--device 必须是 cpu, cuda 之一，而不是 'tpu'，是不是想用 'cpu'？"),
         (("-j", "x"), "--jobs 必须是从 1 开始的整数，而不是 'x'"),
         (("--fix=3",), "--fix 不接受值"),
