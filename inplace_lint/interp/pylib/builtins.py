@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from keyword import iskeyword
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
@@ -16,6 +17,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items, Results
 from inplace_lint.interp.pylib import constant_folding, methods, type_tests
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.ir import expressions as ir
 
 _LONGEST = 256
 
@@ -215,6 +217,18 @@ def _getattr(request: Request) -> Results:
     return results
 
 
+def _eval(request: Request) -> Results:
+    """Evaluate a text that is a name, such as `eval("nn.LayerNorm")`; what any other text yields is unknown."""
+    text = request.argument(0)
+    names = text.value.split(".") if isinstance(text, Const) and isinstance(text.value, str) else [""]
+    if len(request.arguments.positional) > 1 or not all(name.isidentifier() and not iskeyword(name) for name in names):
+        return request.unknown()
+    named: ir.Expr = ir.Name(request.at, names[0])
+    for name in names[1:]:
+        named = ir.Attr(request.at, named, name)
+    return request.interp.evaluate(request.frame, request.state, named)
+
+
 def _waits(request: Request, value: Value, name: Const) -> bool:
     """Check whether an attribute may be set by the constructor of an instance, which has not been run yet."""
     instance = request.state.instance(value)
@@ -328,10 +342,6 @@ def _type(request: Request) -> Results:
     return request.unknown()
 
 
-def _slice(request: Request) -> Results:
-    return request.unknown("")
-
-
 def _number_like(request: Request) -> Results:
     return request.unknown("number")
 
@@ -358,6 +368,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "dict": _dict,
     "isinstance": _isinstance,
     "issubclass": _issubclass,
+    "eval": _eval,
     "getattr": _getattr,
     "hasattr": _hasattr,
     "object.__getattribute__": _getattr,
@@ -374,12 +385,10 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "sum": _sum,
     "print": _print,
     "type": _type,
-    "slice": _slice,
     "round": _number_like,
     "id": _number_like,
     "hash": _number_like,
     "ord": _number_like,
-    "divmod": _slice,
     "str": _text,
     "repr": _text,
     "format": _text,
