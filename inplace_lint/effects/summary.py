@@ -90,7 +90,7 @@ def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
         path=path,
         digest=digest(source),
         mentions=mentions(source, roots),
-        items=tuple(_merged([_definition(path, node, names) for node in tree.body])),
+        items=tuple(_with_inner(tree, names, [*_merged([_definition(path, node, names) for node in tree.body])])),
         lines=source.count("\n") + 1,
         imports=imports,
     )
@@ -282,6 +282,30 @@ def _merged(items: list[Definition]) -> Iterator[Definition]:
         yield waiting
 
 
+def _with_inner(tree: ast.Module, names: _Names, items: list[Definition]) -> Iterator[Definition]:
+    """Yield the items, and after a statement the classes inside of it: these are run as its slice defines them."""
+    compound = {node.lineno: node for node in tree.body if isinstance(node, ast.If | ast.Try | ast.With)}
+    for item in items:
+        yield item
+        if item.slice.first in compound:
+            for node in _classes([compound[item.slice.first]]):
+                inner = _definition(item.slice.path, node, names)
+                methods = tuple(method._replace(slice=item.slice) for method in inner.methods)
+                yield inner._replace(slice=item.slice, methods=methods)
+
+
+def _classes(body: Sequence[ast.stmt]) -> Iterator[ast.ClassDef]:
+    """Yield the classes that statements of a module define at its level."""
+    for node in body:
+        match node:
+            case ast.ClassDef():
+                yield node
+            case ast.If() | ast.Try() | ast.With():
+                yield from _classes(_blocks(node))
+            case _:
+                pass
+
+
 def _joined(one: Definition, other: Definition) -> Definition:
     slice_ = Slice(one.slice.path, one.slice.first, max(one.slice.last, other.slice.last))
     return Definition(
@@ -301,6 +325,12 @@ def _joined(one: Definition, other: Definition) -> Definition:
     )
 
 
+def _blocks(node: ast.If | ast.Try | ast.With) -> list[ast.stmt]:
+    """Return the statements of all blocks of a statement."""
+    handlers = [inner for handler in getattr(node, "handlers", ()) for inner in handler.body]
+    return [*node.body, *handlers, *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())]
+
+
 def _imports(body: Sequence[ast.stmt]) -> Iterator[ir.ImportName | ir.ImportFrom]:
     for node in body:
         match node:
@@ -309,9 +339,7 @@ def _imports(body: Sequence[ast.stmt]) -> Iterator[ir.ImportName | ir.ImportFrom
                     yield ir.ImportName(0, alias.name, alias.asname)
             case ast.ImportFrom(module, names, level):
                 yield ir.ImportFrom(0, module or "", level, tuple((alias.name, alias.asname) for alias in names))
-            case ast.If(_, inner, orelse):
-                yield from _imports([*inner, *orelse])
-            case ast.Try(inner, handlers, orelse, final):
-                yield from _imports([*inner, *(s for h in handlers for s in h.body), *orelse, *final])
+            case ast.If() | ast.Try():
+                yield from _imports(_blocks(node))
             case _:
                 pass

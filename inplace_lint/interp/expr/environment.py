@@ -206,7 +206,10 @@ def _run_item(interp: Interpreter, state: State, path: str, env: Ref, item: Defi
 
 
 def class_of(interp: Interpreter, state: State, frame: Frame, item: Definition) -> ClassValue | None:
-    """Return the class of a top-level definition; the same object on every path."""
+    """Return the class of a top-level definition, the same object on every path; one inside of a statement by name."""
+    if item.slice.kind != "class":
+        found = module_variable(interp, state, item.slice.path, item.name)
+        return found if isinstance(found, ClassValue) else None
     node = interp.context.class_node(item.slice, item.name)
     known = interp.context.classes.get(item.slice)
     if known is None and node is not None:
