@@ -280,8 +280,9 @@ def _note_written_beside(call: Call, touch: Touch, tensor: Tensor) -> None:
     base = state.tensor(tensor.base) if tensor.base is not None else tensor
     if base is not None and base.view in BESIDE:
         written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt)
-        for number, other in list(state.heap.items()):
-            if isinstance(other, Tensor) and other.storage == tensor.storage and other.has_history:
+        storage = tensor.storage
+        for number, other in state.heap.items():
+            if type(other) is Tensor and other.storage == storage and other.has_history:
                 state.set_trait(traits.WRITTEN_BESIDE, number, written)
 
 

@@ -113,6 +113,8 @@ class Coverage:
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
         """Record that a path took one side of a condition, and did not look at the other one."""
+        if frame.slice.path != self.path:
+            return
         self.taken.add((id(node), side))
         key = (id(node), not side)
         if key not in self.taken:
@@ -122,7 +124,7 @@ class Coverage:
         """Record the sides of a condition that a path takes, each with the state in which it does."""
         if len(sides) == 1:
             self.one(frame, sides[0][0], node, test, sides[0][1])
-        else:
+        elif frame.slice.path == self.path:
             self.taken.update(((id(node), True), (id(node), False)))
 
     def rate(self, frame: Frame, state: State, at: int, condition: Sym) -> None:
