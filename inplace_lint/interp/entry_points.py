@@ -310,7 +310,8 @@ def _constructed(
     candidates = [symbolic_args.thawed(spare, entry) for entry in entries if entry is not None]
     candidates = [known for known in candidates if not isinstance(init, Closure) or closures.fits(init, known)]
     if not candidates and isinstance(init, Closure):
-        candidates = [symbolic_args.of_constructor(interp, spare, init.function, dict(init.defaults))]
+        defaults = _defaults_in_use(interp, cls.name, init)
+        candidates = [symbolic_args.of_constructor(interp, spare, init.function, defaults)]
     elif isinstance(init, Closure):
         candidates = [symbolic_args.completed(interp, spare, init.function, known) for known in candidates]
     candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
@@ -321,6 +322,17 @@ def _constructed(
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     return [] if not interp.context.coverage.choice.is_default else _unmade(interp, spare, cls)
+
+
+def _defaults_in_use(interp: Interpreter, name: str, init: Closure) -> dict[str, Value]:
+    """Return the defaults of a constructor that no path called, without functions and classes that the file replaces.
+
+    `block(dim, act=act)` in what names the class: what `act` is otherwise says nothing of the program. Options that
+    are constants stay what they are, and are searched.
+    """
+    users = schedule.users_of(interp.context.outline, name)
+    replaced = frozenset[str]().union(*(user.passed for _, user in users))
+    return {key: value for key, value in init.defaults if isinstance(value, Const) or key not in replaced}
 
 
 def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
