@@ -53,8 +53,8 @@ def never(table):
 REPAIRS = {
     UNTRACKED: (("y.data.mul_(2)", "y = y.mul(2)"), "confirmed"),
     HARMLESS: (("z.data.mul_(1)", "z = z.mul(1)"), "not reached"),
-    CHECKPOINT: (("scale.mul_(10)", "scale = 10"), "confirmed"),
-    HARMLESS_CHECKPOINT: (("shift.mul_(1)", "shift = 1"), "not reached"),
+    CHECKPOINT: (("scale.mul_(10)", "other = scale * 10"), "confirmed"),
+    HARMLESS_CHECKPOINT: (("shift.mul_(1)", "other = shift * 1"), "not reached"),
     KEPT: (("    h += 1", "    h = h + 1"), "confirmed"),
     NEVER: (("w.data.clamp_(0, 1)", "w = w.clamp(0, 1)"), "could not run"),
 }

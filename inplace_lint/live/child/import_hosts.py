@@ -54,7 +54,8 @@ class ImportHosts:
 
     def answer(self, order: Dict[str, Any], owner: int) -> Optional[Dict[str, Any]]:
         """Run an order in a copy of the host of its module; None where the module cannot be shared."""
-        key = json.dumps([order.get(name) for name in _SAME])
+        marks = order["marks"] if order.get("form") else []  # a form of the framework is one for these marks
+        key = json.dumps([marks, *(order.get(name) for name in _SAME)])
         if key not in self._running and key not in self._settled:
             self._begin(key, order, owner)
         host = self._running.get(key)

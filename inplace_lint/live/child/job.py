@@ -54,7 +54,7 @@ def prepared(order: Dict[str, Any]) -> Target:
     if order.get("numbers") or lines:
         patched(order["written"], Change(form if order.get("numbers") else None, lines))
     if form.kind in UNDOING:
-        target.watches.undoes = target.witness.writes_at
+        target.watches.undoes, target.forms.undo = target.witness.writes_at, target.undo
     adapter.seed()
     target.watches.start()
     target.witness.start()
@@ -82,6 +82,11 @@ class Target:
         self.order: Dict[str, Any] = {}
         self.broke = False
         self.reached: Set[int] = set()
+
+    def undo(self, number: int) -> Callable[[], None]:
+        """Have backward ignore what a statement changes, if it is the place of a mark."""
+        is_marked = any(mark.number == number for mark in self.witness.marks)
+        return self.watches.undone() if is_marked else lambda: None
 
     def load(self) -> None:
         """Import the file, whatever comes of it."""

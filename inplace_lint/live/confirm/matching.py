@@ -19,7 +19,7 @@ from inplace_lint.live import source as text
 from inplace_lint.live.events import Reader
 from inplace_lint.live.record import Access, Record
 from inplace_lint.rules import RULE_OF
-from inplace_lint.rules.rule import Harm, Rule
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _MADE_BY_SHAPES = frozenset({"shape", "cast", "mixed"})
 _CAUSES = {
@@ -98,7 +98,13 @@ def _is_same_fault(rule: Rule, other: Rule) -> bool:
 
 
 def _is_same_save(finding: Finding, found: Finding) -> bool:
-    """Check whether what was overwritten is saved in a line of both, as far as both know such lines."""
+    """
+    Check whether what was overwritten is saved in a line of both, as far as both know such lines.
+
+    What a checkpointed function reads again may be read in several lines: a run names the first.
+    """
+    if Variant.DIRECT in RULE_OF[finding.code].variants:
+        return True
     mine, seen = ([item.span for item in one.related if item.role is Role.SAVE] for one in (finding, found))
     return not mine or not seen or any(_share_line(one, other) for one in mine for other in seen)
 

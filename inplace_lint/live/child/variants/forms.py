@@ -12,7 +12,7 @@ import copy
 import functools
 import inspect
 import sys
-from typing import Any, Callable, Set
+from typing import Any, Callable, Dict, Set
 
 from ..attempt import attempt
 from ..framework_adapter import FrameworkAdapter
@@ -35,15 +35,26 @@ def prepare(adapter: FrameworkAdapter, form: Form) -> Forms:
 
 
 class Forms:
-    """The functions that the text of a variant calls; `ran` are the numbers of the places that ran."""
+    """
+    The functions that the text of a variant calls; `ran` are the numbers of the places that ran.
+
+    `undo` is called before the statement of a place, and what it returned after it.
+    """
 
     def __init__(self, adapter: FrameworkAdapter) -> None:
         self.adapter = adapter
         self.ran: Set[int] = set()
+        self.undo: Callable[[int], Callable[[], None]] = lambda _number: lambda: None
+        self._undone: Dict[int, Callable[[], None]] = {}
 
     def reached(self, number: int) -> None:
         """Note that a place is about to run."""
         self.ran.add(number)
+        self._undone[number] = self.undo(number)
+
+    def left(self, number: int) -> None:
+        """Note that the statement of a place ended."""
+        self._undone.pop(number, lambda: None)()
 
     def is_tensor(self, value: Any) -> bool:
         """Check whether a value is a tensor."""

@@ -99,7 +99,7 @@ def compiled(source: bytes, path: str) -> Any:
 
 
 def _tell(chain: Sequence[ast.AST], number: int) -> None:
-    """Tell that a statement is about to run, where the place in it then runs for certain."""
+    """Tell when a statement is about to run, and when it ended, where the place in it then runs for certain."""
     inner = list(chain)
     while inner and not isinstance(inner[-1], ast.stmt):
         if isinstance(inner.pop(), _LATER):
@@ -107,9 +107,10 @@ def _tell(chain: Sequence[ast.AST], number: int) -> None:
     if inner:
         block, at = _block(chain)
         line = block[at].lineno  # an empty span, in which no place of a form is found
-        told = ast.Expr(_helper("reached", ast.Constant(number)), lineno=line, col_offset=0)
-        told.end_lineno, told.end_col_offset = line, 0
-        block.insert(at, told)
+        for index, what in ((at + 1, "left"), (at, "reached")):
+            told = ast.Expr(_helper(what, ast.Constant(number)), lineno=line, col_offset=0)
+            told.end_lineno, told.end_col_offset = line, 0
+            block.insert(index, told)
 
 
 class _Unasserted(ast.NodeTransformer):

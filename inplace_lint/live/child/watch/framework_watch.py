@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from types import TracebackType
-from typing import Any, Callable, ClassVar, Optional, Tuple, Type
+from typing import Any, Callable, ClassVar, List, Optional, Tuple, Type
 
 from .ledger import Ledger, Save, Storage, Write
 from .patches import Patches
@@ -93,6 +93,11 @@ class FrameworkWatch(abc.ABC):
         save = Save(tensor, self.version(tensor), self.ledger.next_number(), spot, storage)
         storage.keep(save)
         return save
+
+    def saves(self) -> List[Save]:
+        """Return all saves that are alive, but for those of what their own op writes."""
+        storages = list(self.ledger.storages.values())
+        return [save for storage in storages for save in storage.living() if not save.own]
 
     def unrecorded(self, tensor: Any) -> Save:
         """Return a save that the ledger does not know."""

@@ -60,6 +60,17 @@ class WatchManager:
                 watch.refusal(error, error.__traceback__)
             error = error.__cause__ or error.__context__
 
+    def undone(self) -> Callable[[], None]:
+        """Copy all that is saved; return a function that gives backward the copies of what changed since."""
+        held = [(watch, save, watch.copied(save.tensor)) for watch in self._watches.values() for save in watch.saves()]
+
+        def ended() -> None:
+            for watch, save, values in held:
+                if save.undone is None and values is not None and not watch.has_values(save.tensor, values):
+                    save.undone = values
+
+        return ended
+
     def saves_of(self, value: Any) -> List[Save]:
         """Record a tensor as saved, so that writes to it are; nothing for any other value."""
         return [watch.pack(value) for watch in self._watches.values() if isinstance(value, watch.tensor)]

@@ -275,7 +275,9 @@ class TorchWatch(FrameworkWatch):
     def has_values(self, tensor: Any, values: Any) -> bool:
         """Check whether a tensor has the values of another one; those that are no numbers count as equal."""
         with self.without_modes():
-            return not bool((tensor.ne(values) & ~(tensor.isnan() & values.isnan())).any())
+            return tensor.shape == values.shape and not bool(
+                (tensor.ne(values) & ~(tensor.isnan() & values.isnan())).any()
+            )
 
     def reached(self, save: Save) -> Optional[Write]:
         """Return the first write after a save that reached elements of what was saved, counted or not."""
