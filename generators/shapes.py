@@ -102,7 +102,7 @@ def _candidates(values: Mapping[str, Any], rank: int) -> Iterator[str]:
         yield from (f"{rule}({name}, {dim})" for dim in dims for rule in ("cat", "stack"))
     yield from (f"sizes({name})" for name in numbers)
     for name in tensors[:1]:
-        yield from (f"cut({name}, {dim})" for dim in dims)
+        yield from (f"cut({name}, {dim})" for dim in dims if type(values[dim]) is int)
         yield from (f"loose({name}, {dim})" for dim in dims)
     yield from (f"ranked({name})" for name in tensors[:MANY])
     yield from (f"grow({name})" for name in tensors[:1])

@@ -61,7 +61,7 @@ def test_a_class_is_constructed_with_made_up_arguments(prover):
 
 def test_a_function_is_called_with_made_up_inputs(prover):
     source = HEAD + "def gate(x, w):\n    y = torch.sigmoid(x @ w)\n    y *= 2\n    return y\n"
-    assert one(prover, source) == ("confirmed", "raised in backward, by `gate()`")
+    assert one(prover, source, "--assume", "grad") == ("confirmed", "raised in backward, by `gate()`")
 
 
 def test_a_flag_is_proved_by_its_class(prover):
@@ -164,7 +164,7 @@ def test_a_line_that_is_not_run_is_not_reached(prover):
 
 def test_what_cannot_be_made_up_could_not_run(prover):
     source = HEAD + ("def pool(x, table):\n    y = torch.exp(x)\n    y += table.lookup('bias').value\n    return y\n")
-    verdict, reason = one(prover, source)
+    verdict, reason = one(prover, source, "--assume", "grad")
     assert verdict == "could not run"
     assert reason.startswith("`pool()`: ")
 

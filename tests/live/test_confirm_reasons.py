@@ -19,7 +19,7 @@ NEEDS_A_TABLE = HEAD + (
 @pytest.mark.parametrize(
     ("source", "words", "said"),
     [
-        (LOOKS_UP, (), "`pool()`：AttributeError: "),
+        (LOOKS_UP, ("--assume", "grad"), "`pool()`：AttributeError: "),
         (NEEDS_A_TABLE, (), "`Net()`：构造它：TypeError: 'int' object is not subscriptable"),
         (BLOCK + "\n\nwhile True:\n    pass\n", ("--confirm-seconds", "2"), "`Block()`：运行时间超过 2 秒"),
         ("import no_such_package_at_all\n" + BLOCK, (), "`Block()`：导入它：ModuleNotFoundError: No module named"),
