@@ -77,8 +77,8 @@ def is_open(case: Case, plan: Plan) -> bool:
     """
     Check whether the written name can be bound to another tensor at all.
 
-    A parameter cannot, nor what a library needs, nor a variable of another function. With gradients off, a new tensor
-    would have no history.
+    A parameter cannot, nor what a library needs, nor a variable of another function. Where the write is not recorded,
+    a new tensor would lose the history of the old one.
     """
     met = case.met()
     fixed = [tensor for tensor in met if tensor.param or (tensor.bound and "." in tensor.owner)]

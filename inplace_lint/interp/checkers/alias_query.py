@@ -58,8 +58,8 @@ class WrittenTensor:
     `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `param`: it is a
     parameter, or part of one. `bound`: the owner is an attribute that an object of a library needs as it is.
     `certain`: it is certainly a tensor of the framework, and no array that shares its memory.
-    `gradient`: a gradient flows into what is written from another operand. `unrecorded`: gradients were off, so that
-    the tensor kept its history, which a new one would not have.
+    `gradient`: a gradient flows into what is written from another operand. `unrecorded`: the write was not recorded,
+    so that the tensor kept its history, which a new one would not have.
     """
 
     call: Place
@@ -134,7 +134,7 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         bound=_is_bound(state, frame, expr, owner),
         certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),
         gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
-        unrecorded=state.modes.grad is not True and tensor.rg is not False,
+        unrecorded=tensor.rg is not False and (state.modes.grad is not True or call.binding.op.history == "keep_old"),
     )
 
 
