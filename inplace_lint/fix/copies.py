@@ -15,16 +15,17 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from inplace_lint.core.event import Keeping, Snapshot, Touch
+from inplace_lint.core.event import Keeping, Site, Snapshot, Touch
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
 from inplace_lint.fix.syntax import Syntax, dotted, node_at, spelled, syntax_at
 
-_POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
+POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 
 
-def _copying(case: Case) -> str:
+def copying(case: Case) -> str:
+    """Return the call of the method that copies, to put behind an expression."""
     return f".{case.facts.framework.words['copy']}()"
 
 
@@ -35,7 +36,7 @@ def before_write(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     if len(owners) != 1 or "" in owners or statement is None or not all(tensor.certain for tensor in case.met()):
         return None
     (owner,) = owners
-    text = f"{owner} = {owner}{_copying(case)}"
+    text = f"{owner} = {owner}{copying(case)}"
     start = syntax.start(statement)
     if syntax.is_alone(statement):
         edit = syntax.insert(start, f"{text}{syntax.end_of_line(statement)}{syntax.indent_of(statement)}")
@@ -65,7 +66,7 @@ def under_a_name(case: Case) -> Plan | None:
     reads = [node for node in syntax.within(scope) if dotted(node) == owner and syntax.start(node) >= start]
     if not _stays_read(syntax, reads, statement, scope):
         return None
-    text = f"{name} = {owner}{_copying(case)}"
+    text = f"{name} = {owner}{copying(case)}"
     line = syntax.insert(start, f"{text}{syntax.end_of_line(statement)}{syntax.indent_of(statement)}")
     edits = (line, *(syntax.replace(node, name) for node in reads))
     return Plan(edits, f"write into a copy: `{text}` before this line, and use `{name}` from there on", exact=True)
@@ -91,7 +92,7 @@ def at_saves(case: Case) -> Plan | None:
         edits.extend(found)
     if not edits or len({edit.span.path for edit in edits}) > 1:
         return None
-    message = f"keep a copy for backward: `{_copying(case)}` where it is saved"
+    message = f"keep a copy for backward: `{copying(case)}` where it is saved"
     return Plan(tuple(edits), message, exact=True, certain=edits[0].span.path == case.span.path)
 
 
@@ -114,34 +115,16 @@ def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
         statement = syntax.statement(node)
         kept = [statement.value] if isinstance(statement, cst.Assign) and save.symbol else []
     for part in kept if save.symbol or save.part.startswith("out") else ():
-        yield from copied(syntax, part, _copying(case))
+        yield from copied(syntax, part, copying(case))
 
 
-def of_operand(case: Case) -> Plan | None:
-    """Let a write read a copy of the operand that shares its memory."""
-    syntax, node = node_at(case, case.draft.write.site.place)
-    statement = syntax.statement(node)
-    value: cst.BaseExpression | None = None
-    if isinstance(node, cst.AugAssign):
-        value = node.value
-    elif isinstance(node, cst.Subscript) and isinstance(statement, cst.Assign):
-        value = statement.value
-    elif isinstance(node, cst.Call) and len(node.args) == 1 and not node.args[0].star:
-        value = node.args[0].value
-    if not isinstance(value, _POSTFIX):
-        return None
-    text = f"{syntax.text(value)}{_copying(case)}"
-    return Plan(tuple(copied(syntax, value, _copying(case))), f"read a copy: `{text}`", exact=True)
-
-
-def where_returned(case: Case) -> Plan | None:
-    """Return a copy from a custom function, instead of the input itself, which counts as written."""
-    place = case.draft.write.site.place
-    syntax, node = node_at(case, place)
+def where_returned(case: Case, site: Site) -> Plan | None:
+    """Return a copy from a custom function, instead of the input itself, which counts as written or as a view."""
+    syntax, node = node_at(case, site.place)
     if not isinstance(node, cst.Return) or not isinstance(node.value, cst.Name):
         return None
-    text = f"return {node.value.value}{_copying(case)}"
-    return Plan(tuple(copied(syntax, node.value, _copying(case))), f"return a copy: `{text}`", exact=True)
+    text = f"return {node.value.value}{copying(case)}"
+    return Plan(tuple(copied(syntax, node.value, copying(case))), f"return a copy: `{text}`", exact=True)
 
 
 def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
@@ -152,13 +135,13 @@ def _gives_one(syntax: Syntax, node: cst.CSTNode) -> bool:
     return not isinstance(around, cst.Expr | cst.Attribute | cst.Subscript)
 
 
-def copied(syntax: Syntax, node: cst.CSTNode, copying: str) -> Iterator[Edit]:
+def copied(syntax: Syntax, node: cst.CSTNode, suffix: str) -> Iterator[Edit]:
     """Yield the edits that replace an expression by a copy of its value."""
-    if isinstance(node, _POSTFIX):
-        yield syntax.insert(syntax.end(node), copying)
+    if isinstance(node, POSTFIX):
+        yield syntax.insert(syntax.end(node), suffix)
     else:
         yield syntax.insert(syntax.start(node), "(")
-        yield syntax.insert(syntax.end(node), f"){copying}")
+        yield syntax.insert(syntax.end(node), f"){suffix}")
 
 
 # -- kept values ----------------------------------------------------------------------------------------------
@@ -174,10 +157,10 @@ def where_kept(case: Case) -> Plan | None:
         return _apart(case, syntax, node)
     if event.how is Keeping.STATE:
         return _of_state(case, syntax, node)
-    copying = ".copy()" if event.array else _copying(case)
+    suffix = ".copy()" if event.array else copying(case)
     kept = _kept(syntax, node, case.draft.write.symbol)
-    edits = tuple(edit for part in kept for edit in copied(syntax, part, copying))
-    return Plan(edits, f"put a copy away: `{copying}`", exact=True) if edits else None
+    edits = tuple(edit for part in kept for edit in copied(syntax, part, suffix))
+    return Plan(edits, f"put a copy away: `{suffix}`", exact=True) if edits else None
 
 
 def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpression]:
@@ -192,7 +175,7 @@ def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpres
         value = node
     if isinstance(value, cst.Tuple | cst.List | cst.Dict):
         return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
-    return [value] if isinstance(value, _POSTFIX) else []
+    return [value] if isinstance(value, POSTFIX) else []
 
 
 def _apart(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
@@ -203,9 +186,9 @@ def _apart(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     if not isinstance(listed, cst.List) or len(listed.elements) != 1:
         return None
     item = listed.elements[0].value
-    if not isinstance(item, _POSTFIX):
+    if not isinstance(item, POSTFIX):
         return None
-    text = f"[{syntax.text(item)}{_copying(case)} for _ in range({syntax.text(times)})]"
+    text = f"[{syntax.text(item)}{copying(case)} for _ in range({syntax.text(times)})]"
     return Plan((syntax.replace(node, text),), f"use `{text}`", exact=True)
 
 
@@ -213,5 +196,5 @@ def _of_state(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     """Copy each tensor of a state."""
     if not isinstance(node, cst.Call):
         return None
-    text = f"{{name: value{_copying(case)} for name, value in {syntax.text(node)}.items()}}"
+    text = f"{{name: value{copying(case)} for name, value in {syntax.text(node)}.items()}}"
     return Plan((syntax.replace(node, text),), f"put a copy away: `{text}`", exact=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from inplace_lint.core.event import Event, Spelling, Touch
+from inplace_lint.core.event import Event, Refused, Spelling, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Span
-from inplace_lint.fix import copies, flags, modes, order, views
+from inplace_lint.fix import copies, flags, modes, operands, order, views
 from inplace_lint.fix.context import Case, Fixes, Locate, Rerun, watched
 from inplace_lint.fix.plan import Plan, fix_of, is_lost, is_open, is_safe
 from inplace_lint.fix.rewrites import exchanged, result_of, rewritten
@@ -72,7 +72,7 @@ def _of_leaf(case: Case) -> Fix | None:
         return None  # the item assignment repeats a write that has a finding of its own
     met = case.met()
     shared = any(tensor.others or tensor.foreign or tensor.param for tensor in met)
-    plan = (None if shared else result_of(case)) or copies.where_returned(case)
+    plan = (None if shared else result_of(case)) or copies.where_returned(case, case.draft.write.site)
     if plan is None:
         flows = any(tensor.gradient for tensor in met)
         plan = _open(case) or copies.under_a_name(case) if flows else modes.without_grad(case)
@@ -96,6 +96,11 @@ def _of_views(case: Case) -> Fix | None:
     return None if plan is None else fix_of(plan, safe=not case.event.assumptions)
 
 
+def _returned(case: Case) -> Plan | None:
+    origin = case.event.origin if isinstance(case.event, Refused) else None
+    return None if origin is None else copies.where_returned(case, origin)
+
+
 def _computed(case: Case) -> Plan | None:
     """Compute without the write; a copy would be refused like the tensor itself."""
     plan = _open(case)
@@ -105,7 +110,7 @@ def _computed(case: Case) -> Plan | None:
 def _without_overlap(case: Case) -> Plan | None:
     """Replace a call whose result is used by one that does not write; otherwise write from a copy of the operand."""
     plan = result_of(case)
-    return copies.of_operand(case) if plan is None or is_lost(case, plan) else plan
+    return operands.copied(case) if plan is None or is_lost(case, plan) else plan
 
 
 def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]:
@@ -128,6 +133,11 @@ FIXERS: Mapping[Repair, Callable[[Case], Fix | None]] = {
     Repair.COPY_AT_SAVE: _unsafe(copies.at_saves),
     Repair.COPY_WHERE_KEPT: _unsafe(copies.where_kept),
     Repair.WITHOUT_GRAD: _of_leaf,
+    Repair.UNRECORDED: _unsafe(modes.without_grad),
+    Repair.MODE: _unsafe(modes.without_inference),
+    Repair.RETURN_COPY: _unsafe(_returned),
+    Repair.TENSOR_OPERAND: _unsafe(operands.made_tensor),
+    Repair.LEAVE_OUT: _unsafe(flags.left_out),
     Repair.VIEW_ALONE: _of_views,
     Repair.COPY_OPERAND: _unsafe(_without_overlap),
     Repair.REBIND: _unsafe(exchanged),

@@ -1,5 +1,5 @@
 """
-Fixes that set `inplace=False` where the flag is spelled.
+Fixes that set `inplace=False` where the flag is spelled, or leave it out where it is not taken.
 
     nn.ReLU(inplace=True)     a keyword
     nn.ReLU(True)             a position
@@ -14,6 +14,7 @@ import libcst as cst
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.plan import Plan
+from inplace_lint.fix.rewrites import without
 from inplace_lint.fix.syntax import Syntax, dotted, node_at, syntax_at
 from inplace_lint.interp.checkers.alias_query import WrittenTensor
 
@@ -41,6 +42,16 @@ def cleared(case: Case) -> Plan | None:
         return None
     certain = literal and edit.span.path == case.span.path
     return Plan(tuple(edits), "set `inplace=False`", frozenset(binds), exact=True, certain=certain)
+
+
+def left_out(case: Case) -> Plan | None:
+    """Leave out the argument that asks a call to write in place, which it does not take."""
+    write = case.draft.write
+    syntax, node = node_at(case, write.site.place)
+    if not isinstance(node, cst.Call):
+        return None
+    given = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == write.symbol), None)
+    return None if given is None else Plan((without(syntax, node, given),), "leave it out", exact=True)
 
 
 def _off(syntax: Syntax, node: cst.CSTNode) -> tuple[Edit, bool] | None:

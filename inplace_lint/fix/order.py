@@ -5,7 +5,7 @@ Advice where a parameter changes between the forward that saved it and the backw
     opt_d.step()                     # line 12: run the forward of line 9 again after line 12
     loss_g.backward()                # line 14
 
-It is text and no edit: which weights a backward is meant for, only the author can decide.
+About steps it is text and no edit: which weights a backward is meant for, only the author can decide.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import itertools
 import keyword
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import libcst as cst
 
 from inplace_lint.core.event import Site, Stale, Untracked
-from inplace_lint.core.finding import Applicability, Fix
+from inplace_lint.core.finding import Applicability, Edit, Fix
 from inplace_lint.core.span import Place, Span
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.syntax import Syntax, dotted, node_at
@@ -106,11 +107,30 @@ def _of_write(case: Case, update: _Step, run: _Step, forward: _Step | None) -> F
             return None
         before, after = forward.span.line, run.span.line
         text = f"write before the forward in line {before}; or write after the backward in line {after}"
-    elif first == last:
+        return Fix(Applicability.DISPLAY, text, ())
+    if first == last:
         text = f"move line {first} below line {below}: the backward there still needs the old values"
     else:
         text = f"move lines {first} to {last} below line {below}: the backward there still needs the old values"
-    return Fix(Applicability.DISPLAY, text, ())
+    if not all(_is_whole(step.node) for step in (update, run)):
+        return Fix(Applicability.DISPLAY, text, ())
+    return Fix(Applicability.UNSAFE, text, _moved(case, update.span, below))
+
+
+def _moved(case: Case, moving: Span, below: int) -> tuple[Edit, Edit]:
+    """Return the edits that move whole lines below another line."""
+    lines = split_lines(case.context.module(case.span.path).source)
+    first, last = moving.line, moving.end_line
+    before, after = lines[below - 1], "".join(lines[first - 1 : last])
+    end, line = before.rstrip("\r\n"), after.rstrip("\r\n")
+    gone = replace(moving, column=0, end_line=last + 1, end_column=0)
+    there = replace(moving, line=below, column=len(end), end_line=below, end_column=len(end))
+    return Edit(gone, ""), Edit(there, after[len(line) :] + line)
+
+
+def _is_whole(node: cst.CSTNode) -> bool:
+    """Check whether a statement has its lines to itself."""
+    return not isinstance(node, cst.SimpleStatementLine) or len(node.body) == 1
 
 
 def _words(case: Case, first: int, last: int) -> set[str]:

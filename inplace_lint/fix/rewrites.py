@@ -137,7 +137,7 @@ def _of_call(case: Case, syntax: Syntax, node: cst.Call) -> Plan | None:
         (arg for arg in node.args if arg.keyword is not None and arg.keyword.value == case.draft.write.part), None
     )
     if out is not None and case.is_optional(case.draft.write.op, case.draft.write.part):
-        edits = [_without(syntax, node, out)]
+        edits = [without(syntax, node, out)]
         return _bound(case, syntax, node, out.value, edits)
     if isinstance(node.func, cst.Attribute) and _is_method(case, node.func):
         return _of_chain(case, syntax, node)
@@ -157,8 +157,8 @@ def _is_method(case: Case, func: cst.Attribute) -> bool:
     return not receiver or receiver == case.draft.write.symbol
 
 
-def _without(syntax: Syntax, node: cst.Call, out: cst.Arg) -> Edit:
-    """Remove an argument with the comma before it, or after it if it is the first."""
+def without(syntax: Syntax, node: cst.Call, out: cst.Arg) -> Edit:
+    """Return the edit that removes an argument with the comma before it, or after it if it is the first."""
     at = next(position for position, arg in enumerate(node.args) if arg is out)
     if at > 0:
         return syntax.erase(syntax.end(node.args[at - 1].value), _end_of(syntax, out))

@@ -39,7 +39,8 @@ class Framework:
     by copies; outside of it these refuse operands of different dtypes. `default_dtype` is that of new floating tensors.
     `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for each harm,
     `heard` wordings of other releases. `words` are the methods of a tensor that cures are written with: the one that
-    gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a parameter.
+    gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a parameter;
+    the function that makes a tensor like another one (`fill`), and the mode for inference (`infer`).
     `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.

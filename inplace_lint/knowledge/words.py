@@ -180,7 +180,7 @@ class ArgumentKind(Word):
 # of a second backward through one graph; or a part of a cure.
 MESSAGES = frozenset({*Failure, "stale", "freed", "no_grad"})
 # What `words` of a framework.json names: the flag, or the method of a tensor, that a cure is written with.
-CURES = frozenset({"assign", "copy", "cut", "flag", "items"})
+CURES = frozenset({"assign", "copy", "cut", "fill", "flag", "infer", "items"})
 BINARY = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"})
 UNARY = frozenset({"-", "+", "~"})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})

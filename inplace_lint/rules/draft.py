@@ -30,9 +30,14 @@ class Repair(Enum):
     ORDER = auto()  # name the lines to move
     COPY_AT_SAVE = auto()  # let backward keep a copy
     COPY_WHERE_KEPT = auto()  # keep a copy instead of the tensor itself
-    WITHOUT_GRAD = auto()  # write while no gradients are recorded
+    WITHOUT_GRAD = auto()  # write a leaf while no gradients are recorded
+    UNRECORDED = auto()  # write while no gradients are recorded, whatever is written
+    MODE = auto()  # make the tensor in another mode
     VIEW_ALONE = auto()  # take each view by a call of its own
     COPY_OPERAND = auto()  # write from a copy of the operand
+    RETURN_COPY = auto()  # return a copy where a custom function returns its input
+    TENSOR_OPERAND = auto()  # pass a tensor in place of a number
+    LEAVE_OUT = auto()  # leave out an argument that the call does not take
     REBIND = auto()  # bind the name to the other tensor
     ASSIGN = auto()  # assign by the method of the parameter
 

@@ -81,7 +81,8 @@ def _output(
             state.put(ref, changed)
         elif returned:
             # An input that is returned unchanged becomes a view that may not be written.
-            value = state.new(replace(changed, base=ref, view=View.CUSTOM))
+            as_is = replace(made, site=_returned(act, state, cls)[0])
+            value = state.new(replace(changed, base=ref, view=View.CUSTOM, made=as_is))
         else:
             state.put(ref, replace(changed, view=tensor.view if tensor.base is not None else None))
     return value
@@ -90,23 +91,24 @@ def _output(
 def _write_returned(act: IntrinsicCall, state: State, cls: ClassValue, ref: Ref, tensor: Tensor) -> None:
     """Write an input that is returned unchanged, where the framework takes that for an in-place write."""
     framework = act.interp.context.default().framework.name
-    forward = act.interp.lookup(state, cls, "forward")
-    assert isinstance(forward, Closure)
-    caller, function = act.frame.site(act.at), forward.function
-    names = {param.name for param in function.params}
-    spelled = [
-        (node.at, node.value.id)
-        for node in function.body
-        if isinstance(node, ir.Return) and isinstance(node.value, ir.Name) and node.value.id in names
-    ]
-    touch = Touch(act.form.name, caller, "out0", text_of(act.arguments.exprs.get(1)))
-    if spelled:
-        at, name = spelled[-1]
-        touch = replace(touch, site=Site(Place(function.slice, at), caller), symbol=name)
+    site, symbol = _returned(act, state, cls)
+    touch = Touch(act.form.name, site, "out0", symbol)
     if tensor.leaf and tensor.rg and state.modes.grad is not False:
         state.report(Refused(framework, Failure.LEAF, touch, None, state.assumptions))
         return
     state.write(tensor.storage, Write(touch, 0, True, 0, frozenset(), tensor=ref))
+
+
+def _returned(act: IntrinsicCall, state: State, cls: ClassValue) -> tuple[Site, str]:
+    """Return where the forward returns an input, and its name there; otherwise the call and its first input."""
+    forward = act.interp.lookup(state, cls, "forward")
+    assert isinstance(forward, Closure)
+    caller, function = act.frame.site(act.at), forward.function
+    names = {param.name for param in function.params}
+    for node in reversed(function.body):
+        if isinstance(node, ir.Return) and isinstance(node.value, ir.Name) and node.value.id in names:
+            return Site(Place(function.slice, node.at), caller), node.value.id
+    return caller, text_of(act.arguments.exprs.get(1))
 
 
 def _check_dirty(act: IntrinsicCall, state: State, written: Value, results: tuple[Value, ...]) -> None:

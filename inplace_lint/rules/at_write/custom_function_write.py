@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
 
 RULE = refused(
@@ -11,6 +12,7 @@ RULE = refused(
         "custom_view",
         "is an input that a custom function returned, which makes it a view, and in-place writes to it are refused",
         "return a copy from the custom function",
+        Repair.RETURN_COPY,
     ),
     Refusal("dirty", "is marked as dirty by the custom function, but not returned by it", "return it"),
 )

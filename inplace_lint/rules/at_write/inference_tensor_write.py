@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from inplace_lint.rules.draft import Repair
 from inplace_lint.rules.refused import Refusal, refused
 
 _CURE = "make {tensor} under `no_grad` instead"
 RULE = refused(
     "IPL205",
     "inference-tensor-write",
-    Refusal("inference", "was made in inference mode, and in-place writes to it are refused outside of it", _CURE),
+    Refusal(
+        "inference",
+        "was made in inference mode, and in-place writes to it are refused outside of it",
+        _CURE,
+        Repair.MODE,
+    ),
     Refusal(
         "inference_view",
         "is a view that was made in inference mode, and in-place writes to it are refused outside of it",
-        _CURE,
+        "make the view and the write under the same mode",
     ),
     Refusal(
-        "inference_save", "was made in inference mode, and cannot be saved for backward", _CURE, label="saved here"
+        "inference_save",
+        "was made in inference mode, and cannot be saved for backward",
+        _CURE,
+        Repair.MODE,
+        label="saved here",
     ),
 )

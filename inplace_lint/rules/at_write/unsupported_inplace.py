@@ -12,8 +12,14 @@ RULE = refused(
         "operand",
         "is written by a method that takes a tensor, and no plain number, as its operand",
         "pass a tensor instead of the number: `full_like`",
+        Repair.TENSOR_OPERAND,
     ),
-    Refusal("keyword", "is no argument that this call takes, and the framework refuses it", "leave it out"),
+    Refusal(
+        "keyword",
+        "is no argument that this call takes, and the framework refuses it",
+        "leave it out",
+        Repair.LEAVE_OUT,
+    ),
     Refusal(
         "parameter",
         "is a parameter, and this statement would replace it by a new tensor, which the layer refuses",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Carried, Event
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import Draft, Mark, named, ran
+from inplace_lint.rules.draft import Draft, Mark, Repair, named, ran
 from inplace_lint.rules.rule import Harm, Rule
 
 
@@ -22,6 +22,7 @@ def judge(event: Event) -> Draft | None:
         help="write a `detach()` of the value; or write it under `{no_grad}`",
         says="freed",
         assumptions=event.assumptions,
+        repair=Repair.UNRECORDED,
     )
 
 
