@@ -153,13 +153,18 @@ class Recomputed:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Compiled code carries out `write`, which the framework refuses by `check`, with other values than it spells."""
+    """
+    The framework carries out `write` to memory that overlaps, with other values than it spells.
+
+    `check` says what overlaps. `compiled`: only compiled code carries it out; as it stands, `check` refuses it.
+    """
 
     framework: str
     check: Failure
     write: Touch
     origin: Site | None
     assumptions: frozenset[str]
+    compiled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from inplace_lint.interp.announcements import Listeners, to_all
 from inplace_lint.interp.call import calls, instances
-from inplace_lint.interp.checkers import accumulated, clobbered, escaped, kept_states, kept_values, lost_update
+from inplace_lint.interp.checkers import (
+    accumulated,
+    clobbered,
+    escaped,
+    kept_states,
+    kept_values,
+    lost_update,
+    overlapped,
+)
 from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, statements
@@ -63,7 +71,7 @@ def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
         compare=kept_values.compare,
         record=kept_values.record,
         attempt=query.attempt if query is not None else to_all(),
-        write=to_all(kept_values.write, escaped.write) if opinions else kept_values.write,
+        write=to_all(kept_values.write, overlapped.write, *([escaped.write] if opinions else [])),
         read_state=kept_states.read_state,
         load_state=kept_states.load_state,
         change_gradients=kept_states.change_gradients,

@@ -38,6 +38,7 @@ from inplace_lint.rules.silent import (
     lost_gradient,
     lost_update,
     snapshot_alias,
+    unseen_overlap,
     untracked_write,
 )
 from inplace_lint.rules.style import inplace_in_forward
@@ -68,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     lost_update.RULE,
     grad_alias.RULE,
     accumulated_history.RULE,
+    unseen_overlap.RULE,
     script_write.RULE,
     checkpoint_write.RULE,
     compiled_write.RULE,

@@ -48,6 +48,7 @@ class Variant(Enum):
     RECORDED = "recorded"  # the same, and gradients flow through the write
     REBOUND = "rebound"  # the new value is bound to the name, and nothing is written
     ALIAS = "alias"  # the second name, or what is kept, gets a copy
+    OPERAND = "operand"  # the operands of the write are copied first
     UPDATE = "update"  # an augmented assignment writes into the parameter
     UNDONE = "undone"  # backward gets the values from before the write
     DIRECT = "direct"  # checkpointed functions run once

@@ -6,7 +6,7 @@ Parts of storages: which part a view covers, as far as constants tell, and wheth
     w -= w[0]                             # all of it and its first row
 
 PyTorch refuses these if both views are dense in memory. Two equal views are allowed, and views with gaps are not
-checked. Source: ATen/MemoryOverlap.cpp, `get_overlap_status`.
+checked: some of their elements are written before they are read. Source: ATen/MemoryOverlap.cpp, `get_overlap_status`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,14 @@ from inplace_lint.interp.transfer.index import is_constant, is_whole
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
+    from inplace_lint.domain.shape import Size
+    from inplace_lint.domain.state import State
     from inplace_lint.interp.transfer.op_call import Call
 
+Sizes = tuple["Size", ...]
+_DOTS, _WHOLE = Const(...), SliceValue(NONE, NONE, NONE)
 _MANY = 1 << 20  # rows of a tensor whose length is unknown
+_REPEATS = "repeats"  # the step of an expansion; its arguments are the number of axes, and those that repeat
 
 
 def step(call: Call, moves: str, source: Tensor) -> Part | None:
@@ -42,14 +47,55 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     return (*source.part, (moves, "" if moves == "rows" else call.binding.op.name, arguments))
 
 
+def repeats(source: Tensor, sizes: Sizes | None) -> Part | None:
+    """Return the part of the storage that the expansion of a tensor to these sizes covers."""
+    if source.part is None or source.sizes is None or sizes is None:
+        return None
+    new = len(sizes) - len(source.sizes)
+    found = [at for at, size in enumerate(sizes) if size not in {1, None} and (at < new or source.sizes[at - new] == 1)]
+    return (*source.part, (_REPEATS, "", (Const(len(sizes)), *map(Const, found)))) if found else None
+
+
 def keeps_repeats(call: Call, moves: str) -> bool:
     """Check whether a view of an expanded tensor still has several elements at one memory location."""
     if moves != "rows":
         return moves in {"all", "axes"}
     index = call.binding.value(call.binding.op.args[1].name)
+    source = call.binding.tensor(call.binding.op.args[0].name)
+    step = source.part[-1] if source is not None and source.part else None
+    if step is not None and step[0] == _REPEATS and index is not None:
+        return not _repeated(step) <= _single(call.state, step, index)
     first = index.items[0] if isinstance(index, Tuple) and index.exact and index.items else index
     # IMPRECISE: the first axis is taken for the repeated one, so that `h[:, 0]` has repeats where the second one is.
     return first == NONE or (first is not None and is_whole(first))
+
+
+def spreads(state: State, part: Part | None, index: Value | None) -> bool:
+    """
+    Check whether a write to one of several elements that are one place in memory changes all of them.
+
+    `part` is that of the written tensor, or of the one that is indexed by `index`.
+    """
+    for at, step in enumerate(part or ()):
+        if step[0] == _REPEATS:
+            move, _, arguments = (part or ())[at + 1] if at + 1 < len(part or ()) else ("rows", "", (index,))
+            one = arguments[0] if arguments else Const(0)
+            return move in {"row", "rows"} and one is not None and _repeated(step) <= _single(state, step, one)
+    return False
+
+
+def _repeated(step: Step) -> set[int]:
+    return {axis.value for axis in step[2][1:] if isinstance(axis, Const) and isinstance(axis.value, int)}
+
+
+def _single(state: State, step: Step, index: Value) -> set[int]:
+    """Return the axes of an expanded tensor of which an index takes a single element."""
+    rank = step[2][0].value if isinstance(step[2][0], Const) else None
+    items = [item for item in (index.items if isinstance(index, Tuple) else (index,)) if item != NONE]
+    dots = next((at for at, item in enumerate(items) if item == _DOTS), None)
+    if dots is not None and isinstance(rank, int):
+        items[dots : dots + 1] = [_WHOLE] * (rank + 1 - len(items))
+    return {at for at, item in enumerate(items) if shapes.is_row(state, item) or len(_taken(item, None) or "..") == 1}
 
 
 def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
@@ -78,7 +124,79 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
         if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False
-        return bool(_common(mine, others))
+        return _common(mine, others)
+    return False
+
+
+def reads_late(written: Part | None, other: Part | None, sizes: Sizes | None, *, again: bool) -> bool:
+    """
+    Check whether a write, element by element in the order of the memory, reads some elements after it has set them.
+
+    Asked of two views of one storage that the framework does not refuse. `sizes` are those of the whole storage.
+    `again`: where an element is set twice from one operand, the result is another one.
+    """
+    if written is None or other is None or written == other:
+        return False
+    shared = 0
+    while shared < min(len(written), len(other)) and written[shared] == other[shared]:
+        shared += 1
+    left, right = _dense(written[shared:]), _dense(other[shared:])
+    if max(len(left), len(right)) > 1:
+        return False
+    moves = {move for move, _, _ in left + right}
+    if moves == {"axes"}:
+        gaps = any(_has_gaps(step) for step in written[:shared])
+        return gaps and (not left or not right or _differ(left[0], right[0]))
+    if moves != {"rows"}:
+        return False
+    pairs = _aligned(left, right, sizes if shared == 0 else None)
+    if any(mine is None or theirs is None or not _common(mine, theirs) for mine, theirs in pairs):
+        return False
+    known = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+    single = [(mine, theirs) for mine, theirs in known if len(theirs) == 1 < len(mine)]
+    moved = [mine.start - theirs.start for mine, theirs in known if len(mine) == len(theirs) and mine != theirs]
+    if single or any(len(mine) != len(theirs) for mine, theirs in known):
+        return again and len(single) + len(moved) == len(single) and any(mine[-1] not in them for mine, them in single)
+    return bool(moved) and moved[0] > 0
+
+
+def _aligned(left: Part, right: Part, sizes: Sizes | None) -> list[tuple[range | None, range | None]]:
+    """Return for each axis what two indices take of it; None where that is unknown."""
+    sides = [_items(side[0]) if side else None for side in (left, right)]
+    ends = {side[0] == _DOTS for side in sides if side}
+    if len(ends) > 1 or any(_DOTS in side[1:] for side in sides if side):
+        return [(None, None)]
+    rows = [[item for item in side or () if item != _DOTS] for side in sides]
+    from_end = ends == {True}
+    longest = max(len(side) for side in rows)
+    found = []
+    for at in range(longest):
+        axis = at - longest if from_end else at
+        size = sizes[axis] if sizes is not None and -len(sizes) <= axis < len(sizes) else None
+        picked = [side[axis] if -len(side) <= axis < len(side) else _WHOLE for side in rows]
+        mine, theirs = (_taken(item, size if isinstance(size, int) else None) for item in picked)
+        far = mine is not None and theirs is not None and 1 < abs(mine.start - theirs.start) < _MANY - 1
+        unsure = far and size is None and len(mine or ()) == len(theirs or ())
+        found.append((None, None) if unsure else (mine, theirs))
+    return found
+
+
+def _items(step: Step) -> list[Value]:
+    """Return what an index says of each axis, without new ones; `...` where it skips some."""
+    index = step[2][0] if step[2] else NONE
+    items = index.items if isinstance(index, Tuple) else (index,)
+    while items and items[-1] == _DOTS:
+        items = items[:-1]
+    return [item for item in items if item != NONE]
+
+
+def _has_gaps(step: Step) -> bool:
+    """Check whether an index takes a part of an axis, and several elements of one before it."""
+    several = False
+    for item in _items(step) if step[0] == "rows" else ():
+        if several and item != _DOTS and not is_whole(item):
+            return True
+        several = several or item == _DOTS or not isinstance(item, Const)
     return False
 
 
@@ -99,18 +217,28 @@ def _differ(one: Step, other: Step) -> bool:
 
 def _rows(step: Step) -> range | None:
     """Return the rows that an index selects of a long tensor; None if it leaves gaps or is unknown."""
-    index = step[2][0] if step[2] else None
+    found = _taken(step[2][0], None) if step[2] else None
+    return found if found is not None and found.step == 1 else None
+
+
+def _taken(index: Value, size: int | None) -> range | None:
+    """Return which elements of an axis, a long one if its size is unknown, an index takes; None if that is unknown."""
+    every = range(_MANY if size is None else size)
     if isinstance(index, Const) and type(index.value) is int:
-        first = index.value % _MANY
+        first = index.value % max(len(every), 1)
         return range(first, first + 1)
-    if isinstance(index, SliceValue) and _number(index.step, 1) == 1:
-        bounds = slice(_number(index.lower, None), _number(index.upper, None))
-        return range(_MANY)[bounds]
-    return None
+    bounds = (index.lower, index.upper, index.step) if isinstance(index, SliceValue) else ()
+    if not bounds or not all(isinstance(bound, Const) for bound in bounds):
+        return None
+    return every[slice(*(_number(bound, None) for bound in bounds))]
 
 
-def _common(one: range, other: range) -> range:
-    return range(max(one.start, other.start), min(one.stop, other.stop))
+def _common(one: range, other: range) -> bool:
+    """Check whether two selections certainly have an element in common."""
+    if 1 in {len(one), len(other)}:
+        return any(element in one for element in other) if len(other) == 1 else one[0] in other
+    in_step = one.step == other.step > 0 and (one.start - other.start) % one.step == 0
+    return in_step and max(one.start, other.start) < min(one.stop, other.stop)
 
 
 def _number(value: Value, default: int | None) -> int | None:

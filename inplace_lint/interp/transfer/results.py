@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import ListObject, Tensor, View, alike
+from inplace_lint.domain.heap import ListObject, Part, Tensor, View, alike
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, overlap, shapes
@@ -149,6 +149,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         return state.new(_cut(call, source, kind, doubt))
     kind, rg = _view_kind(call, fact, kind, source, rg)
     dtype = dtypes.of_view(call.binding, fact, source)
+    layout = shapes.of_view(call.binding, fact, source)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -159,7 +160,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         view=kind,
         dtype=dtype.kind,
         exact=dtype.exact,
-        **shapes.of_view(call.binding, fact, source),
+        **layout,
         counted=source.counted,
         sure=source.sure,
         why=source.why if rg is None else "",
@@ -167,11 +168,17 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         doubt=doubt,
         made=call.touch("out0"),
         inference=source.inference,
-        part=None if kind is View.MAYBE else overlap.step(call, fact.moves, source),
+        part=None if kind is View.MAYBE else _part(call, fact, source, layout),
         follows=call.facts.framework.rebases,
         since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
     )
     return state.new(tensor)
+
+
+def _part(call: Call, fact: ReturnFact, source: Tensor, layout: shapes.Layout) -> Part | None:
+    if fact.view == View.EXPANDED.value:
+        return overlap.repeats(source, layout["sizes"])
+    return overlap.step(call, fact.moves, source)
 
 
 def _view_kind(call: Call, fact: ReturnFact, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:

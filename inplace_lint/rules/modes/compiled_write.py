@@ -9,7 +9,7 @@ from inplace_lint.rules.rule import Harm, Rule, Variant
 
 def judge(event: Event) -> Draft | None:
     """Report a write of memory that overlaps, in compiled code."""
-    if not isinstance(event, Accepted):
+    if not isinstance(event, Accepted) or not event.compiled:
         return None
     write = event.write
     return Draft(

@@ -6,6 +6,7 @@ A `Form` says which variant, and the places of the finding:
 * `write`: the written name is bound to a copy first, so that nothing else sees the write; a flag is turned off;
 * `recorded`: the same, and the write is recorded;
 * `rebound`: the new value is bound to the name, and nothing is written;
+* `operand`: what is written from is a copy;
 * `alias`: what is kept, or bound to a second name, is a copy;
 * `update`: an augmented assignment that binds a new value writes into the old one instead.
 
@@ -277,6 +278,23 @@ def _helper(what: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(ast.Name(HELPER, ast.Load()), what, ast.Load()), list(arguments), [])
 
 
+def _operand(chain: Sequence[ast.AST]) -> bool:
+    node = chain[-1]
+    if isinstance(node, ast.Call):
+        node.args = [_helper("kept", item) for item in node.args if not isinstance(item, ast.Starred)]
+        return bool(node.args)
+    if not isinstance(node, (ast.AugAssign, ast.Assign)):
+        node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
+    if not isinstance(node, (ast.AugAssign, ast.Assign)):
+        return False
+    parts = node.value.elts if isinstance(node.value, ast.Tuple) else None
+    if parts is not None:
+        node.value = ast.Tuple([_helper("kept", item) for item in parts], ast.Load())
+    else:
+        node.value = _helper("kept", node.value)
+    return True
+
+
 def _recorded(chain: Sequence[ast.AST]) -> bool:
     written = _written(chain[-1], chain[0])
     block, at = _block(chain)
@@ -368,4 +386,11 @@ def _update(chain: Sequence[ast.AST]) -> bool:
     return True
 
 
-EDITS = {"write": _write, "recorded": _recorded, "rebound": _rebound, "alias": _alias, "update": _update}
+EDITS = {
+    "write": _write,
+    "recorded": _recorded,
+    "rebound": _rebound,
+    "operand": _operand,
+    "alias": _alias,
+    "update": _update,
+}

@@ -1,0 +1,29 @@
+"""IPL309: a write to memory that overlaps, which the framework does not notice."""
+
+from __future__ import annotations
+
+from inplace_lint.core.event import Accepted, Event, Failure
+from inplace_lint.rules.draft import Draft, Repair, made, named
+from inplace_lint.rules.rule import Harm, Rule, Variant
+
+_SAYS = {
+    Failure.OVERLAP: "{what} was expanded: its rows are one in memory, and writing one of them changes all",
+    Failure.OPERANDS_OVERLAP: "{what} is overwritten while an operand on the same memory is still read from it",
+}
+
+
+def judge(event: Event) -> Draft | None:
+    """Report a write whose values are other ones than it spells, because the memory overlaps."""
+    if not isinstance(event, Accepted) or event.compiled:
+        return None
+    write = event.write
+    return Draft(
+        message=_SAYS[event.check].format(what=named(write.symbol)),
+        write=write,
+        related=made(event.origin, write),
+        assumptions=event.assumptions,
+        repair=Repair.COPY_OPERAND if event.check is Failure.OPERANDS_OVERLAP else Repair.NEW_TENSOR,
+    )
+
+
+RULE = Rule("IPL309", "unseen-overlap", Harm.SILENT, judge, variants=(Variant.OPERAND, Variant.WRITE))
