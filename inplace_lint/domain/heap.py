@@ -173,6 +173,8 @@ class Node:
     `leaves`: the inputs that receive a gradient in backward.
     `passes`: the assumption under which a gradient passes it at all, for an unknown call that may use its arguments.
     `free`: what was called is a function outside of the program.
+    `doubts`: the assumptions under which the inputs that nothing is known of require grad.
+    `fed`: what an opaque module was called on, whose backward needs its parameters if that requires grad.
     `broken`: the write, where the framework refuses to run backward through it. `write`: what the operation wrote.
     """
 
@@ -186,6 +188,8 @@ class Node:
     broken: Broken | None = None
     free: bool = False
     write: Touch | None = None
+    doubts: frozenset[str] = frozenset()
+    fed: tuple[Value, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

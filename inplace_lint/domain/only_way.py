@@ -6,39 +6,110 @@ The only way from a loss to what is trained: which assumptions about unknown cal
     return self.head(h)          # unknown: if a gradient passes it, backward raises; if not, nothing trains `fc`
 
 That a gradient passes an unknown call is certain where it has no other way from the loss to some leaf that requires
-grad. That leaf could not be trained otherwise.
+grad. That leaf could not be trained otherwise. Where the program runs backward itself, it is certain that the only
+value from outside that the loss is computed of requires grad, since backward raises if nothing does; and that a network
+of unknown layers needs its parameters for the gradient of what comes from another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from inplace_lint.domain.heap import Tensor
+from inplace_lint.core.assumption import Assumption
+from inplace_lint.domain import origins
+from inplace_lint.domain.heap import BESIDE, Node, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NodeId, RefId
+from inplace_lint.domain.traits import TENSOR
+from inplace_lint.domain.values import NodeId, RefId, Sym, SymId, Value
 
 
 def certain(
-    state: State, starts: Collection[NodeId], number: NodeId, assumed: frozenset[str], *, asked: bool
+    state: State, starts: Collection[NodeId], number: NodeId, assumed: frozenset[str], asked: Sequence[Tensor] | None
 ) -> frozenset[str]:
     """
-    Return those of a breach's assumptions that are certain: that a gradient passes an unknown call.
+    Return those of a breach's assumptions that are certain, such as that a gradient passes an unknown call.
 
-    The breach is at a node that a backward from `starts` runs. `asked`: the program calls that backward itself. If not,
-    what a function outside of the program returned is no loss as long as nothing that is trained is computed of it.
+    The breach is at a node that a backward from `starts` runs. `asked`: what the program itself calls that on. If it is
+    None, what a library's function returned is no loss as long as nothing that is trained is computed of it.
     """
+    sure = _needed(state, state.nodes[number]) | _granted(state, asked or (), starts)
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
     if not passes:
-        return frozenset()
+        return sure
     trained = _trained(state, _below(state, (number,))) - _trained(state, _below(state, starts, {number}))
-    if not trained or not (asked or _feeds_training(state, starts, number)):
-        return frozenset()
+    if not trained or not (asked is not None or _feeds_training(state, starts, number)):
+        return sure
     on_the_way = passes - _below(state, (number,)).keys()
     found = {state.nodes[one].passes for one in on_the_way}
     for one in passes - on_the_way:
         if not trained <= _trained(state, _below(state, (number,), {one})):
             found.add(state.nodes[one].passes)
-    return frozenset(found)
+    return sure | found
+
+
+def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId]) -> frozenset[str]:
+    """
+    Return the assumption that the only source of a loss requires grad; none where there are several sources.
+
+    Beside what a network of unknown layers returned, a part of an argument is data: `for x, y in loader: net(x) - y`.
+    """
+    found: frozenset[str] = frozenset()
+    if [tensor.rg for tensor in loss] != [None]:
+        return found
+    opaque = {number for number, node in state.nodes.items() if node.fed is not None}
+    for node in (state.nodes[number] for number in _below(state, starts, opaque)):
+        found |= node.doubts
+        if node.passes or node.leaves:
+            return frozenset()
+    sources = [one for one in found if isinstance(one, Assumption)]
+    data = [one for one in sources if _is_part_of_argument(state, SymId(one.of))]
+    others = [one for one in sources if one not in data]
+    if data and len(others) == 1 and _function(state, SymId(others[0].of)) is not None:
+        sources = others
+        found -= frozenset(data)
+    return frozenset(sources) if len(found) == 1 else frozenset()
+
+
+def _is_part_of_argument(state: State, number: SymId) -> bool:
+    """Check whether an unknown value is an item of an argument of the entry point, or what a loop over one yields."""
+    depth = 0
+    while True:
+        match state.symbols.keys[number]:
+            case (origins.ITEM | origins.ROW | origins.TURN, Sym(outer), *_):
+                number, depth = outer, depth + 1
+            case (origins.PARAMETER, *_):
+                return depth > 0
+            case _:
+                return False
+
+
+def _needed(state: State, node: Node) -> frozenset[str]:
+    """Return the assumptions of an opaque module that are certain, as what it was called on requires grad."""
+    return node.assumptions if any(_requires_grad(state, value) for value in node.fed or ()) else frozenset()
+
+
+def _requires_grad(state: State, value: Value) -> bool:
+    """Check whether a value requires grad: it is known to, or comes from a call whose results the program detaches."""
+    tensor = state.tensor(value)
+    if tensor is not None and tensor.rg:
+        return True
+    made_by = _function(state, value.id) if isinstance(value, Sym) else None
+    if made_by is None:
+        return False
+    detached = {thing.storage for thing in state.heap.values() if isinstance(thing, Tensor) and thing.view in BESIDE}
+    results = ((number, state.tensor(ref)) for number, ref in state.all_traits(TENSOR))
+    return any(
+        tensor and tensor.storage in detached and _function(state, number) == made_by for number, tensor in results
+    )
+
+
+def _function(state: State, number: SymId) -> Value | None:
+    """Return the unknown function whose call returned an unknown value."""
+    match state.symbols.keys[number]:
+        case (origins.RESULT, Sym() as function, *_):
+            return function
+        case _:
+            return None
 
 
 def _feeds_training(state: State, starts: Collection[NodeId], number: NodeId) -> bool:

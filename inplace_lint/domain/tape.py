@@ -70,6 +70,11 @@ def leaves_of(given: Iterable[tuple[Ref, Tensor]]) -> tuple[RefId, ...]:
     )
 
 
+def doubts_of(given: Iterable[tuple[Ref, Tensor]]) -> frozenset[str]:
+    """Return the assumptions under which those of some tensors require grad that come from outside of the tape."""
+    return frozenset(t.why for _, t in given if t.rg is None and (t.made is None or not t.nodes))
+
+
 def on_the_way(
     state: State, starts: Iterable[NodeId], inputs: Iterable[tuple[Ref, Tensor]]
 ) -> frozenset[NodeId] | None:
@@ -120,7 +125,7 @@ def backward(
         node = state.nodes[number]
         for event in _breaches(state, framework, node, site):
             why = event.assumptions | assumed
-            sure = only_way.certain(state, starts, number, why, asked=site is not None)
+            sure = only_way.certain(state, starts, number, why, tensors if site is not None else None)
             state.report(replace(event, assumptions=why - sure))
         if not handed:
             # A step after a backward through an unknown call is taken to write what the call may depend on.

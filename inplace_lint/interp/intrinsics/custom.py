@@ -14,7 +14,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.tape import leaves_of, nodes_of
+from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -62,7 +62,8 @@ def _output(
     site = act.frame.site(act.at)
     saves = tuple(_saved(state, context, cls, act))
     assumed = frozenset() if rg else frozenset({why})
-    node = state.record(Node(cls.name, site, edges, saves, assumed, leaves=leaves_of(given)))
+    node = Node(cls.name, site, edges, saves, assumed, leaves=leaves_of(given), doubts=doubts_of(given))
+    number = state.record(node)
     made = Touch(cls.name, site, "out0")
     dirty = state.trait(traits.DIRTY, context.id)
     results = value.items if isinstance(value, Tuple) else (value,)
@@ -74,7 +75,7 @@ def _output(
         ref = state.ref(result)
         if tensor is None or ref is None:
             continue
-        changed = replace(tensor, rg=rg, leaf=False, nodes=(node,), why=why, made=made)
+        changed = replace(tensor, rg=rg, leaf=False, nodes=(number,), why=why, made=made)
         returned = any(ref == other for other, _ in given) and ref not in (dirty or ())
         if returned and not act.interp.context.default().framework.checks_custom:
             _write_returned(act, state, cls, ref, tensor)

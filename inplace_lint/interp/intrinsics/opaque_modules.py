@@ -128,7 +128,9 @@ def _is_child(state: State, value: Sym) -> bool:
     return False
 
 
-def record_call(state: State, function: Value, site: Site, nodes: tuple[NodeId, ...]) -> NodeId | None:
+def record_call(
+    state: State, function: Value, given: tuple[Value, ...], site: Site, nodes: tuple[NodeId, ...]
+) -> NodeId | None:
     """Record a call of an opaque module on the tape, if an optimizer owns its weights; None for any other call."""
     if not isinstance(function, Sym) or function.id not in state.symbols.marked:
         return None
@@ -141,7 +143,7 @@ def record_call(state: State, function: Value, site: Site, nodes: tuple[NodeId, 
     touch = Touch(name, site, "self.weight", module=True, param=True)
     save = Save(tensor.storage, version, touch, state.clock, frozenset())
     assumed = frozenset({f"backward of `{name}` needs its parameters"})
-    return state.record(Node(name, site, nodes, (save,), assumed, leaves=(weight.id,)))
+    return state.record(Node(name, site, nodes, (save,), assumed, leaves=(weight.id,), fed=given))
 
 
 def name_of(state: State, owner: SymId) -> str:

@@ -59,9 +59,9 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
     """Record an unknown call on the tape: its result may have been computed from the tensors that were passed."""
     if state.modes.grad is False:
         return
-    given = (function, *arguments.positional, *(value for _, value in arguments.keywords))
-    nodes, leaves = unknown_history.sources(state, given)
-    node = opaque_modules.record_call(state, function, site, nodes)
+    given = (*arguments.positional, *(value for _, value in arguments.keywords))
+    nodes, leaves = unknown_history.sources(state, (function, *given))
+    node = opaque_modules.record_call(state, function, given, site, nodes)
     if node is None and (nodes or leaves):
         name = opaque_modules.name_of_call(state, function)
         passes = f"`{name}` passes the gradient on" if name else "an unknown call passes the gradient on"

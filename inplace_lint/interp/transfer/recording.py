@@ -8,7 +8,7 @@ from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.tape import leaves_of, nodes_of
+from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
 from inplace_lint.domain.values import NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
@@ -43,7 +43,9 @@ def record(call: Call, saves: list[Save], without: Ref | None = None, write: Tou
         assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
     site = call.frame.site(call.at)
     leaves = leaves_of(call.grads)
-    return state.record(Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write))
+    doubts = doubts_of(call.grads)
+    node = Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write, doubts=doubts)
+    return state.record(node)
 
 
 def save_outputs(call: Call, node: NodeId, value: Value) -> None:
