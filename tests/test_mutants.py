@@ -52,7 +52,7 @@ def _program(line: str, framework: str) -> str:
 def test_an_edit_changes_its_line_alone(framework: str, kind: str, before: str, after: str) -> None:
     source = _program(before, framework).encode()
     (edit,) = [item for item in edits(source) if item.kind == kind]
-    edited = apply(source, kind, edit.line, edit.column)
+    edited = apply(source, kind, edit.line, edit.column, edit.turn)
     assert edited.decode() == _program(after, framework)
     ast.parse(edited)
     assert edit.function == "f"
@@ -63,9 +63,15 @@ def test_what_no_edit_fits_stays(line: str) -> None:
     assert edits(_program(line, "torch").encode()) == []
 
 
+def test_edits_that_begin_at_the_same_place_have_turns() -> None:
+    source = _program("z = f(x.clamp(0).log())", "torch").encode()
+    edited = [apply(source, edit.kind, edit.line, edit.column, edit.turn).decode() for edit in edits(source)]
+    assert edited == [_program(f"z = f({text})", "torch") for text in ("x.clamp(0).log_()", "x.clamp_(0).log()")]
+
+
 def test_an_edit_that_is_not_there_is_an_error() -> None:
     with pytest.raises(LookupError, match="no clone edit at 1:0"):
-        apply(b"x = 1\n", "clone", 1, 0)
+        apply(b"x = 1\n", "clone", 1, 0, 0)
 
 
 def test_the_value_that_an_edit_writes_to_can_be_watched() -> None:
@@ -80,7 +86,7 @@ def test_the_value_that_an_edit_writes_to_can_be_watched() -> None:
 
 def _row(label: str, line: int = 1, kind: str = "item") -> dict[str, object]:
     place = {"library": "l", "path": "a.py", "line": line, "column": 0}
-    return {**place, "kind": kind, "label": label, "half": "tune", "framework": "torch", "model": "m"}
+    return {**place, "kind": kind, "turn": 0, "label": label, "half": "tune", "framework": "torch", "model": "m"}
 
 
 def test_a_mutant_has_the_worst_of_its_labels() -> None:

@@ -45,7 +45,7 @@ def merged(rows: Sequence[Row]) -> Iterator[Row]:
     mutants: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
         if row["label"] in _WORST:
-            mutants[tuple(row[name] for name in ("library", "path", "line", "column", "kind"))].append(row)
+            mutants[tuple(row[name] for name in ("library", "path", "line", "column", "kind", "turn"))].append(row)
     for same in mutants.values():
         worst = min(same, key=lambda row: _WORST.index(row["label"]))
         yield {name: value for name, value in worst.items() if name != "model"}

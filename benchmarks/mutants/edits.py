@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+", "add_"),
@@ -61,6 +61,7 @@ class Edit:
 
     `changes` are the stretches of bytes to replace, as (from, to, new). `written` is the place of the expression whose
     value is written to, or is the module that then writes; `function` the qualified name of the function around it.
+    `turn` counts the edits of this kind that begin at the same place, as in `x.clamp(0).log()`.
     """
 
     kind: str
@@ -70,19 +71,26 @@ class Edit:
     function: str
     written: Place
     changes: tuple[tuple[int, int, str], ...]
+    turn: int = 0
 
 
 def edits(source: bytes) -> list[Edit]:
     """Return each edit of what functions do in a file, in the order of the text."""
     finder = _Finder(source)
     finder.visit(ast.parse(source))
-    return finder.found
+    turns: dict[tuple[str, int, int], int] = {}
+    found = []
+    for edit in finder.found:
+        key = (edit.kind, edit.line, edit.column)
+        found.append(replace(edit, turn=turns.setdefault(key, 0)))
+        turns[key] += 1
+    return found
 
 
-def apply(source: bytes, kind: str, line: int, column: int) -> bytes:
+def apply(source: bytes, kind: str, line: int, column: int, turn: int) -> bytes:
     """Return the text with one edit made. Raises: LookupError, where there is none of this name."""
     for edit in edits(source):
-        if (edit.kind, edit.line, edit.column) == (kind, line, column):
+        if (edit.kind, edit.line, edit.column, edit.turn) == (kind, line, column, turn):
             return made(source, edit)
     raise LookupError(f"no {kind} edit at {line}:{column}")
 

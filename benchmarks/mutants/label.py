@@ -140,7 +140,7 @@ def _mutants(model: models.Model, corpus: Path, seconds: float) -> list[Row]:
         if "raised" in result:
             result["raised"] = _innermost(result["raised"], corpus / model.library)
         place = {"path": str(Path(path).relative_to(corpus / model.library)), "line": edit.line, "column": edit.column}
-        last = {"last_line": edit.last_line, "kind": edit.kind}
+        last = {"last_line": edit.last_line, "kind": edit.kind, "turn": edit.turn}
         rows.append({"library": model.library, "version": version, **place, **last, **result, "model": model.build})
     return rows
 

@@ -89,7 +89,7 @@ def concerns(row: Row, places: Iterable[tuple[str, int]]) -> bool:
 
 
 def _edited(root: Path, row: Row) -> bytes:
-    return apply((root / row["path"]).read_bytes(), row["kind"], row["line"], row["column"])
+    return apply((root / row["path"]).read_bytes(), row["kind"], row["line"], row["column"], row["turn"])
 
 
 def _findings(root: Path, texts: Mapping[str, bytes], jobs: int) -> Iterator[_Found]:

@@ -270,8 +270,9 @@ def _run_method(
     interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
     interp.context.coverage.method = name
     results: list[tuple[State, Value]] = []
+    entry = _entry(interp, made[0][0], cls)
     unrecorded = gradients.is_custom_function(interp, cls) or (
-        not name.startswith("__") and gradients.runs_unrecorded(interp, name)
+        not name.startswith("__") and name != entry and gradients.runs_unrecorded(interp, name)
     )
     for constructed, receiver in made:
         state = constructed.fork()
@@ -291,7 +292,7 @@ def _run_method(
             # A method that runs backward itself leaves in attributes what it logs.
             results.append((after, value if after.trait(traits.LOSS, None) else Tuple((value, receiver))))
     # Training runs what a call of the module runs; that it runs another method too is not certain.
-    certain = _entry(interp, made[0][0], cls) in {"", name}
+    certain = entry in {"", name}
     return _finish(interp, results[:PATHS_IN_ROOT], name, certain=certain)
 
 

@@ -16,7 +16,7 @@ FACTS = ROOT / "rules" / "ops" / "paddle" / "hand.jsonl"
 
 # What a call needs besides its first tensor `h` (3 x 3, or 2 x 4 x 4 x 4 for pooling); `k` is a second tensor like `h`.
 REST = {
-    **dict.fromkeys(("add", "subtract", "multiply", "divide", "matmul", "mm", "maximum", "minimum"), "k"),
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "matmul", "mm", "maximum", "minimum", "conv2d"), "k"),
     **dict.fromkeys(("add_", "subtract_", "sub_", "mul_", "multiply_"), "k"),
     **dict.fromkeys(("mse_loss", "l1_loss", "set_value", "copy_"), "k"),
     **dict.fromkeys(("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"), "k"),
@@ -117,7 +117,7 @@ def paddle() -> Iterator[Real]:
 
 def _run(real: Real, folder: Path, fact: Fact, *statements: str) -> Outcome:
     program = folder / "probe.py"
-    prelude = PRELUDE.format(wide="pool2d" in fact.name)
+    prelude = PRELUDE.format(wide="2d" in fact.name)
     program.write_text(prelude + "\n".join(statements) + "\n", encoding="utf-8")
     return real.run(program)
 
