@@ -19,18 +19,25 @@ from inplace_lint.domain.values import NodeId, RefId
 
 
 def certain(
-    state: State, starts: Collection[NodeId], number: NodeId, assumed: frozenset[str], *, asked: bool
+    state: State,
+    starts: Collection[NodeId],
+    number: NodeId,
+    assumed: frozenset[str],
+    *,
+    asked: bool,
+    elsewhere: frozenset[RefId] | None,
 ) -> frozenset[str]:
     """
     Return those of a breach's assumptions that are certain: that a gradient passes an unknown call.
 
     The breach is at a node that a backward from `starts` runs. `asked`: the program calls that backward itself. If not,
     what a function outside of the program returned is no loss as long as nothing that is trained is computed of it.
+    `elsewhere` are the leaves that something else trains; None if all may be.
     """
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
-    if not passes:
+    if not passes or elsewhere is None:
         return frozenset()
-    trained = _trained(state, _below(state, (number,))) - _trained(state, _below(state, starts, {number}))
+    trained = _trained(state, _below(state, (number,))) - _trained(state, _below(state, starts, {number})) - elsewhere
     if not trained or not (asked or _feeds_training(state, starts, number)):
         return frozenset()
     on_the_way = passes - _below(state, (number,)).keys()
@@ -39,6 +46,11 @@ def certain(
         if not trained <= _trained(state, _below(state, (number,), {one})):
             found.add(state.nodes[one].passes)
     return frozenset(found)
+
+
+def plain(state: State, starts: Collection[NodeId]) -> frozenset[RefId]:
+    """Return the leaves that a backward from `starts` reaches without unknown calls."""
+    return _trained(state, _below(state, starts, [number for number, node in state.nodes.items() if node.passes]))
 
 
 def _feeds_training(state: State, starts: Collection[NodeId], number: NodeId) -> bool:
