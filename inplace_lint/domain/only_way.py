@@ -24,19 +24,26 @@ from inplace_lint.domain.values import NodeId, RefId, Sym, SymId, Value
 
 
 def certain(
-    state: State, starts: Collection[NodeId], number: NodeId, assumed: frozenset[str], asked: Sequence[Tensor] | None
+    state: State,
+    starts: Collection[NodeId],
+    number: NodeId,
+    assumed: frozenset[str],
+    asked: Sequence[Tensor] | None,
+    *,
+    elsewhere: frozenset[RefId] | None,
 ) -> frozenset[str]:
     """
     Return those of a breach's assumptions that are certain, such as that a gradient passes an unknown call.
 
     The breach is at a node that a backward from `starts` runs. `asked`: what the program itself calls that on. If it is
     None, what a library's function returned is no loss as long as nothing that is trained is computed of it.
+    `elsewhere` are the leaves that something else trains; None if all may be.
     """
     sure = _needed(state, state.nodes[number]) | _granted(state, asked or (), starts)
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
-    if not passes:
+    if not passes or elsewhere is None:
         return sure
-    trained = _trained(state, _below(state, (number,))) - _trained(state, _below(state, starts, {number}))
+    trained = _trained(state, _below(state, (number,))) - _trained(state, _below(state, starts, {number})) - elsewhere
     if not trained or not (asked is not None or _feeds_training(state, starts, number)):
         return sure
     on_the_way = passes - _below(state, (number,)).keys()
@@ -110,6 +117,11 @@ def _function(state: State, number: SymId) -> Value | None:
             return function
         case _:
             return None
+
+
+def plain(state: State, starts: Collection[NodeId]) -> frozenset[RefId]:
+    """Return the leaves that a backward from `starts` reaches without unknown calls."""
+    return _trained(state, _below(state, starts, [number for number, node in state.nodes.items() if node.passes]))
 
 
 def _feeds_training(state: State, starts: Collection[NodeId], number: NodeId) -> bool:

@@ -27,6 +27,7 @@ class Origin:
         return self.name
 
 
+ANY = Origin("any", timeless=True)
 ARITHMETIC = Origin("arithmetic", timeless=True)
 ATTRIBUTE = Origin("attribute", timeless=True, by_number=True)
 BINARY = Origin("binary", timeless=True)
@@ -39,6 +40,7 @@ LOCAL = Origin("local", timeless=True)
 DESCRIBES = Origin("describes", timeless=True, by_number=True)  # an attribute that is no part of what a value holds
 NOT = Origin("not", timeless=True, by_number=True)
 PARAMETER = Origin("parameter", timeless=True)
+REQUIRES = Origin("requires grad", timeless=True)
 SHAPE = Origin("shape", timeless=True)
 STANDARD_LIBRARY = Origin("standard library", timeless=True)
 UNARY = Origin("unary", timeless=True)

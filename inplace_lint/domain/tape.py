@@ -103,19 +103,18 @@ def backward(
     retain: bool,
     inputs: Iterable[tuple[Ref, Tensor]] = (),
     handed: bool = False,
+    elsewhere: frozenset[RefId] | None = frozenset(),
 ) -> frozenset[RefId]:
     """
     Run backward from these tensors: report every stale save, and free the nodes unless they are retained.
 
     `inputs` are the tensors whose gradients are computed; without any, all leaves. Return the leaves that already had
     a gradient, to which the new one was added; none where gradients are `handed` to the caller and not accumulated.
+    `elsewhere` are the leaves that something else trains; None if all may be.
     """
-    added: set[RefId] = set()
-    fresh: set[RefId] = set()
-    tensors = list(tensors)
-    for tensor in tensors:
-        if tensor.rg and tensor.nodes:
-            check_history(state, framework, tensor, None)
+    added, fresh, tensors = set[RefId](), set[RefId](), list(tensors)
+    for tensor in (tensor for tensor in tensors if tensor.rg and tensor.nodes):
+        check_history(state, framework, tensor, None)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
     order = [(i, assumed) for i, assumed in sorted(reachable(state, starts).items()) if way is None or i in way]
@@ -125,7 +124,8 @@ def backward(
         node = state.nodes[number]
         for event in _breaches(state, framework, node, site):
             why = event.assumptions | assumed
-            sure = only_way.certain(state, starts, number, why, tensors if site is not None else None)
+            asked = tensors if site is not None else None
+            sure = only_way.certain(state, starts, number, why, asked, elsewhere=elsewhere)
             state.report(replace(event, assumptions=why - sure))
         if not handed:
             # A step after a backward through an unknown call is taken to write what the call may depend on.

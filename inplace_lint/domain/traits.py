@@ -136,7 +136,7 @@ ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMB
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)
 SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
-WHOLE: Trait[SymId, bool] = Trait("whole numbers", Owner.SYMBOL)
+NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)
 
 # Of the path as a whole.
 OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)

@@ -34,12 +34,12 @@ def nodes_behind(state: State, value: Value, depth: int = 0) -> tuple[NodeId, ..
     if depth >= _DEEPEST:
         return ()
     found: tuple[NodeId, ...] = ()
-    for part in _parts(state, value):
+    for part in parts(state, value):
         found += nodes_behind(state, part, depth + 1)
     return found
 
 
-def _parts(state: State, value: Sym) -> tuple[Sym, ...]:
+def parts(state: State, value: Sym) -> tuple[Sym, ...]:
     """Return the values that an unknown value is a part of, or was computed of."""
     match state.symbols.keys[value.id]:
         case (origins.ATTRIBUTE, int(outer), _):
@@ -56,6 +56,14 @@ def _parts(state: State, value: Sym) -> tuple[Sym, ...]:
             return tuple(part for part in given if isinstance(part, Sym))
         case _:
             return ()
+
+
+def has_no_gradient(state: State, value: Sym, depth: int = 0) -> bool:
+    """Check whether an unknown value, or all that it was computed of, is known to have no gradient."""
+    if state.has_trait(traits.NO_GRADIENT, value.id):
+        return True
+    within = [part for part in parts(state, value) if part.kind not in NOT_TENSORS] if depth < _DEEPEST else []
+    return bool(within) and all(has_no_gradient(state, part, depth + 1) for part in within)
 
 
 def sources(state: State, values: Iterable[Value]) -> tuple[tuple[NodeId, ...], tuple[RefId, ...]]:

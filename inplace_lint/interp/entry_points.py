@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, tape, traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
@@ -293,7 +293,7 @@ def _run_method(
             results.append((after, value if after.trait(traits.LOSS, None) else Tuple((value, receiver))))
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     certain = entry in {"", name}
-    return _finish(interp, results[:PATHS_IN_ROOT], name, certain=certain)
+    return _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
 
 
 def _constructed(
@@ -351,14 +351,18 @@ def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
 
 
 def _finish(
-    interp: Interpreter, results: Results, name: str = "", *, certain: bool = True, calls: bool = False
+    interp: Interpreter,
+    results: Results,
+    name: str = "",
+    cls: ClassValue | None = None,
+    *,
+    certain: bool = True,
+    calls: bool = False,
 ) -> list[Found]:
     """Run backward from all that was returned, as a training program would; it is not certain after another one."""
-    for state, value in results:
+    for state, _ in results:
         if name and (not certain or state.trait(traits.LOSS, None) is True):
             state.assume(f"a gradient is asked for what `{name}` returns")
-        if state.modes.grad is not False:
-            roots = losses.of_result(interp, state, value)
-            tape.backward(state, interp.context.default().framework.name, roots, None, retain=False)
+    losses.backward(interp, results, cls, name)
     interp.fuel.end_root(finished=bool(results))
     return collect(interp, results, calls=calls)

@@ -6,9 +6,9 @@ from inplace_lint.core.assumption import Assumption, assumption
 from inplace_lint.core.event import Event, Site, Stale
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
-from inplace_lint.domain import traits
+from inplace_lint.domain import unknown_history
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Dotted, SymId
+from inplace_lint.domain.values import ClassValue, Dotted, Sym, SymId
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
@@ -44,9 +44,12 @@ def is_custom_function(interp: Interpreter, cls: ClassValue) -> bool:
 
 
 def is_refuted(state: State, event: Event) -> bool:
-    """Check whether an event assumes a gradient for what the path has shown to be whole numbers."""
+    """Check whether an event assumes a gradient for what the path has shown to have none."""
     return any(
-        isinstance(known, Assumption) and state.has_trait(traits.WHOLE, SymId(known.of)) for known in event.assumptions
+        isinstance(known, Assumption)
+        and known.of != NOBODY
+        and unknown_history.has_no_gradient(state, Sym(SymId(known.of)))
+        for known in event.assumptions
     )
 
 

@@ -1,23 +1,87 @@
 """
-The tensors in the result of an entry point from which a training program would run backward.
+Backward from the result of an entry point, as a training program would run it.
 
     return {"logits": y, "hidden": (h,)}     # both: one of them, or a sum of both, leads to a loss
+
+That a gradient passes an unknown call is no matter of course where something else trains the same layers:
+
+    h = self.fc(x).sigmoid()
+    if target is not None:
+        return ((h - target) ** 2).mean()    # trains `fc`, whatever `decode` is
+    h += 1
+    return self.decode(h)
+
+Another path does, another method of the class that calls the layer, or code of the file that runs backward and calls
+it. A class that is no module may just infer, unless its file runs backward.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from inplace_lint.domain import tape, unknown_history
+from inplace_lint.domain import only_way, tape, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Ref, RefId, Sym, Tuple, Value
+from inplace_lint.effects.reachability import reachable
+from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.workspace import trainers
 
 
-def of_result(interp: Interpreter, state: State, value: Value) -> list[Tensor]:
+def backward(interp: Interpreter, results: Results, cls: ClassValue | None = None, method: str = "") -> None:
+    """Run backward on each path from what an entry point returned: a function, or the method of a class."""
+    roots = [_of_result(interp, state, value) if state.modes.grad is not False else [] for state, value in results]
+    unknown = any(node.passes for state, _ in results for node in state.nodes.values())
+    names = _called_elsewhere(interp, cls, method) if unknown and cls is not None else frozenset()
+    plain = [
+        only_way.plain(state, [node for tensor in found for node in tape.nodes_of(state, tensor)]) if unknown else ()
+        for (state, _), found in zip(results, roots, strict=True)
+    ]
+    for number, (state, value) in enumerate(results):
+        elsewhere = None
+        if names is not None:
+            others = (*plain[:number], *plain[number + 1 :], _leaves(state, value, names))
+            elsewhere = frozenset(leaf for found in others for leaf in found)
+        name = interp.context.default().framework.name
+        tape.backward(state, name, roots[number], None, retain=False, elsewhere=elsewhere)
+
+
+def _called_elsewhere(interp: Interpreter, cls: ClassValue, name: str) -> frozenset[str] | None:
+    """
+    Return the attributes that other code of the file than a method, and what that calls, calls and may train.
+
+    None if it may be anything: the class is no module, and nothing in the file runs backward.
+    """
+    context = interp.context
+    infers = context.default().framework.infers
+    found: set[str] = set()
+    trains = context.is_module(cls) is not None
+    for item in context.outline.items:
+        own = item.slice == cls.slice
+        below = reachable({name}, {part.member: part.attributes for part in item.methods}) if own else set()
+        for part in item.methods or (item,):
+            asks = trainers.asks(part)
+            trains = trains or asks
+            if part.member not in {*below, *infers} and not part.name.startswith("__") if own else asks:
+                found.update(call.rpartition(".")[2] for call in part.calls)
+    return frozenset(found) if trains else None
+
+
+def _leaves(state: State, value: Value, names: frozenset[str]) -> Iterator[RefId]:
+    """Yield the parameters of the layers of these names, of the instance that a method returned besides its result."""
+    instance = state.instance(value.items[-1]) if isinstance(value, Tuple) and value.items else None
+    attributes = {} if instance is None else instance.attrs
+    for name in names:
+        layer = attributes.get(name, NONE)
+        if state.instance(layer) is not None:
+            yield from (ref.id for _, ref in module_registry.leaves(state, layer, param=True))
+
+
+def _of_result(interp: Interpreter, state: State, value: Value) -> list[Tensor]:
     """Return the tensors of a result that lead to a loss: beside others, what a library computed of them may not."""
     found = list(_tensors_below(interp, state, value, set(), 0))
     led = [tensor for tensor in found if not all(state.nodes[node].free for node in tape.nodes_of(state, tensor))]

@@ -54,7 +54,7 @@ class Trainers:
             path, name = waiting.pop()
             is_class = any(item.kind == "class" for item in self._items(path, name))
             for user_path, item, user in self._users(path, name):
-                if _asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
+                if asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
                     return True
                 more = {(user_path, bound) for bound in ((item.name,) if item.name else item.binds)} - seen
                 waiting.extend(more)
@@ -82,10 +82,10 @@ class Trainers:
 
 
 def _asks_anywhere(item: Definition) -> bool:
-    return any(_asks(part) for part in (item, *item.methods))
+    return any(asks(part) for part in (item, *item.methods))
 
 
-def _asks(item: Definition) -> bool:
+def asks(item: Definition) -> bool:
     """Check whether a piece of code asks for a gradient."""
     return any(call.partition(".")[2] in _ASKING or call.rpartition(".")[2] in _ASKING for call in item.calls)
 

@@ -7,6 +7,10 @@ test later, in whatever words, takes the same side. `not` and `is not` are the s
 
 from __future__ import annotations
 
+from typing import Any
+
+from inplace_lint.core.assumption import Assumption
+from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
@@ -97,8 +101,8 @@ def learn(state: State, value: Value, side: bool) -> None:
                 learn(state, Sym(SymId(key[1])), not side)
                 return
             state.learn(number, side)
-            if side and isinstance(key, tuple) and key[0] is origins.IS_NONE:
-                state.learn((origins.NONE, key[1]), True)
+            if isinstance(key, tuple):
+                _learn_of_parts(state, key, side)
             if side:
                 state.learn((origins.NONE, number), False)
         case Dotted(name):
@@ -107,6 +111,39 @@ def learn(state: State, value: Value, side: bool) -> None:
             state.learn((origins.TENSOR, number), side)
         case _:
             pass
+
+
+def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
+    """Remember what a condition says about what it was made of."""
+    if key[0] is origins.IS_NONE and side:
+        state.learn((origins.NONE, key[1]), True)
+    elif key[0] is origins.ANY and not side:
+        for item in key[1:]:
+            learn(state, item, False)
+    elif key[0] is origins.REQUIRES and not side:
+        _has_no_gradient(state, key[1])
+
+
+def _has_no_gradient(state: State, value: Value) -> None:
+    """Remember that a tensor does not require grad, and neither does the unknown value that decides that."""
+    ref = state.ref(value)
+    tensor = state.tensor(value)
+    number = SymId(tensor.why.of) if tensor is not None and isinstance(tensor.why, Assumption) else None
+    if number is None and isinstance(value, Sym):
+        number = value.id
+    if number is not None:
+        state.set_trait(traits.NO_GRADIENT, number, True)
+    if ref is not None and tensor is not None:
+        state.put(ref, replace(tensor, rg=False, leaf=True, nodes=(), why=""))
+
+
+def requires_grad(state: State, value: Value, negated: bool) -> Value:
+    """Return whether a tensor requires grad, or its negation, as a constant or as a condition on the unknown."""
+    tensor = state.tensor(value)
+    if tensor is not None and tensor.rg is not None:
+        return Const(tensor.rg is not negated)
+    asked = state.symbols.sym((origins.REQUIRES, value, () if tensor is None else tensor.nodes))
+    return negate(state, asked) if negated else asked
 
 
 def forget(state: State, since: object) -> None:

@@ -32,6 +32,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.call import closures, enums
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -144,6 +145,9 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     known = state.trait(traits.UNKNOWN_ATTRIBUTE, (value.id, name))
     if known is not None:
         return [(state, known)]
+    framework = interp.context.default().framework
+    if name == framework.requires_grad and value.kind not in NOT_TENSORS:
+        return [(state, path_condition.requires_grad(state, value, framework.negated))]
     facts = materialise.framework_of(interp, state, value)
     if facts is None and value.kind not in NOT_TENSORS and name not in _AMBIGUOUS:
         default = interp.context.default()
@@ -198,8 +202,8 @@ def _of_tensor(
 ) -> Results:
     facts = interp.context.facts.get(tensor.framework) or interp.context.default()
     framework = facts.framework
-    if name == framework.requires_grad and tensor.rg is not None:
-        return [(state, Const(tensor.rg is not framework.negated))]
+    if name == framework.requires_grad:
+        return [(state, path_condition.requires_grad(state, value, framework.negated))]
     if name == "is_leaf" and tensor.leaf is not None:
         return [(state, Const(tensor.leaf))]
     if name == "grad":

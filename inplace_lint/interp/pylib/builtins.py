@@ -76,14 +76,18 @@ def _callable(request: Request) -> Results:
 
 
 def _all_or_any(request: Request) -> Results:
-    """Evaluate `all` or `any`; if the result depends on one unknown item only, return that item."""
+    """Evaluate `all` or `any`: one unknown item decides it alone, several together."""
     found, decides = request.items(request.argument(0)), request.function.name == "any"
     known = {item: path_condition.truth(request.state, item) for item in found.items} if found.exact else {}
     if decides in known.values():
         return [(request.state, Const(decides))]
     left = [item for item, truth in known.items() if truth is None]
-    if not found.exact or len(left) > 1 or not all(isinstance(item, Sym) for item in left):
+    if not found.exact or not all(isinstance(item, Sym) for item in left):
         return request.unknown()
+    if len(left) > 1:
+        asked = tuple(item if decides else path_condition.negate(request.state, item) for item in left)
+        one = request.state.symbols.sym((origins.ANY, *asked))
+        return [(request.state, one if decides else path_condition.negate(request.state, one))]
     return [(request.state, left[0] if left else Const(not decides))]
 
 

@@ -44,7 +44,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     why = next((state.nodes[node].passes for node in nodes if state.nodes[node].passes), asked)
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=None,
+        rg=None if not state.has_trait(traits.NO_GRADIENT, value.id) else False,
         leaf=None,
         nodes=nodes,
         sure=value.kind in {"tensor", "input"},

@@ -49,10 +49,10 @@ def _is_number(value: Value) -> bool:
 def _mark(call: Call, value: Value) -> None:
     for item in value.items if isinstance(value, Tuple) else (value,):
         if isinstance(item, Sym):
-            call.state.set_trait(traits.WHOLE, item.id, True)
+            call.state.set_trait(traits.NO_GRADIENT, item.id, True)
         for _, tensor in call.state.tensors_in(item):
             if tensor.rg is None and tensor.dtype == "unknown" and isinstance(tensor.why, Assumption):
-                call.state.set_trait(traits.WHOLE, SymId(tensor.why.of), True)
+                call.state.set_trait(traits.NO_GRADIENT, SymId(tensor.why.of), True)
 
 
 def _with_whole(call: Call) -> bool:
