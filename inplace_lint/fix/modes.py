@@ -28,7 +28,7 @@ def _in_scope(case: Case, expression: str) -> str:
     """Spell `package.name()` by the names that the file has imported; empty if it has imported neither."""
     package, _, name = expression.partition(".")
     module = case.context.module(case.span.path)
-    for bound, imports in module.imported.items():
+    for bound, imports in module.imported().items():
         for node, original in imports:
             if not isinstance(node, ImportFrom) and original == package:
                 return f"{bound}.{name}"
