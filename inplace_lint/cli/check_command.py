@@ -16,6 +16,7 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
 from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
+from inplace_lint.driver.store import Store, folder_of
 from inplace_lint.workspace import files, import_graph, notebook
 
 if TYPE_CHECKING:
@@ -43,12 +44,23 @@ def check_compatible(policy: PolicyOptions, settings: Settings, *, diff: bool, i
 
 
 def runner(
-    paths: tuple[Path, ...], stdin: Path, resolver: SettingsResolver, settings: Settings, policy: PolicyOptions
+    paths: tuple[Path, ...],
+    stdin: Path,
+    resolver: SettingsResolver,
+    settings: Settings,
+    policy: PolicyOptions,
+    *,
+    is_again: bool = False,
 ) -> Run:
-    """Return the function that checks the paths: it takes texts that replace files, and can be called again."""
+    """
+    Return the function that checks the paths: it takes texts that replace files.
+
+    `is_again`: it is called again, so that results are kept in memory where there is no cache.
+    """
     progress = terminal.progress() if sys.stderr.isatty() else None
     by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
-    plan = session.Plan(settings, *by_path, memory={}, nested=resolver.nested)
+    store = Store(folder_of(settings)) if settings.cache else Store(None) if is_again else None
+    plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
     if not (policy.writes or settings.baseline or policy.since):

@@ -198,7 +198,8 @@ def check(
     from inplace_lint.cli.output import exit_status, write
 
     check_compatible(policy, settings, diff=diff, is_stdin=is_stdin)
-    run = runner(paths, stdin, resolver, settings, policy)
+    is_again = diff or settings.fix or settings.fix_only
+    run = runner(paths, stdin, resolver, settings, policy, is_again=is_again)
     fixes = apply_fixes(run, settings, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if fixes is None else (fixes.outcome, fixes.texts)
     if outcome.notice:
@@ -242,6 +243,23 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
         raise click.UsageError(msg)
     wants_color = functools.partial(terminal.wants_color, is_file=output_file is not None, stream=sys.stderr)
     return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules(), wants_color)
+
+
+@program.command(short_help="Show or remove what earlier runs have kept.")
+@click.argument("action", type=OneOf(("stats", "clear")), metavar="stats|clear")
+@click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
+def cache(action: str, cache_dir: str | None) -> int:
+    """Show how much the cache of this project holds, or remove it."""
+    from inplace_lint.driver.store import Store, folder_of, remove
+
+    folder = folder_of(resolver_of(known_rules(), {"cache_dir": cache_dir}).settings_of(Path.cwd()))
+    if action == "clear":
+        remove(folder)
+        return CLEAN
+    results, claims, size = Store(folder).size() if folder.is_dir() else (0, 0, 0)
+    lines = (f"folder: {folder}", f"results: {results}", f"claims: {claims}", f"size: {size / 1000:.0f} kB")
+    streams.write(sys.stdout, "".join(f"{line}\n" for line in lines))
+    return CLEAN
 
 
 @program.command(short_help="Show the page of a rule.")

@@ -16,11 +16,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.core.errors import FactError, UnreadableError
-from inplace_lint.driver import cache
 from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
+from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.workspace import files, import_graph
+from inplace_lint.workspace.claims import Claim
 
 if TYPE_CHECKING:
     from inplace_lint.fix.context import Fixes, Locate, Rerun
@@ -36,9 +37,8 @@ class Task(NamedTuple):
     One file to analyze: the path that its findings carry, its bytes, and the settings that results depend on.
 
     `root` is the top folder in which its imports are looked up. `opinions`: what is no fault is reported as well.
-    `reported`: findings in it are shown; it is False for a file that is only a caller of such. `dependencies` is a
-    digest of the other files that results depend on, `finds_in` are the files whose findings count. `texts` replace the
-    files of these paths.
+    `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
+    files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
     """
 
     path: str
@@ -48,9 +48,9 @@ class Task(NamedTuple):
     root: str = ""
     opinions: bool = False
     reported: bool = True
-    dependencies: bytes = b""
     finds_in: frozenset[str] = frozenset()
     texts: tuple[tuple[str, bytes], ...] = ()
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,16 @@ class Checked:
     """
     The result of checking one file.
 
-    `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether the cache may keep it.
+    `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether it may be kept. `answers`
+    are the claims about other files that it rests on.
     """
 
-    entry: cache.Entry
+    entry: Entry
     seconds: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
     lasting: bool = True
     no_facts: str = ""
+    answers: Mapping[Claim, str] = field(default_factory=dict)
 
 
 def check_one(task: Task) -> Checked:
@@ -87,13 +89,15 @@ def check_task(task: Task) -> Checked:
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
         project = import_graph.project(task.root, framework_names(), dict(task.texts)) if task.root else None
+        if project is not None:
+            project.asked.start()
         result = check_file(task.path, source, Options(versions, task.opinions), project, _make_fixes)
     except UnreadableError as error:
         return _failed(str(error))
     except FactError as error:
-        return Checked(cache.Entry((), {}, {}), lasting=False, no_facts=str(error))
+        return Checked(Entry((), {}, {}), lasting=False, no_facts=str(error))
     except SyntaxError as error:
-        return Checked(cache.Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
+        return Checked(Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
     except RecursionError:
         return _failed("nested too deeply to be analyzed")
     except MemoryError:
@@ -104,7 +108,8 @@ def check_task(task: Task) -> Checked:
         return _failed(crash(error))
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}
-    return Checked(cache.Entry(result.findings, result.counters, result.statements), seconds)
+    answers = project.answers(task.path) if project is not None and task.traced else {}
+    return Checked(Entry(result.findings, result.counters, result.statements), seconds, answers=answers)
 
 
 def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
@@ -123,4 +128,4 @@ def framework_names() -> tuple[str, ...]:
 
 
 def _failed(reason: str) -> Checked:
-    return Checked(cache.Entry((), {}, {}), failure=reason, lasting=False)
+    return Checked(Entry((), {}, {}), failure=reason, lasting=False)

@@ -5,24 +5,29 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
-from inplace_lint.driver import cache, pool
+from inplace_lint.driver import pool
 from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
 from inplace_lint.driver.merge_findings import merged
+from inplace_lint.driver.store import Check, Key, Store, context_of
 from inplace_lint.policy import suppress
 from inplace_lint.rules import RULE_OF, RULES
 from inplace_lint.rules.text import UNUSED_SUPPRESSION
-from inplace_lint.workspace import files, import_graph, notebook, trainers
+from inplace_lint.workspace import files, import_graph, notebook
+from inplace_lint.workspace.claims import digest
+
+if TYPE_CHECKING:
+    from inplace_lint.workspace.trainers import Trainers
 
 _FEW_BYTES = 40_000
 
@@ -57,8 +62,8 @@ class Plan(NamedTuple):
     What to run, and how to find the settings of each file.
 
     `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
-    that may report what is no fault. `texts` replace files, by the paths that findings carry. `memory` keeps results
-    between runs of one process. `nested` returns the patterns that a configuration file in a searched folder excludes.
+    that may report what is no fault. `texts` replace files, by the paths that findings carry. `store` keeps results for
+    later runs. `nested` returns the patterns that a configuration file in a searched folder excludes.
     """
 
     settings: Settings
@@ -67,50 +72,81 @@ class Plan(NamedTuple):
     progress: Callable[[int, int], None] | None = None
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
     texts: Mapping[str, bytes] = MappingProxyType({})
-    memory: dict[Hashable, Checked] | None = None
+    store: Store | None = None
     nested: Callable[[Path], Sequence[str]] | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
     """Check every file that the paths mean; no failure of a file ends the run."""
     outcome = Outcome()
-    import_graph.forget()
     found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
     outcome.failures.extend(found.troubles)
     outcome.notes.extend(found.notes)
     tasks = _tasks(found.files, plan, outcome)
-    return check_all(_with_callers(tasks, exclude, plan), plan, outcome)
+    graphs = _graphs(tasks, exclude, plan)
+    return _check_all(_with_callers(tasks, graphs, plan), graphs, plan, outcome)
 
 
 def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
-    """Check the tasks, from the cache where it has them, and add findings and failures to the outcome."""
+    """Check the tasks, without their callers, and add findings and failures to the outcome."""
+    return _check_all(tasks, _graphs(tasks, {}, plan), plan, outcome)
+
+
+def _graphs(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> dict[str, import_graph.Graph]:
+    """Return the graph of imports below each root of the tasks."""
+    names = framework_names()
+    found: dict[str, import_graph.Graph] = {}
+    known = None if plan.store is None else plan.store.imports()
+    for root in sorted({task.root for task in tasks}):
+        mine = {task.path: task.data for task in tasks if task.root == root}
+        found[root] = import_graph.Graph(root, names, {**plan.texts, **mine}, exclude, known)
+    return found
+
+
+def _check_all(
+    tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan, outcome: Outcome
+) -> Outcome:
     import_graph.forget()
-    store = _cache(plan.settings)
+    store = plan.store
     results: dict[str, Checked] = {}
-    pending: list[Task] = []
-    for task in tasks:
-        known = None if plan.memory is None else plan.memory.get(_key(task))
-        entry = store(task).get(task.path, store(task).key(task.path, task.dependencies + task.data)) if store else None
-        if known is None and entry is None:
-            pending.append(task)
-        else:
-            results[task.path] = known or Checked(entry or cache.Entry((), {}, {}))
+    keys = _keys(tasks, plan.settings) if store is not None else {}
+    if store is not None:
+        checks = {root: Check(store, graph.answer) for root, graph in graphs.items()}
+        kept = ((task, checks[task.root].get(keys[task.path])) for task in tasks)
+        results.update((task.path, Checked(entry)) for task, entry in kept if entry is not None)
     outcome.counters["files_from_cache"] += len(results)
+    pending = [task._replace(traced=store is not None) for task in tasks if task.path not in results]
     pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
-    for task, checked in _check(pending, plan):
-        results[task.path] = checked
-        if plan.memory is not None:
-            plan.memory[_key(task)] = checked
-        if store and checked.lasting:
-            store(task).put(task.path, store(task).key(task.path, task.dependencies + task.data), checked.entry)
+    try:
+        for task, checked in _check(pending, plan):
+            results[task.path] = checked
+            if store is not None and checked.lasting:
+                store.put(keys[task.path], checked.entry, checked.answers)
+    finally:
+        if store is not None:
+            for graph in graphs.values():
+                store.put_imports(graph.read)
+            store.end()
     started = time.perf_counter()
     _collect(tasks, results, plan, outcome)
     _spend(outcome, {"suppress": time.perf_counter() - started})
     return outcome
 
 
-def _key(task: Task) -> Hashable:
-    return task.path, task.data, task.dependencies, task.torch_version, task.paddle_version
+def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
+    """Return the keys under which the results of tasks are kept."""
+    from inplace_lint.knowledge.facts import digest as digest_of_facts  # noqa: PLC0415 - of no use without a store
+
+    here, facts = os.path.relpath(Path.cwd(), settings.root), digest_of_facts()
+    contexts: dict[tuple[str | None, ...], str] = {}
+    found: dict[str, Key] = {}
+    for task in tasks:
+        root = os.path.relpath(task.root, settings.root) if task.root else None
+        variant = (task.torch_version, task.paddle_version, "opinions" if task.opinions else None, here, root)
+        if variant not in contexts:
+            contexts[variant] = context_of(facts, variant)
+        found[task.path] = Key(task.path, contexts[variant], digest(task.data))
+    return found
 
 
 def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
@@ -153,44 +189,24 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     return Task(name, data, torch, paddle, root, opinions, reported, texts=tuple(plan.texts.items()))
 
 
-def _with_callers(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> list[Task]:
+def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan) -> list[Task]:
     """
-    Add to each task what it depends on, and to all tasks the callers: files whose entry points may find something in
-    them.
+    Return the tasks with those of callers: files whose entry points may find something in them.
+
+    Each task gets the other files whose findings count.
     """
     names = framework_names()
     done: list[Task] = []
-    for root in sorted({task.root for task in tasks}):
+    for root, graph in graphs.items():
         mine = {task.path: task for task in tasks if task.root == root}
-        texts = {**plan.texts, **{path: task.data for path, task in mine.items()}}
-        graph = import_graph.Graph(root, names, texts, exclude)
         for name in sorted({name for path in mine for name in graph.callers(path)} - mine.keys()):
             data = graph.text(name)
             if files.mentions(data, names):
                 mine[name] = task_of(name, data, Path(name), root, plan, reported=False)
         for path, task in mine.items():
-            below = graph.below(path)
-            finds = frozenset(name for name in below if path in graph.callers(name))
-            done.append(task._replace(dependencies=graph.state(path), finds_in=finds | {path}))
+            finds = frozenset(name for name in graph.below(path) if path in graph.callers(name))
+            done.append(task._replace(finds_in=finds | {path}))
     return done
-
-
-def _cache(settings: Settings) -> Callable[[Task], cache.Cache] | None:
-    if not settings.cache:
-        return None
-    from inplace_lint.knowledge.facts import digest  # noqa: PLC0415 - of no use without a cache
-
-    facts = digest()
-    folder = settings.root / settings.cache_dir if settings.cache_dir else settings.root / cache.FOLDER
-    made: dict[tuple[str | None, ...], cache.Cache] = {}
-
-    def store(task: Task) -> cache.Cache:
-        variant = (task.torch_version, task.paddle_version, "opinions" if task.opinions else None)
-        if variant not in made:
-            made[variant] = cache.Cache(folder, cache.context_of(facts, variant))
-        return made[variant]
-
-    return store
 
 
 def _check(tasks: Sequence[Task], plan: Plan) -> list[tuple[Task, Checked]]:
@@ -260,16 +276,22 @@ def _with_trained(
     """Clear the entry of findings through which something in the project trains, and prefer these to others."""
     roots = {task.path: task.root for task in tasks}
     texts = {task.path: task.data for task in tasks}
-    known: dict[str, trainers.Trainers] = {}
+    known: dict[str, Trainers] = {}
     done: dict[tuple[str, Span], list[Finding]] = {}
     for place, findings in found.items():
         done[place] = sure = [one for one in findings if one.entry is None]
         for one in findings if not sure else ():
             root = roots[one.entry[0]] if one.entry is not None else ""
             if root not in known:
-                known[root] = trainers.Trainers(import_graph.Graph(root, framework_names(), texts, {}))
+                known[root] = _trainers(root, texts)
             sure.append(replace(one, entry=None) if one.entry is None or known[root].train(one.entry) else one)
     return done
+
+
+def _trainers(root: str, texts: Mapping[str, bytes]) -> Trainers:
+    from inplace_lint.workspace.trainers import Trainers  # noqa: PLC0415 - of no use where nothing is assumed
+
+    return Trainers(import_graph.Graph(root, framework_names(), texts, {}))
 
 
 def _concerns(finding: Finding, texts: Mapping[str, bytes]) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
@@ -45,7 +45,7 @@ class Part(NamedTuple):
     attributes: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Effects:
     """
     What the text of one definition says that it does.
@@ -89,7 +89,7 @@ class Effects:
         methods = {name: part._replace(writes=False) for name, part in self.methods.items()}
         return replace(self, writes=False, writes_own=False, makes=False, methods_write=False, methods=methods)
 
-    @property
+    @cached_property
     def leads_to(self) -> Targets:
         """All definitions that decide what follows from this one, those of its other methods included."""
         return self.runs.union(self.only_called, *(part.runs for part in self.methods.values()))

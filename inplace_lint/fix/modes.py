@@ -67,7 +67,7 @@ def in_scope(case: Case, expression: str) -> str:
     package, _, name = expression.partition(".")
     call = "()" if name.endswith("()") else ""
     module = case.context.module(case.span.path)
-    for bound, imports in module.imported.items():
+    for bound, imports in module.imported().items():
         for node, original in imports:
             if not isinstance(node, ImportFrom) and original == package:
                 return f"{bound}.{name}"

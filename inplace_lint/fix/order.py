@@ -137,7 +137,7 @@ def _words(case: Case, first: int, last: int) -> set[str]:
     """Return the names that some lines of the file contain, without those that were imported."""
     module = case.context.module(case.span.path)
     text = "".join(split_lines(module.source)[first - 1 : last])
-    return {word for word in _WORD.findall(text) if not keyword.iskeyword(word)} - set(module.imported)
+    return {word for word in _WORD.findall(text) if not keyword.iskeyword(word)} - set(module.imported())
 
 
 def _carried(step: _Step) -> str:

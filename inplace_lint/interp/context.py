@@ -116,7 +116,7 @@ class Context:
             return []
         origins = [
             f"{node.module}.{original}" if isinstance(node, ImportFrom) else original
-            for node, original in self.main.imported.get(root, ())
+            for node, original in self.main.imports(root)
         ] or [self.default().framework.name]
         return [f"{origin}.{rest}".strip(".") for origin in origins]
 

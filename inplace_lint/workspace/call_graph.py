@@ -27,18 +27,21 @@ def file_effects(project: Project, main: Module) -> FileEffects:
     meanings = {item.slice: _meaning(project, main, item) for item in statements}
     named = {item.name: item for item in main.outline.items if item.name}
     uses = {
-        name: (may_write.read_names(item) & named.keys()).union(_passed(main, item)) - {name}
+        name: (may_write.read_names(item) & named.keys()).union(main.users_by_method(item)) - {name}
         for name, item in named.items()
     }
     waiting = [target for meaning in meanings.values() for targets in meaning.values() for target in targets]
     waiting.extend((main.path, name) for name in named)
+    started = tuple(waiting)
     new: dict[Target, Effects] = {}
     while waiting:
         target = waiting.pop()
         if target not in new and target not in project.summaries:
-            new[target] = found = _effects(project, target)
+            with project.asked.computing(target):
+                new[target] = found = _effects(project, target)
             waiting.extend(found.leads_to)
     may_write.close(project.summaries, new)
+    project.asked.reuse_all(started, lambda target: project.summaries[target].effects.leads_to)
     return FileEffects(main.outline, named, uses, meanings, project.summaries)
 
 
@@ -50,19 +53,12 @@ def _effects(project: Project, target: Target) -> Effects:
     for item in items:
         assert module is not None
         own = may_write.effects(item, _meaning(project, module, item))
-        own = replace(own, runs=own.runs.union((module.path, name) for name in _passed(module, item)))
+        own = replace(own, runs=own.runs.union((module.path, name) for name in module.users_by_method(item)))
         # A file that never names a framework writes no tensors, whatever else it changes.
-        if item.kind == "statement" or not module.outline.mentions:
+        if item.kind == "statement" or not module.mentions:
             own = own.without_own_writes()
         found = found.joined(own) if len(items) > 1 else own
     return found
-
-
-def _passed(module: Module, item: Definition) -> set[str]:
-    """Return the classes of a file that a class uses without naming them: it names methods that only these have."""
-    if item.kind != "class":
-        return set()
-    return {owner for name in item.attributes if (owner := module.owners.get(name))} - {item.name}
 
 
 def _meaning(project: Project, module: Module, item: Definition) -> dict[str, tuple[Target, ...]]:
@@ -71,12 +67,9 @@ def _meaning(project: Project, module: Module, item: Definition) -> dict[str, tu
     if item.kind == "statement" and not item.calls and not item.reads:
         return found
     attributes = item.attributes.union(*(method.attributes for method in item.methods))
-    for name in may_write.read_names(item):
-        if name in module.imported or (module.stars and not module.items(name)):
-            found[name] = tuple(_meant(project, (module.path, name), attributes))
-        elif name != item.name and module.items(name):
-            found[name] = ((module.path, name),)
-    return found
+    imported, own = module.names_in(item)
+    found = {name: tuple(_meant(project, (module.path, name), attributes)) for name in imported}
+    return {**found, **{name: ((module.path, name),) for name in own}}
 
 
 def _meant(project: Project, start: Target, attributes: AbstractSet[str]) -> Iterator[Target]:
@@ -90,15 +83,21 @@ def _meant(project: Project, start: Target, attributes: AbstractSet[str]) -> Ite
             module = project.module(path)
             if module is not None and path not in opened:
                 opened.add(path)
-                known = module.by_name.keys() | module.imported.keys()
-                waiting.extend((path, name) for name in (attributes if module.stars else attributes & known))
+                waiting.extend((path, name) for name in (attributes if module.stars else attributes & module.names))
 
 
 def _followed(project: Project, start: Target) -> Followed:
     """Return the definitions and the modules that a name means, through as many files as it takes."""
     known = project.followed.get(start)
     if known is not None:
+        project.asked.reuse((start,))
         return known
+    with project.asked.computing((start,)):
+        found = project.followed[start] = _follow(project, start)
+    return found
+
+
+def _follow(project: Project, start: Target) -> Followed:
     definitions: list[Target] = []
     modules: list[str] = []
     seen: set[Target] = set()
@@ -109,32 +108,31 @@ def _followed(project: Project, start: Target) -> Followed:
         if target in seen or module is None:
             continue
         seen.add(target)
-        if target[1] not in module.imported and module.items(target[1]):
+        if not module.imports(target[1]) and module.items(target[1]):
             definitions.append(target)
         else:
             exporters, inner = _imports(project, module, target[1])
             waiting.extend(exporters)
             modules.extend(inner)
-    project.followed[start] = found = (tuple(definitions), tuple(modules))
-    return found
+    return tuple(definitions), tuple(modules)
 
 
 def _imports(project: Project, module: Module, name: str) -> tuple[list[Target], list[str]]:
     """Return the names of other files that an imported name may stand for, and the modules."""
     names: list[Target] = []
     modules: list[str] = []
-    for node, original in module.imported.get(name, ()):
+    for node, original in module.imports(name):
         level = node.level if isinstance(node, ImportFrom) else 0
-        path = project.lookup.resolve(module.path, node.module if isinstance(node, ImportFrom) else original, level)
+        path = project.resolve(module.path, node.module if isinstance(node, ImportFrom) else original, level)
         if path is None:
             continue
-        inner = project.lookup.submodule(path, original) if isinstance(node, ImportFrom) else path
+        inner = project.submodule(path, original) if isinstance(node, ImportFrom) else path
         if inner is not None:
             modules.append(inner)
         if isinstance(node, ImportFrom):
             names.append((path, original))
     for star in () if module.items(name) else module.stars:
-        path = project.lookup.resolve(module.path, star.module, star.level)
+        path = project.resolve(module.path, star.module, star.level)
         if path is not None and project.may_bind(path, name):
             names.append((path, name))
     return names, modules

@@ -126,9 +126,10 @@ def is_excluded(path: Path, exclude: Mapping[Path, Sequence[str]]) -> bool:
 
 def shown(path: Path) -> str:
     """Return a path as a user would write it: relative to the working folder where it is below that."""
-    cwd = Path.cwd()
-    absolute = Path(os.path.normpath(path if path.is_absolute() else cwd / path))
-    return absolute.relative_to(cwd).as_posix() if absolute.is_relative_to(cwd) else absolute.as_posix()
+    here = os.getcwd()  # noqa: PTH109 - this is asked for each file, and a `Path` takes ten times as long
+    absolute = os.path.normpath(os.path.join(here, path))  # noqa: PTH118
+    below = absolute.removeprefix(here.rstrip(os.sep) + os.sep)
+    return "." if absolute == here else below.replace(os.sep, "/")
 
 
 def read(path: Path) -> bytes:

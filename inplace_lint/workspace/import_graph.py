@@ -8,7 +8,6 @@ depend on which other files are checked.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import posixpath
@@ -22,17 +21,13 @@ from inplace_lint.config.settings import is_there, marked_root
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
+from inplace_lint.workspace.claims import Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.import_statements import Statement, statements
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Project
 
-_IMPORT = re.compile(
-    r"(?:^|[;:])[ \t]*(?:from[ \t]+(?P<level>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
-    r"(?P<names>\([^)]*\)|(?:\\\r?\n|[^\n;])*)|import[ \t]+(?P<plain>[\w.][\w., \t]*))",
-    re.MULTILINE,
-)
-_COMMENT = re.compile(rb"#[^\n]*")
 _DEFINITION = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _HINT = re.compile(r"[^\W_]_\(|[-+*/@%|&^]=|inplace|\][ \t]*=(?!=)|\bout=|\.data\b|\.step\(|\.backward\(")
@@ -67,11 +62,22 @@ def forget() -> None:
 
 
 class Graph:
-    """Which files of a project import which; `texts` are the contents of files that were read already."""
+    """
+    Which files of a project import which; `texts` are the contents of files that were read already.
+
+    `statements` has the imports of files by the digests of their bytes, `read` those of them that this graph has read.
+    """
 
     def __init__(
-        self, root: str, frameworks: Iterable[str], texts: Mapping[str, bytes], exclude: Mapping[Path, Sequence[str]]
+        self,
+        root: str,
+        frameworks: Iterable[str],
+        texts: Mapping[str, bytes],
+        exclude: Mapping[Path, Sequence[str]],
+        statements: dict[str, Sequence[Statement]] | None = None,
     ) -> None:
+        self.statements: dict[str, Sequence[Statement]] = {} if statements is None else statements
+        self.read: dict[str, Sequence[Statement]] = {}
         self.root, self._texts, self._exclude = root, dict(texts), exclude
         self._look_up = _lookup(root, frameworks)
         self._targets: dict[str, frozenset[str]] = {}
@@ -82,7 +88,7 @@ class Graph:
         self._packages: dict[str, str] = {}
         self._listed: set[str] | None = None
         self._callers: dict[str, tuple[str, ...]] = {}
-        self._digests: dict[str, bytes] = {}
+        self._digests: dict[str, str] = {}
 
     def text(self, path: str) -> bytes:
         """Return the bytes of a file; none when it cannot be read."""
@@ -180,14 +186,21 @@ class Graph:
         listed = files.find([Path(folder)], self._exclude, most).files[:most]
         return (files.shown(path) for path in listed if path.suffix == ".py")
 
-    def state(self, path: str) -> bytes:
-        """Return a digest of all files that a file imports, directly or through others."""
-        total = hashlib.sha256()
-        for name in sorted(self.below(path)):
-            if name not in self._digests:
-                self._digests[name] = hashlib.sha256(self.text(name)).digest()
-            total.update(name.encode("utf-8", "surrogateescape") + self._digests[name])
-        return total.digest()
+    def answer(self, claim: Claim) -> str:
+        """Return the digest of the answer to a question today; a file is parsed for what is not coarse."""
+        match claim.question:
+            case Question.BYTES:
+                return self._digest(claim.path)
+            case Question.RESOLVE | Question.SUBMODULE:
+                return self._look_up.answer(claim)
+            case _:
+                return project(self.root, self._look_up.frameworks, self._texts).answer(claim)
+
+    def _digest(self, path: str) -> str:
+        if path not in self._digests:
+            data = self.text(path)
+            self._digests[path] = digest(data) if data or Path(path).is_file() else ""
+        return self._digests[path]
 
     def _imports(self, path: str) -> frozenset[str]:
         """Return the files that the imports of a file may run."""
@@ -209,16 +222,21 @@ class Graph:
         return known
 
     def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
-        text = _COMMENT.sub(b"", self.text(path)).decode("utf-8", "replace")
-        for match in _IMPORT.finditer(text):
-            if match["plain"] is not None:
-                for part in match["plain"].split(","):
-                    for target in self._modules(path, part.split()[0] if part.split() else ""):
-                        yield target, frozenset()
+        for statement in self._read(path):
+            if statement.names is None:
+                for target in self._modules(path, statement.module):
+                    yield target, frozenset()
                 continue
-            module = self._look_up.resolve(path, match["module"], len(match["level"]))
+            module = self._look_up.resolve(path, statement.module, statement.level)
             if module is not None:
-                yield module, frozenset(re.findall(r"\w+|\*", match["names"]))
+                yield module, frozenset(statement.names)
+
+    def _read(self, path: str) -> Sequence[Statement]:
+        key = self._digest(path)
+        known = self.statements.get(key)
+        if known is None:
+            known = self.statements[key] = self.read[key] = statements(self.text(path))
+        return known
 
     def _modules(self, path: str, dotted: str) -> Iterator[str]:
         """Return the files of a dotted module and of the packages that it is in."""
@@ -321,8 +339,9 @@ def _lookup(root: str, frameworks: Iterable[str]) -> Lookup:
     return Lookup(os.path.isfile, Path.cwd().as_posix(), root, frozenset(frameworks))
 
 
-def _text(texts: Mapping[str, bytes], path: str) -> str | None:
+def _text(texts: Mapping[str, bytes], path: str) -> Text | None:
     try:
-        return files.decode(texts[path] if path in texts else files.read(Path(path)))
+        data = texts[path] if path in texts else files.read(Path(path))
+        return Text(files.decode(data), digest(data))
     except UnreadableError:
         return None

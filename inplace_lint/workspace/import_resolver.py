@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from inplace_lint.workspace.claims import Claim, Question
+
 INIT = "__init__.py"
 
 
@@ -51,6 +53,13 @@ class Lookup:
         if posixpath.basename(package) != INIT:
             return None
         return self._below(posixpath.dirname(posixpath.join(self.here, package)), name)
+
+    def answer(self, claim: Claim) -> str:
+        """Return the path that a claim about an import or a module of a package is about; empty for none."""
+        if claim.question is Question.SUBMODULE:
+            return self.submodule(claim.path, claim.detail) or ""
+        level, _, module = claim.detail.partition(" ")
+        return self.resolve(posixpath.join(claim.path, INIT), module, int(level)) or ""
 
     def _relative(self, folder: str, module: str, level: int) -> str | None:
         for _ in range(level - 1):

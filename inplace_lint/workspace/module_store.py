@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import posixpath
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.span import Slice
+from inplace_lint.effects import may_write
 from inplace_lint.effects.may_write import Summaries, Target
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.frontend.lower import lower
 from inplace_lint.ir.nodes import ClassDef, Code, FunctionDef, ImportFrom, ImportName
+from inplace_lint.workspace import answers
+from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.star_exports import Bound, bound
 
@@ -36,37 +41,45 @@ class Tally:
 @dataclass(slots=True)
 class Module:
     """
-    One source file: its outline, and the code lowered from it so far.
+    One source file: its outline, and the code lowered from it so far. What is asked of it is recorded in `asked`.
 
-    `lowering` is the time that this took, `kept` the memory; both are shared by all files of a project. `owners` has
-    the only class of the file with a method of a name; empty if there are several.
+    `lowering` is the time that this took, `kept` the memory; these three are shared by all files of a project. `owners`
+    has the only class of the file with a method of a name; empty if there are several. `keys` name the functions,
+    classes and methods that are slices, whatever lines they are on.
     """
 
     path: str
     source: str
     outline: Outline
     codes: dict[Slice, Code] = field(default_factory=dict)
-    by_name: dict[str, list[Definition]] = field(default_factory=dict)
     methods: dict[Slice, tuple[Slice, ...]] = field(default_factory=dict)
-    stars: tuple[ImportFrom, ...] = ()
-    imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     kept: Tally = field(default_factory=Tally)
-    owners: dict[str, str] = field(default_factory=dict)
+    asked: Asked = field(default_factory=Asked)
+    keys: dict[Slice, str] = field(default_factory=dict)
+    _by_name: dict[str, list[Definition]] = field(default_factory=dict)
+    _stars: tuple[ImportFrom, ...] = ()
+    _imported: dict[str, list[tuple[ImportName | ImportFrom, str]]] = field(default_factory=dict)
+    _owners: dict[str, str] = field(default_factory=dict)
     _fills: dict[str, list[Definition]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        count: Counter[str] = Counter()
         for item in self.outline.items:
             for name in item.binds:
-                self.by_name.setdefault(name, []).append(item)
+                self._by_name.setdefault(name, []).append(item)
             self.methods[item.slice] = tuple(method.slice for method in item.methods)
             for method in item.methods:
-                owner = self.owners.setdefault(method.name, item.name)
-                self.owners[method.name] = owner if owner == item.name else ""
+                owner = self._owners.setdefault(method.name, item.name)
+                self._owners[method.name] = owner if owner == item.name else ""
+            for part in (item, *item.methods):
+                if part.kind != "statement":
+                    count[part.qualname] += 1
+                    self.keys.setdefault(part.slice, f"{part.qualname} {count[part.qualname]}")
         for node in self.outline.imports:
             for name, original in _bound(node):
-                self.imported.setdefault(name, []).append((node, original))
-        self.stars = tuple(
+                self._imported.setdefault(name, []).append((node, original))
+        self._stars = tuple(
             node
             for node in self.outline.imports
             if isinstance(node, ImportFrom) and any(name == "*" for name, _ in node.names)
@@ -78,6 +91,12 @@ class Module:
 
     def code(self, slice_: Slice) -> Code:
         """Return the lowered form of a slice; each is parsed once."""
+        key = self.keys.get(slice_)
+        if key is not None:  # that of a statement is part of what binds a name
+            self.asked.add(self.path, Question.CODE, key)
+        return self._lowered(slice_)
+
+    def _lowered(self, slice_: Slice) -> Code:
         known = self.codes.get(slice_)
         if known is None:
             start = time.perf_counter()
@@ -85,6 +104,11 @@ class Module:
             self.lowering.seconds += time.perf_counter() - start
             self.kept.size += _weight(slice_)
         return known
+
+    def docstring(self, slice_: Slice) -> str:
+        """Return the docstring of the function that a slice is; empty where it has none."""
+        self.asked.add(self.path, Question.DOCSTRING, self.keys.get(slice_, ""))
+        return answers.docstring(self._lowered(slice_))
 
     def holes(self, slice_: Slice) -> tuple[Slice, ...]:
         """Return the methods of a class that are slices of their own."""
@@ -101,6 +125,7 @@ class Module:
 
     def fills(self, name: str) -> list[Definition]:
         """Return the top-level items that put something into the object that a name is bound to, as registries do."""
+        self.asked.add(self.path, Question.FILLS, name)
         known = self._fills.get(name)
         if known is None:
             known = self._fills[name] = [
@@ -119,11 +144,92 @@ class Module:
         """Return whether a call may fill what a name is bound to: a method of it, or a function that reads the name."""
         if callee.startswith(f"{name}."):
             return True
-        return any(item.kind == "function" and name in item.reads for item in self.by_name.get(callee, ()))
+        return any(item.kind == "function" and name in item.reads for item in self._by_name.get(callee, ()))
 
     def items(self, name: str) -> Sequence[Definition]:
         """Return the top-level items that bind a name, in source order."""
-        return self.by_name.get(name, ())
+        self.asked.add(self.path, Question.ITEMS, name)
+        return self._by_name.get(name, ())
+
+    def imports(self, name: str) -> Sequence[tuple[ImportName | ImportFrom, str]]:
+        """Return the imports that bind a name, each with what is imported."""
+        self.asked.add(self.path, Question.IMPORTS, name)
+        return self._imported.get(name, ())
+
+    def names_in(self, item: Definition) -> tuple[list[str], list[str]]:
+        """Return the names in an item that the file imports, and those of other items of the file."""
+        self.asked.add(self.path, Question.NAMES_IN, _label(item))
+        names = may_write.read_names(item)
+        imported = [name for name in names if name in self._imported or (self._stars and name not in self._by_name)]
+        return imported, [name for name in names if name in self._by_name and name not in {*imported, item.name}]
+
+    def imported(self) -> Mapping[str, Sequence[tuple[ImportName | ImportFrom, str]]]:
+        """Return all imports by the names that they bind, for a file in which something was found."""
+        return self._imported
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What items and imports bind at the top level."""
+        self.asked.add(self.path, Question.NAMES)
+        return frozenset(self._by_name.keys() | self._imported.keys())
+
+    @property
+    def stars(self) -> tuple[ImportFrom, ...]:
+        """The imports of all names of another module."""
+        self.asked.add(self.path, Question.STARS)
+        return self._stars
+
+    @property
+    def mentions(self) -> bool:
+        """Whether the file names a framework."""
+        self.asked.add(self.path, Question.MENTIONS)
+        return bool(self.outline.mentions)
+
+    def users_by_method(self, item: Definition) -> set[str]:
+        """Return the classes that a class uses without naming them: it names methods that only these have."""
+        if item.kind != "class":
+            return set()
+        self.asked.add(self.path, Question.OWNERS, item.name)
+        return {owner for name in item.attributes if (owner := self._owners.get(name))} - {item.name}
+
+    def answer(self, question: Question, detail: str) -> str:
+        """Return the digest of the answer to a question about this file; questions that it takes are recorded."""
+        match question:
+            case Question.ITEMS:
+                return answers.of_definitions(self.items(detail), self.source)
+            case Question.FILLS:
+                return answers.of_definitions(self.fills(detail), self.source)
+            case Question.OWNERS:
+                return digest(repr([sorted(self.users_by_method(item)) for item in self.items(detail)]))
+            case Question.NAMES_IN:
+                items = (item for item in self.outline.items if _label(item) == detail)
+                return digest(repr([[sorted(names) for names in self.names_in(item)] for item in items]))
+            case Question.CODE | Question.DOCSTRING:
+                slice_ = next((slice_ for slice_, key in self.keys.items() if key == detail), None)
+                if slice_ is None:
+                    return ""
+                code = self._lowered(slice_)
+                is_code = question is Question.CODE
+                return answers.of_code(code) if is_code else digest(answers.docstring(code))
+            case _:
+                return digest(repr(self._plain_answer(question, detail)))
+
+    def _plain_answer(self, question: Question, detail: str) -> object:
+        match question:
+            case Question.IMPORTS:
+                return self._imported.get(detail)
+            case Question.NAMES:
+                return sorted(self.names)
+            case Question.STARS:
+                return self._stars
+            case Question.MENTIONS:
+                return self.mentions
+            case _:
+                return True  # it is readable
+
+
+def _label(item: Definition) -> str:
+    return item.name or ",".join(item.binds)
 
 
 def _weight(slice_: Slice) -> int:
@@ -141,16 +247,19 @@ class Project:
     The files in reach of the file under analysis, kept for all files that one process analyzes.
 
     `read` returns the text of a path, or None where there is no such file or it is no text. `summaries` and `followed`
-    are the results of `workspace.call_graph` so far.
+    are the results of `workspace.call_graph` so far. What is asked of the files is recorded in `asked`.
     """
 
     lookup: Lookup
-    read: Callable[[str], str | None]
+    read: Callable[[str], Text | None]
     modules: dict[str, Module | None] = field(default_factory=dict)
     summaries: Summaries = field(default_factory=dict)
     followed: dict[Target, Followed] = field(default_factory=dict)
     lowering: Stopwatch = field(default_factory=Stopwatch)
     kept: Tally = field(default_factory=Tally)
+    asked: Asked = field(default_factory=Asked)
+    digests: dict[str, str] = field(default_factory=dict)
+    _answers: dict[Claim, str] = field(default_factory=dict)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _bound: dict[str, Bound | None] = field(default_factory=dict)
 
@@ -160,15 +269,27 @@ class Project:
 
     def module(self, path: str) -> Module | None:
         """Return a file of the project; None for one that cannot be read or parsed."""
+        self.asked.add(path, Question.READABLE)
         if path not in self.modules:
             self._keep(path, self._load(path))
         return self.modules[path]
+
+    def resolve(self, importer: str, module: str, level: int) -> str | None:
+        """Return the path of the file that an import in `importer` means; None when it is not in the project."""
+        folder = posixpath.dirname(importer)
+        self.asked.add(folder, Question.RESOLVE, f"{level} {module}")
+        return self.lookup.resolve(importer, module, level)
+
+    def submodule(self, package: str, name: str) -> str | None:
+        """Return the path of a module inside a package, given as the path of its `__init__` file."""
+        self.asked.add(package, Question.SUBMODULE, name)
+        return self.lookup.submodule(package, name)
 
     def _keep(self, path: str, module: Module | None) -> None:
         old = self.modules.get(path)
         self.kept.size -= 0 if old is None else old.weight()
         if module is not None:
-            module.lowering, module.kept = self.lowering, self.kept
+            module.lowering, module.kept, module.asked = self.lowering, self.kept, self.asked
             self.kept.size += module.weight()
         self.modules[path] = module
 
@@ -181,7 +302,45 @@ class Project:
         self.modules.clear()
         self.summaries.clear()
         self.followed.clear()
+        self.asked.lighten()
+        self._shared.clear()
         self.kept = Tally()
+
+    def answers(self, main: str) -> dict[Claim, str]:
+        """Return what the analysis of a file asked of the other ones, with the digests of the answers."""
+        claims = [claim for claim in self.asked.claims() if claim.path != main or claim.question in COARSE]
+        claims += {Claim(claim.path, Question.BYTES) for claim in claims if claim.question not in COARSE}
+        return {claim: self.answer(claim) for claim in sorted(claims)}
+
+    def answer(self, claim: Claim) -> str:
+        """Return the digest of the answer to a question today."""
+        known = self._answers.get(claim)
+        if known is None:
+            known = self._answers[claim] = self._answer(claim)
+        return known
+
+    def _answer(self, claim: Claim) -> str:
+        path, question, detail = claim
+        match question:
+            case Question.BYTES:
+                return self._digest(path)
+            case Question.RESOLVE | Question.SUBMODULE:
+                return self.lookup.answer(claim)
+            case Question.BOUND:
+                return digest(repr(self._bound_by_text(path)))
+            case _:
+                module = self.module(path)
+                return "" if module is None else module.answer(question, detail)
+
+    def _digest(self, path: str) -> str:
+        if path not in self.digests:
+            self._source(path)
+        return self.digests[path]
+
+    def _source(self, path: str) -> str | None:
+        text = self.read(path)
+        self.digests[path] = "" if text is None else text.digest
+        return None if text is None else text.source
 
     def may_bind(self, path: str, name: str) -> bool:
         """
@@ -191,7 +350,10 @@ class Project:
         name.
         """
         if path not in self._shared:
-            self._shared[path] = self._bound_through_stars(path)
+            with self.asked.computing(path):
+                self._shared[path] = self._bound_through_stars(path)
+        else:
+            self.asked.reuse(path)
         names = self._shared[path]
         return names is None or name in names
 
@@ -204,7 +366,7 @@ class Project:
             found = self._bound_by_text(here)
             if found is None:
                 continue
-            targets = [self.lookup.resolve(here, *star) for star in found.stars or ()]
+            targets = [self.resolve(here, *star) for star in found.stars or ()]
             if found.stars is None or None in targets:
                 return None
             names.update(found.names)
@@ -213,13 +375,14 @@ class Project:
         return frozenset(names)
 
     def _bound_by_text(self, path: str) -> Bound | None:
+        self.asked.add(path, Question.BOUND)
         if path not in self._bound:
-            source = self.read(path)
+            source = self._source(path)
             self._bound[path] = None if source is None else bound(source)
         return self._bound[path]
 
     def _load(self, path: str) -> Module | None:
-        source = self.read(path)
+        source = self._source(path)
         if source is None:
             return None
         try:

@@ -147,9 +147,9 @@ def test_a_changed_file_is_checked_again(lint, folder, buggy, clean):
 def test_a_damaged_cache_is_ignored(lint, folder, buggy):
     (folder / "a.py").write_text(buggy)
     first = lint(".")
-    for entry in (folder / ".inplace_lint_cache").rglob("*.json"):
-        entry.write_bytes(b"{broken")
+    (folder / ".inplace_lint_cache" / "results.sqlite").write_bytes(b"{broken")
     assert lint(".") == first
+    assert "files taken from the cache: 1\n" in lint("--statistics", ".").out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

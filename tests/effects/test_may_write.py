@@ -11,6 +11,7 @@ from inplace_lint.effects import may_write
 from inplace_lint.effects.locality import is_own
 from inplace_lint.effects.summary import Definition, outline
 from inplace_lint.workspace.call_graph import file_effects
+from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module_store import Module, Project, alone
 
@@ -144,7 +145,7 @@ def test_another_name_of_a_function_leads_where_the_function_does() -> None:
 
 def test_only_what_a_function_takes_from_a_module_counts() -> None:
     texts = {"ops.py": "import torch\ndef bump(x): x.add_(1)\ndef keep(x): return x\n"}
-    project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), texts.get)
+    project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), reader(texts))
     source = "import torch, ops\ndef f(x): ops.bump(x)\ndef g(x): ops.keep(x)\n"
     main = Module("main.py", source, outline("main.py", source, ["torch"]))
     project.add(main)
@@ -231,7 +232,7 @@ def test_the_order_in_which_files_are_looked_at_makes_no_difference() -> None:
     }
     found = []
     for order in (["a.py", "b.py", "c.py"], ["c.py", "b.py", "a.py"]):
-        project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), texts.get)
+        project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), reader(texts))
         for path in order:
             module = project.module(path)
             assert module is not None

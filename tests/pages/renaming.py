@@ -23,6 +23,7 @@ import libcst as cst
 
 from inplace_lint.driver.analyze_file import Options, check_file, facts_for, packages
 from inplace_lint.knowledge.facts import frameworks
+from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module_store import Project
 
@@ -304,7 +305,7 @@ def renamed(files: Mapping[str, str]) -> dict[str, str]:
 def verdicts(files: Mapping[str, str]) -> Iterator[str]:
     """Yield line, severity and code of each finding in the files of a program, opinions included."""
     for path, source in files.items():
-        project = Project(Lookup(files.__contains__, frameworks=frozenset(packages())), files.__getitem__)
+        project = Project(Lookup(files.__contains__, frameworks=frozenset(packages())), reader(files))
         for one in check_file(path, source, Options(opinions=True), project).findings:
             yield f"{path} {one.span.path}:{one.span.line} {one.severity.value} {one.code}"
 

@@ -9,6 +9,7 @@ import pytest
 
 from inplace_lint.effects.summary import outline
 from inplace_lint.workspace.call_graph import file_effects
+from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module_store import Module, Project
 from inplace_lint.workspace.star_exports import bound
@@ -133,7 +134,7 @@ def test_a_name_is_looked_for_only_in_the_files_of_a_package_that_may_have_it() 
     texts = {f"p/m{number}.py": f"import torch\nclass M{number}:\n    model = 1\n" for number in range(100)}
     texts["p/__init__.py"] = "".join(f"from .m{number} import *\n" for number in range(100))
     texts["p/m7.py"] += "def bump(x):\n    x += 1\n"
-    project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), texts.get)
+    project = Project(Lookup(texts.__contains__, frameworks=frozenset({"torch"})), reader(texts))
     source = "import p\ndef use(x, model): p.bump(x)\n"
     main = Module("main.py", source, outline("main.py", source, ["torch"]))
     project.add(main)

@@ -59,8 +59,8 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     found = _call_at(body, inner.place.at)
     if found is None or _announced(call, text_of(found.func), *_keywords(found, expr.id)):
         return
-    function, skip = _function_behind(call, known.touch.site, inner)
-    if function is not None and _is_meant(function, skip, found, expr.id, beside=_is_beside_itself(call, part, tensor)):
+    behind = _function_behind(call, known.touch.site, inner)
+    if behind is not None and _is_meant(*behind, found, expr.id, beside=_is_beside_itself(call, part, tensor)):
         return
     assumptions = state.assumptions | known.assumptions | known.doubt
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
@@ -109,34 +109,31 @@ def _is_beside_itself(call: Call, part: str, tensor: Tensor) -> bool:
     return any(other.storage == tensor.storage for _, other in others)
 
 
-def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function | None, int]:
+def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function, str, int] | None:
     """
-    Return the function that a call of this frame runs, of which a write happened at `site`.
+    Return the function that a call of this frame runs, of which a write happened at `site`, and its docstring.
 
-    The second part of the result counts the parameters before the first argument: one for the instance of a method.
+    The last part of the result counts the parameters before the first argument: one for the instance of a method.
     """
     while site.caller is not None and site.caller != inner:
         site = site.caller
     module = call.interp.context.module(site.place.slice.path)
     node = next((node for node in module.code(site.place.slice).body if isinstance(node, ir.FunctionDef)), None)
     if node is None:
-        return None, 0
+        return None
     is_method = any(site.place.slice in methods for methods in module.methods.values())
     static = any(isinstance(word, ir.Name) and word.id == "staticmethod" for word in node.decorators)
-    return node.function, int(is_method and not static)
+    return node.function, module.docstring(site.place.slice), int(is_method and not static)
 
 
-def _is_meant(function: ir.Function, skip: int, found: ir.Call, name: str, *, beside: bool) -> bool:
+def _is_meant(function: ir.Function, text: str, skip: int, found: ir.Call, name: str, *, beside: bool) -> bool:
     """
     Check whether a function says that it writes, or returns the very argument that it writes.
 
     A caller that computes something from both, `beside` each other, takes them for two tensors.
     """
-    match function.body[:1]:
-        case (ir.ExprStmt(_, ir.Const(str() as text)),) if _IN_PLACE.search(text):
-            return True
-        case _:
-            pass
+    if _IN_PLACE.search(text):
+        return True
     passed = [at for at, value in enumerate(found.args) if isinstance(value, ir.Name) and value.id == name]
     params = {param.name for at in passed for param in function.params[at + skip : at + skip + 1]}
     params |= {

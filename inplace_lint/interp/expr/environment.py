@@ -56,7 +56,7 @@ def is_unbound(frame: Frame, state: State, name: str) -> bool:
 def module_variable(interp: Interpreter, state: State, path: str, name: str) -> Value:
     """Return the value of a module's variable, running the statements that bind it if this path has not yet."""
     module = interp.context.module(path)
-    builtin = _BUILTINS.get(name) if name not in module.by_name else None
+    builtin = _BUILTINS.get(name) if not module.items(name) else None
     if builtin is not None and not module.stars:
         scope = state.heap[module_env(state, path).id]
         assert type(scope) is Names
@@ -116,7 +116,7 @@ def _bound(state: State, env: Ref, name: str) -> Value | None:
 
 def _from_star(interp: Interpreter, state: State, path: str, star: ImportFrom, name: str) -> Value | None:
     """Return what `from module import *` binds to a name; None if that module does not have it."""
-    target = interp.context.project.lookup.resolve(path, star.module, star.level)
+    target = interp.context.project.resolve(path, star.module, star.level)
     if target is not None:
         if name.startswith("_") or not interp.context.project.may_bind(target, name):
             return None
@@ -139,7 +139,7 @@ def imported(interp: Interpreter, state: State, value: Imported) -> Value:
             interp.context.running.discard(key)
         if found is not None:
             return found
-    inner = interp.context.project.lookup.submodule(value.path, value.name)
+    inner = interp.context.project.submodule(value.path, value.name)
     if inner is not None and interp.context.project.module(inner) is not None:
         return ModuleValue(inner)
     return state.symbols.sym((origins.GLOBAL, value.path, value.name))
@@ -148,7 +148,7 @@ def imported(interp: Interpreter, state: State, value: Imported) -> Value:
 def bind_import(interp: Interpreter, frame: Frame, state: State, node: ImportName) -> None:
     """Bind the name of `import a.b` or `import a.b as c`."""
     top = node.module.partition(".")[0]
-    path = interp.context.project.lookup.resolve(frame.module, top if node.alias is None else node.module, 0)
+    path = interp.context.project.resolve(frame.module, top if node.alias is None else node.module, 0)
     value: Value = Dotted(top if node.alias is None else node.module)
     if path is not None and interp.context.project.module(path) is not None:
         value = ModuleValue(path)
@@ -157,7 +157,7 @@ def bind_import(interp: Interpreter, frame: Frame, state: State, node: ImportNam
 
 def bind_import_from(interp: Interpreter, frame: Frame, state: State, node: ImportFrom) -> None:
     """Bind the names of `from a import b`; a name of the project is resolved when it is read."""
-    path = interp.context.project.lookup.resolve(frame.module, node.module, node.level)
+    path = interp.context.project.resolve(frame.module, node.module, node.level)
     prefix = "." * node.level + node.module
     for name, alias in node.names:
         if name == "*":

@@ -107,7 +107,7 @@ def _import_module(interp: Interpreter, frame: Frame, state: State, arguments: A
     name = arguments.positional[0] if arguments.positional else NONE
     if not isinstance(name, Const) or not isinstance(name.value, str) or name.value.startswith("."):
         return [(state, state.symbols.sym((origins.IMPORT, arguments.positional)))]
-    path = interp.context.project.lookup.resolve(frame.module, name.value, 0)
+    path = interp.context.project.resolve(frame.module, name.value, 0)
     known = path is not None and interp.context.project.module(path) is not None
     return [(state, ModuleValue(path) if known and path is not None else Dotted(name.value))]
 

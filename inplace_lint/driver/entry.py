@@ -1,27 +1,17 @@
 """
-Results of earlier runs, in one JSON file for each checked path.
+The result of checking one file, and its form in the store.
 
-An entry is valid only under the same key: the bytes of the file, the op facts, the settings that change results, the
-code of the tool, and the Python version. A damaged entry is a miss and never an error, and a folder that cannot be
-written is left alone. The format is JSON because a cache that comes with a cloned repository must not run code.
+That form is JSON, because a cache that comes with a cloned repository must not run code.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from inplace_lint.core.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
 from inplace_lint.core.span import Span
-
-FOLDER = ".inplace_lint_cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,64 +22,16 @@ class Entry:
     counters: Mapping[str, int]
     statements: Mapping[Span, tuple[int, int]]
 
-
-@dataclass(frozen=True, slots=True)
-class Cache:
-    """Entries below `folder`, valid for one `context`: everything but the file itself that a result depends on."""
-
-    folder: Path
-    context: str
-
-    def key(self, path: str, data: bytes) -> str:
-        """Return the key of a file with this content at this path."""
-        return hashlib.sha256(f"{self.context}\0{path}\0".encode("utf-8", "surrogateescape") + data).hexdigest()
-
-    def get(self, path: str, key: str) -> Entry | None:
-        """Return the entry of a path if it was stored under this key."""
-        try:
-            row = json.loads(self._place(path).read_bytes())
-            return _entry_in(row) if row["key"] == key else None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None
-
-    def put(self, path: str, key: str, entry: Entry) -> None:
-        """Replace the entry of a path, all at once or not at all."""
-        place = self._place(path)
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            _mark(self.folder)
-            handle, name = tempfile.mkstemp(dir=place.parent, prefix=".new-")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    json.dump({"key": key, **_entry_out(entry)}, file, separators=(",", ":"))
-                Path(name).replace(place)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-        except OSError:
-            return
-
-    def _place(self, path: str) -> Path:
-        name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-        return self.folder / name[:2] / f"{name[2:]}.json"
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files that findings name, and in which they are mended."""
+        spans = {span for one in self.findings for span in (one.span, *(item.span for item in one.related))}
+        edits = {edit.span for one in self.findings if one.fix is not None for edit in one.fix.edits}
+        return frozenset(span.path for span in spans | edits)
 
 
-def context_of(facts: str, settings: Sequence[str | None]) -> str:
-    """Return a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
-    total = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
-        total.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    total.update(json.dumps([facts, list(settings), list(sys.version_info[:3])]).encode())
-    return total.hexdigest()
-
-
-def _mark(folder: Path) -> None:
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("# made by inplace-lint\n*\n", encoding="utf-8")
-
-
-def _entry_out(entry: Entry) -> dict[str, Any]:
+def entry_out(entry: Entry) -> dict[str, Any]:
+    """Return the form of a result in the store."""
     return {
         "findings": [_finding_out(finding) for finding in entry.findings],
         "counters": dict(entry.counters),
@@ -97,7 +39,12 @@ def _entry_out(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _entry_in(row: Any) -> Entry:  # noqa: ANN401 - the parsing edge
+def entry_in(row: Any) -> Entry:  # noqa: ANN401 - the parsing edge
+    """
+    Return the result of a form.
+
+    Raises: ValueError, KeyError, TypeError or AttributeError for what is none.
+    """
     return Entry(
         tuple(_finding_in(finding) for finding in row["findings"]),
         {str(name): int(count) for name, count in row["counters"].items()},

@@ -1,0 +1,78 @@
+"""
+What an edit costs: `python benchmarks/edits.py [TREE]` prints CPU seconds of runs over a copy of timm, and ratios.
+
+TREE is a folder with the package `timm`; by default the pinned wheel is fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.speed import download  # noqa: E402 - of this checkout
+
+LAYER, MODEL = "timm/layers/create_act.py", "timm/models/resnet.py"
+COMMENT = ("def get_act_layer(", "# a comment\ndef get_act_layer(")
+DEFAULT = ("name: Optional[LayerType] = 'relu'", "name: Optional[LayerType] = 'gelu'")
+MODEL_EDIT = ("        x = self.maxpool(x)\n", "        x = self.maxpool(x)\n        x = x + 0\n")
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tree", nargs="?", type=Path)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "project")
+        shutil.copytree(chosen.tree / "timm" if chosen.tree else download(Path(name), "timm"), folder / "timm")
+        (folder / "pyproject.toml").write_text("[project]\nname = 'timm'\n")
+        rows = _measured(folder)
+        size = (folder / ".inplace_lint_cache" / "results.sqlite").stat().st_size
+        sources = sum(path.stat().st_size for path in folder.rglob("*.py"))
+    cold = rows[0][1]
+    print("| run | CPU s | ÷ cold |\n|---|---|---|")
+    for words, seconds in rows:
+        print(f"| {words} | {seconds:.2f} | {seconds / cold:.3f} |")
+    print(f"\nstore: {size / 1e6:.1f} MB; sources: {sources / 1e6:.1f} MB")
+
+
+def _measured(folder: Path) -> list[tuple[str, float]]:
+    rows = [("cold", _seconds(folder, "timm")), ("nothing changed", _seconds(folder, "timm"))]
+    for words, path, edit in (
+        (f"a comment in `{LAYER}`", LAYER, COMMENT),
+        (f"a changed default in `{LAYER}`", LAYER, DEFAULT),
+    ):
+        _edit(folder / path, *edit)
+        rows.append((words, _seconds(folder, "timm")))
+    _edit(folder / MODEL, *MODEL_EDIT)
+    rows.append((f"an edit in `{MODEL}`, that file alone", _seconds(folder, MODEL)))
+    return rows
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    if old not in text:
+        sys.exit(f"{path}: has no {old!r}")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _seconds(folder: Path, path: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "inplace_lint", "check", "--exit-zero", path]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,359 @@
+"""
+Results of earlier runs, in one SQLite file.
+
+A result is kept with the claims that it rests on (`workspace.claims`). In a later run it is valid if the file itself
+has the same bytes and each claim holds. Claims are numbered, so a result has two sets of numbers: its *coarse* claims
+say what bytes the files that it read had and what imports meant, its *fine* claims what it read of each file. Where
+nothing changed only the coarse ones are looked at, otherwise also the fine ones about the files that changed.
+
+What is in the file is data: a cache that comes with a cloned repository runs no code. A file that is damaged is made
+anew, and one that cannot be written is left alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+import sys
+import time
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inplace_lint.config.settings import Settings
+from inplace_lint.driver.entry import Entry, entry_in, entry_out
+from inplace_lint.workspace.claims import COARSE, Claim, Question
+from inplace_lint.workspace.import_statements import Statement
+
+FOLDER = ".inplace_lint_cache"
+NAME = "results.sqlite"
+MOST_BYTES = 256 << 20
+_FORMAT = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS claim (
+  id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, UNIQUE (path, question, detail, answer));
+CREATE TABLE IF NOT EXISTS result (
+  path TEXT, context TEXT, bytes TEXT, coarse BLOB, fine BLOB, entry BLOB, used INTEGER, PRIMARY KEY (path, context));
+CREATE TABLE IF NOT EXISTS imports (bytes TEXT PRIMARY KEY, statements TEXT);
+"""
+_CLAIM = "SELECT id FROM claim WHERE path = ? AND question = ? AND detail = ? AND answer = ?"
+_COARSE_WORDS = sorted(question.value for question in COARSE)
+_DAY = 86_400
+_BUSY_SECONDS = 2.0
+_FLUSH_SECONDS = 1.0
+Ask = Callable[[Claim], str]
+
+
+class Key(NamedTuple):
+    """What a result is of: a path, all that it depends on besides files, and the bytes of its own file."""
+
+    path: str
+    context: str
+    digest: str
+
+
+class Size(NamedTuple):
+    """How much a store holds; `size` in bytes."""
+
+    results: int
+    claims: int
+    size: int
+
+
+class _Row(NamedTuple):
+    """A result as it is stored."""
+
+    key: Key
+    coarse: array[int]
+    fine: array[int]
+    data: bytes
+
+
+class Store:
+    """The results kept in a folder; without one in memory, for this process."""
+
+    def __init__(self, folder: Path | None, most: int = MOST_BYTES) -> None:
+        self._folder, self._most = folder, most
+        self._database = self._opened()
+        self._waiting: dict[tuple[str, str], tuple[Key, Entry, Mapping[Claim, str]]] = {}
+        self._used: set[tuple[str, str]] = set()
+        self._renewed: dict[tuple[str, str], tuple[Sequence[int], Mapping[Claim, str]]] = {}
+        self._imports: dict[str, Sequence[Statement]] = {}
+        self._flushed = time.monotonic()
+        self._ids: dict[tuple[Claim, str], int] = {}
+
+    def put(self, key: Key, entry: Entry, answers: Mapping[Claim, str]) -> None:
+        """Replace the result of a path; it is written with the next ones, and at the end of a run."""
+        self._waiting[key.path, key.context] = key, entry, answers
+        if time.monotonic() - self._flushed > _FLUSH_SECONDS:
+            self.flush()
+
+    def imports(self) -> dict[str, Sequence[Statement]]:
+        """Return the import statements of files by the digests of their bytes."""
+        found: dict[str, Sequence[Statement]] = {}
+        for digest, text in self.rows("SELECT bytes, statements FROM imports"):
+            with contextlib.suppress(ValueError, TypeError):
+                rows = json.loads(text)
+                found[digest] = [Statement(name, level, names and tuple(names)) for name, level, names in rows]
+        return found
+
+    def put_imports(self, found: Mapping[str, Sequence[Statement]]) -> None:
+        """Keep the import statements of files by the digests of their bytes."""
+        self._imports.update(found)
+
+    def flush(self) -> None:
+        """Write what was put. While another process writes, it waits for the next time."""
+        self._flushed = time.monotonic()
+        database = self._database
+        if database is None or not any(self._kept()):
+            return
+        try:
+            database.execute("BEGIN IMMEDIATE")
+            for place, (coarse, answers) in self._renewed.items():
+                numbers = [*coarse, *(self._id(database, *pair) for pair in answers.items())]
+                database.execute(
+                    "UPDATE result SET coarse = ? WHERE path = ? AND context = ?", (_packed(numbers), *place)
+                )
+            rows = [(digest, json.dumps(known)) for digest, known in self._imports.items()]
+            database.executemany("INSERT OR REPLACE INTO imports VALUES (?, ?)", rows)
+            for key, entry, answers in self._waiting.values():
+                self._write(database, key, entry, answers)
+            database.executemany("UPDATE result SET used = ? WHERE path = ? AND context = ?", self._touched())
+            database.execute("COMMIT")
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            self._ids.clear()
+            with contextlib.suppress(sqlite3.Error):
+                database.execute("ROLLBACK")
+            self._give_up(error)
+            return
+        self._forget()
+
+    def end(self) -> None:
+        """Write what was put, and drop the results that were used longest ago where there is too much."""
+        self.flush()
+        if self._database is not None and self.size().size > self._most:
+            with contextlib.suppress(sqlite3.Error):
+                self._shrink(self._database)
+
+    def size(self) -> Size:
+        """Return how much is held."""
+        results, claims = (self.rows(f"SELECT count(*) FROM {table}") for table in ("result", "claim"))  # noqa: S608
+        pages = self.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        return Size(*(found[0][0] if found else 0 for found in (results, claims, pages)))
+
+    def rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query; none where the file is damaged."""
+        if self._database is None:
+            return []
+        try:
+            return self._database.execute(statement, values).fetchall()
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            self._give_up(error)
+            return []
+
+    def found(self, key: Key) -> _Row | None:
+        """Return the result of a path under a key, valid or not."""
+        statement = "SELECT coarse, fine, entry, used FROM result WHERE path = ? AND context = ? AND bytes = ?"
+        for coarse, fine, data, used in self.rows(statement, *key):
+            with contextlib.suppress(ValueError, TypeError, zlib.error):
+                row = _Row(key, _unpacked(coarse), _unpacked(fine), zlib.decompress(data))
+                if used != _today():
+                    self._used.add((key.path, key.context))
+                return row
+        return None
+
+    def renew(self, key: Key, coarse: Iterable[int], answers: Mapping[Claim, str]) -> None:
+        """Replace the coarse claims of a result, with the next ones that are written: these, and others."""
+        self._renewed[key.path, key.context] = tuple(coarse), answers
+
+    def _opened(self) -> sqlite3.Connection | None:
+        """Open the file, or make it anew where it is damaged or of another format."""
+        for _ in range(2):
+            try:
+                return self._connected()
+            except sqlite3.OperationalError:
+                return None
+            except (sqlite3.Error, OSError):
+                self._remove()
+        return None
+
+    def _connected(self) -> sqlite3.Connection:
+        place = ":memory:"
+        if self._folder is not None:
+            mark(self._folder)
+            place = str(self._folder / NAME)
+        database = sqlite3.connect(place, timeout=_BUSY_SECONDS, isolation_level=None)
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA synchronous = OFF")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            database.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_FORMAT}; COMMIT;")
+        tables = database.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()
+        if version not in {0, _FORMAT} or tables != (_SCHEMA.count("CREATE TABLE"),):
+            database.close()
+            msg = "a file of another format"
+            raise sqlite3.DatabaseError(msg)
+        return database
+
+    def _give_up(self, error: Exception) -> None:
+        """Make a damaged file anew; where it cannot be written for now, keep what was put for the next time."""
+        if isinstance(error, sqlite3.OperationalError):
+            return
+        self._forget()
+        if self._database is not None:
+            self._database.close()
+        self._remove()
+        self._database = self._opened()
+
+    def _forget(self) -> None:
+        for what in self._kept():
+            what.clear()
+
+    def _kept(self) -> Sequence[dict[Any, Any] | set[Any]]:
+        """Return what is to be written."""
+        return self._waiting, self._used, self._renewed, self._imports
+
+    def _remove(self) -> None:
+        if self._folder is not None:
+            remove(self._folder)
+
+    def _write(self, database: sqlite3.Connection, key: Key, entry: Entry, answers: Mapping[Claim, str]) -> None:
+        coarse: list[int] = []
+        fine: list[int] = []
+        for claim, answer in answers.items():
+            (coarse if claim.question in COARSE else fine).append(self._id(database, claim, answer))
+        data = zlib.compress(json.dumps(entry_out(entry), separators=(",", ":")).encode(), 1)
+        row = (*key, _packed(coarse), _packed(fine), data, _today())
+        database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def _id(self, database: sqlite3.Connection, claim: Claim, answer: str) -> int:
+        known = self._ids.get((claim, answer))
+        if known is None:
+            row = (claim.path, claim.question.value, claim.detail, answer)
+            found = database.execute(_CLAIM, row).fetchone()
+            insert = "INSERT INTO claim (path, question, detail, answer) VALUES (?, ?, ?, ?)"
+            known = found[0] if found else database.execute(insert, row).lastrowid
+            assert known is not None
+            self._ids[claim, answer] = known
+        return known
+
+    def _touched(self) -> list[tuple[int, str, str]]:
+        return [(_today(), *pair) for pair in self._used]
+
+    def _shrink(self, database: sqlite3.Connection) -> None:
+        """Drop the half of the results that were used longest ago, and the claims that no result rests on."""
+        half = "SELECT rowid FROM result ORDER BY used LIMIT (SELECT (count(*) + 1) / 2 FROM result)"
+        database.execute(f"DELETE FROM result WHERE rowid IN ({half})")  # noqa: S608
+        blobs = (blob for pair in self.rows("SELECT coarse, fine FROM result") for blob in pair)
+        used = {number for blob in blobs for number in _unpacked(blob)}
+        gone = [row for row in self.rows("SELECT id FROM claim") if row[0] not in used]
+        database.executemany("DELETE FROM claim WHERE id = ?", gone)
+        database.execute("VACUUM")
+        self._ids.clear()
+
+
+class Check:
+    """Which results of a store are valid today: `ask` returns the digest of the answer to a claim's question."""
+
+    def __init__(self, store: Store, ask: Ask) -> None:
+        self._store, self._ask = store, ask
+        words = ",".join(f"'{word}'" for word in _COARSE_WORDS)
+        rows = store.rows(f"SELECT * FROM claim WHERE question IN ({words})")  # noqa: S608
+        self._claims = {row[0]: _claim(row) for row in rows}
+        self._holding = {row[0] for row in rows if self._holds(row)}
+        self._fine: dict[str, frozenset[int]] = {}
+
+    def get(self, key: Key) -> Entry | None:
+        """Return the result under a key if it is valid."""
+        row = self._store.found(key)
+        try:
+            entry = None if row is None else entry_in(json.loads(row.data))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        if row is None or entry is None:
+            return None
+        broken = set(row.coarse) - self._holding
+        if broken:
+            claims = [self._claims.get(number) for number in broken]
+            changed = {claim.path for claim in claims if claim is not None and claim.question is Question.BYTES}
+            if len(changed) < len(broken) or not changed.isdisjoint(entry.paths):
+                return None
+            fine = set(row.fine)
+            if any(not fine.isdisjoint(self._wrong(path)) for path in changed):
+                return None
+            answers = {claim: self._ask(claim) for claim in claims if claim is not None}
+            self._store.renew(key, set(row.coarse) - broken, answers)
+        return entry
+
+    def _wrong(self, path: str) -> frozenset[int]:
+        """Return the fine claims about a file that do not hold today."""
+        if path not in self._fine:
+            rows = self._store.rows("SELECT * FROM claim WHERE path = ?", path)
+            fine = (row for row in rows if row[2] not in _COARSE_WORDS)
+            self._fine[path] = frozenset(row[0] for row in fine if not self._holds(row))
+        return self._fine[path]
+
+    def _holds(self, row: tuple[Any, ...]) -> bool:
+        """Check whether the claim of a row holds today."""
+        claim = _claim(row)
+        return claim is not None and self._ask(claim) == row[4]
+
+
+def _claim(row: tuple[Any, ...]) -> Claim | None:
+    _, path, question, detail, _ = row
+    try:
+        return Claim(path, Question(question), detail)
+    except ValueError:
+        return None
+
+
+def folder_of(settings: Settings) -> Path:
+    """Return the folder in which results are kept."""
+    return settings.root / (settings.cache_dir or FOLDER)
+
+
+def context_of(facts: str, settings: Sequence[str | None]) -> str:
+    """Return a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
+    total = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    for path in sorted(package.rglob("*.py")):
+        total.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    total.update(json.dumps([facts, list(settings), list(sys.version_info[:3])]).encode())
+    return total.hexdigest()
+
+
+def mark(folder: Path) -> None:
+    """
+    Make a folder for results that Git does not see.
+
+    Raises: OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("# made by inplace-lint\n*\n", encoding="utf-8")
+
+
+def remove(folder: Path) -> None:
+    """Remove the results in a folder."""
+    for name in (NAME, f"{NAME}-journal"):
+        with contextlib.suppress(OSError):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _packed(numbers: Iterable[int]) -> bytes:
+    return zlib.compress(array("I", sorted(numbers)).tobytes(), 1)
+
+
+def _unpacked(blob: bytes) -> array[int]:
+    found = array("I")
+    found.frombytes(zlib.decompress(blob))
+    return found
+
+
+def _today() -> int:
+    return int(time.time()) // _DAY
