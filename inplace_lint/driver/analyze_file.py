@@ -28,7 +28,8 @@ from inplace_lint.interp.found import Found
 from inplace_lint.knowledge import facts
 from inplace_lint.rules.draft import NEW_TENSOR, Draft
 from inplace_lint.rules.help import cure
-from inplace_lint.workspace.module_store import Module, Project, alone
+from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module_store import Project, alone
 
 if TYPE_CHECKING:
     from inplace_lint.fix.context import Fixes, Locate, Rerun

@@ -20,7 +20,8 @@ from inplace_lint.interp.options.coverage import Coverage
 from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
-from inplace_lint.workspace.module_store import Module, Project, alone
+from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module_store import Project, alone
 
 Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 

@@ -18,7 +18,8 @@ from inplace_lint.effects import may_write
 from inplace_lint.effects.may_write import Effects, FileEffects, Target
 from inplace_lint.effects.summary import Definition
 from inplace_lint.ir.nodes import ImportFrom
-from inplace_lint.workspace.module_store import Followed, Module, Project
+from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module_store import Followed, Project
 
 
 def file_effects(project: Project, main: Module) -> FileEffects:

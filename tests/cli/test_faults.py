@@ -242,7 +242,7 @@ def test_a_cache_that_is_deleted_under_a_run_changes_nothing_of_it(lint, folder,
     finally:
         over.set()
         thread.join()
-    assert deleted > 1
+    assert deleted
 
 
 def test_a_cache_of_another_version_is_no_help_and_no_harm(lint, folder, buggy):
@@ -256,7 +256,7 @@ def test_a_cache_of_another_version_is_no_help_and_no_harm(lint, folder, buggy):
     assert "files taken from the cache" in lint("--statistics", "a.py", PYTHONPATH=str(other)).out
     assert "files taken from the cache" not in lint("--statistics", "a.py").out
     assert lint("a.py") == want
-    assert "files taken from the cache" not in lint("--statistics", "a.py", PYTHONPATH=str(other)).out
+    assert "files taken from the cache" in lint("--statistics", "a.py").out
 
 
 def test_runs_at_once_share_a_cache(lint, folder, buggy, clean):

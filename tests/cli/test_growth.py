@@ -6,7 +6,7 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
 from inplace_lint.driver.check_task import check_one
 from inplace_lint.workspace import import_graph
-from inplace_lint.workspace.module_store import Module
+from inplace_lint.workspace.module import Module
 
 ROWS = 20_000  # compared with each other, these take minutes
 

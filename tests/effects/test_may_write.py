@@ -13,7 +13,8 @@ from inplace_lint.effects.summary import Definition, outline
 from inplace_lint.workspace.call_graph import file_effects
 from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
-from inplace_lint.workspace.module_store import Module, Project, alone
+from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module_store import Project, alone
 
 
 def _items(source: str) -> dict[str, Definition]:

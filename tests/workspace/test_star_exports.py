@@ -11,7 +11,8 @@ from inplace_lint.effects.summary import outline
 from inplace_lint.workspace.call_graph import file_effects
 from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
-from inplace_lint.workspace.module_store import Module, Project
+from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.module_store import Project
 from inplace_lint.workspace.star_exports import bound
 
 OURS = sorted((Path(__file__).resolve().parents[2] / "inplace_lint").rglob("*.py"))
