@@ -72,6 +72,7 @@ class Failure(Word):
     PARAMETER = "parameter"
     OPERAND = "operand"
     EXPANDED = "expanded"
+    FREED = "freed"
 
 
 class Site(NamedTuple):

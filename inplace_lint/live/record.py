@@ -49,7 +49,8 @@ class Record:
     One thing that a watch saw.
 
     `kind` is `watched`, `stale`, `untracked`, `recomputed`, `refused`, `accepted` or `unrunnable`. `check` names the
-    check of a refusal, `note` the version of what is watched or why nothing could be run.
+    check of a refusal, and `backward` is then the line that raised if that is a later one. `note` is the version of
+    what is watched, or why nothing could be run.
     """
 
     kind: str

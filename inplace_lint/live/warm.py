@@ -52,6 +52,11 @@ class Ran:
     printed: str = ""
 
     @property
+    def refusals(self) -> frozenset[str]:
+        """Return the checks that failed in what ended it."""
+        return frozenset(record.check for record in self.records if record.kind == "refused")
+
+    @property
     def problem(self) -> str:
         """Return why it proves nothing; empty where it ran to its end."""
         return self.trouble or self.error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inplace_lint.core.event import Event, Refused, Spelling
+from inplace_lint.core.event import Event, Failure, Refused, Spelling
 from inplace_lint.rules.draft import Draft, Repair, flag_cure, made, named
-from inplace_lint.rules.rule import Harm, Rule
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Refusal:
     of_item: bool = False
 
 
-def refused(code: str, name: str, *refusals: Refusal, provable: bool = True) -> Rule:
+def refused(code: str, name: str, *refusals: Refusal, traced_as: str = "") -> Rule:
     """Make a rule about the checks that fail."""
     by_check = {refusal.check: refusal for refusal in refusals}
 
@@ -49,4 +49,5 @@ def refused(code: str, name: str, *refusals: Refusal, provable: bool = True) -> 
             repair=refusal.repair,
         )
 
-    return Rule(code, name, Harm.AT_WRITE, judge, provable=provable)
+    checks = tuple(Failure(check) for check in by_check)
+    return Rule(code, name, Harm.AT_WRITE, judge, checks=checks, variants=(Variant.CLONED,), traced_as=traced_as)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from inplace_lint.core.event import Event
+from inplace_lint.core.event import Event, Failure
 from inplace_lint.core.finding import Severity
 from inplace_lint.rules.draft import Draft
 
@@ -49,6 +49,8 @@ class Variant(Enum):
     REBOUND = "rebound"  # the new value is bound to the name, and nothing is written
     ALIAS = "alias"  # the second name, or what is kept, gets a copy
     OPERAND = "operand"  # the operands of the write are copied first
+    CLONED = "cloned"  # the written tensor is copied first, a leaf too
+    DETACHED = "detached"  # what is written has no history
     UPDATE = "update"  # an augmented assignment writes into the parameter
     UNDONE = "undone"  # backward gets the values from before the write
     DIRECT = "direct"  # checkpointed functions run once
@@ -62,9 +64,9 @@ class Rule:
 
     `judge` makes a draft of a finding from an event that the rule is about, and returns None for any other.
     `default` is false for a rule that applies only if it is selected. `opinion`: it may report what is no fault.
-    `provable`: `--confirm` can run code to confirm or refute a finding. `variants` are the variants of the program in
-    which the fault is not there, the likeliest first. `traced_as` is the code under which a trace of a run reports the
-    same fault, where a trace cannot tell the two apart.
+    `checks` are those of the framework that fail. `provable`: `--confirm` can run code to confirm or refute a finding.
+    `variants` are the variants of the program in which the fault is not there, the likeliest first. `traced_as` is
+    another code under which a trace of a run may report the same fault, where a trace cannot tell the two apart.
     `supersedes` is the code of the rule about the same write in code that is not compiled: its finding is dropped where
     this rule has one, and `--confirm` expects it from the program when nothing is compiled.
     `yields_to_errors`: a finding is dropped where another rule has an error at the same place, and `yields_to` where
@@ -77,6 +79,7 @@ class Rule:
     judge: Judge
     default: bool = True
     opinion: bool = False
+    checks: tuple[Failure, ...] = ()
     provable: bool = True
     variants: tuple[Variant, ...] = ()
     traced_as: str = ""

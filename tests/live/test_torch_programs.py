@@ -213,6 +213,59 @@ t += 1
         [("IPL205", 8)],
     ),
     "expanded memory": ("h[0].expand(4, 4).add_(1)", [("IPL206", 6)]),
+    "an index into expanded memory, which backward refuses": (
+        """\
+y = h[0].expand(4, 4)
+y[y > 0.5] = 0.0
+y.mul(2).sum().backward()
+""",
+        [("IPL206", 7)],
+    ),
+    "the second of two writes, which backward refuses": (
+        """\
+y = h.exp()
+y[0].mul_(2).zero_()
+y[0].expand(4, 4).zero_()
+y.sum().backward()
+""",
+        [("IPL206", 8)],
+    ),
+    "a write in a custom backward": (
+        """\
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return t * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g.expand(4, 4).mul_(2)
+Twice.apply(h).sum().backward()
+""",
+        [("IPL206", 12)],
+    ),
+    "a view of a view made under no_grad": (
+        """\
+with torch.no_grad():
+    flat = h.view(-1)
+part = flat[1:]
+h.detach().mul_(2)
+part.sum()
+""",
+        [("IPL204", 9)],
+    ),
+    "a row for a batch": ("torch.vmap(lambda row: torch.zeros(5)[1:].copy_(row))(h)", [("IPL211", 6)]),
+    "a captured tensor": ("torch.func.grad(lambda t: h.detach().add_(1).sum() + t.sum())(x)", [("IPL211", 6)]),
+    "compiled code that is refused": (
+        """\
+@torch.compile(backend="eager")
+def running(t):
+    t = t * 2
+    t[1:] += t[:-1]
+    return t
+running(torch.ones(4))
+""",
+        [("IPL206", 9)],
+    ),
     "a whole number": (
         """\
 n = torch.zeros(4, dtype=torch.long)

@@ -17,6 +17,8 @@ from types import ModuleType
 from typing import Any, Callable, ClassVar, Dict, List, Sequence, Tuple
 
 _DEEPEST = 4
+_MOST_ITEMS = 1000
+_MOST_NODES = 10_000
 SEED = 7
 
 
@@ -73,6 +75,23 @@ class FrameworkAdapter(abc.ABC):
     def layers_of(self, module: Any) -> List[Any]:
         """Return a module and all layers in it."""
 
+    def graph(self, roots: Any, most: float = math.inf) -> List[Any]:
+        """Return the nodes behind the tensors in a value."""
+        nodes = [tensor.grad_fn for tensor in self.tensors(roots) if tensor.grad_fn is not None]
+        seen = set(nodes)
+        for node in nodes:
+            following = (item[0] if isinstance(item, tuple) else item for item in node.next_functions)
+            inner = [item for item in following if item is not None and item not in seen]
+            seen.update(inner)
+            nodes.extend(dict.fromkeys(inner))
+            if len(nodes) > most:
+                break
+        return nodes
+
+    def note_history(self, tensor: Any) -> None:
+        """Keep how long the history of a tensor is."""
+        self.numbers.append(("the number of nodes in its history", float(len(self.graph(tensor, _MOST_NODES)))))
+
     @abc.abstractmethod
     def sgd(self, parameters: Any) -> Any:
         """Return an optimizer."""
@@ -110,9 +129,9 @@ class FrameworkAdapter(abc.ABC):
             self.note(leaf * 0 if leaf.grad is None else leaf.grad, what)
 
     def note(self, value: Any, what: str) -> None:
-        """Keep a number, or those of all tensors in a value: their sums, and the sums of their magnitudes."""
-        if isinstance(value, (int, float)):
-            self.numbers.append((what, float(value)))
+        """Keep the numbers in a value; of tensors their sums, and the sums of their magnitudes."""
+        for number in _plain_numbers(value, _DEEPEST):
+            self.numbers.append((what, number))
         with self.framework.no_grad():
             for tensor in self.tensors(value):
                 if self.is_number(tensor) and math.prod(tensor.shape) == 1:
@@ -184,6 +203,17 @@ def _parts(value: Any, layer: type) -> List[Any]:
     if isinstance(value, (layer, type, ModuleType, str, bytes, int, float)) or value is None or callable(value):
         return []
     return list(getattr(value, "__dict__", {}).values())
+
+
+def _plain_numbers(value: Any, depth: int) -> List[float]:
+    """Return a number, those in lists and tuples, or the sums of an array and of its magnitudes."""
+    if isinstance(value, (int, float)):
+        return [float(value)]
+    if isinstance(value, (list, tuple)) and depth:
+        return [number for item in value[:_MOST_ITEMS] for number in _plain_numbers(item, depth - 1)]
+    if type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "") in {"f", "i", "u"}:
+        return [float(value.sum()), float(abs(value).sum())]
+    return []
 
 
 def _is_whole(tensor: Any) -> bool:

@@ -21,7 +21,8 @@ from .paddle_adapter import PaddleAdapter
 from .synthesize.trial import Reached, Stage, Trials
 from .torch_adapter import TorchAdapter
 from .variants.forms import UNDOING, Forms, prepare
-from .variants.rewrite import Change, Form, Place, compiled, patched
+from .variants.loading import Change, compiled, patched
+from .variants.rewrite import Form, Place
 from .watch.manager import WatchManager
 from .watch.witness import Mark, Witness
 
@@ -51,10 +52,12 @@ def prepared(order: Dict[str, Any]) -> Target:
     form = Form.of(order["form"]) if order.get("form") else Form("")
     target = Target(order["path"], adapter, Witness(adapter, marks_of(order)), prepare(adapter, form))
     lines = tuple((number, Place(*place)) for number, place in order["lines"])
-    if order.get("numbers") or lines:
-        patched(order["written"], Change(form if order.get("numbers") else None, lines))
+    repairs = tuple(Form.of(item) for item in order.get("repairs", ()))
+    if order.get("numbers") or lines or repairs:
+        patched(order["written"], Change((form, *repairs), lines, bool(order.get("numbers"))))
     if form.kind in UNDOING:
         target.watches.undoes, target.forms.undo = target.witness.writes_at, target.undo
+    target.forms.counts_nodes = bool(order.get("nodes"))
     adapter.seed()
     target.watches.start()
     target.witness.start()

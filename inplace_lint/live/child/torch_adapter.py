@@ -36,13 +36,7 @@ class TorchAdapter(FrameworkAdapter):
 
     def leaves(self, roots: Any) -> List[Any]:
         """Return the tensors that the graph of a backward ends in."""
-        nodes = [tensor.grad_fn for tensor in self.tensors(roots) if tensor.grad_fn is not None]
-        seen = set(nodes)
-        for node in nodes:
-            inner = [item for item, _ in node.next_functions if item is not None and item not in seen]
-            seen.update(inner)
-            nodes.extend(dict.fromkeys(inner))
-        return [node.variable for node in nodes if hasattr(node, "variable")]
+        return [node.variable for node in self.graph(roots) if hasattr(node, "variable")]
 
     def trained(self, tensor: Any) -> Any:
         """Make a leaf one that gradients are kept in, and return it."""

@@ -44,13 +44,14 @@ def compared(file: File, target: Target, number: int, *, is_traced: bool) -> tup
     finding, by = file.findings[number], target.words
     if RULE_OF[finding.code].supersedes:
         return _refused_uncompiled(file, target, number)
-    forms = [form for form in _forms(file.sources[file.path], finding) if is_traced or form.kind not in _OF_ALL]
+    forms = [form for form in forms_of(file.sources[file.path], finding) if is_traced or form.kind not in _OF_ALL]
     if not forms:
         return f"the line ran by {by}, but it has no fixed form to compare with", False
-    once, again = file.plain(target)
+    nodes = any(form.kind == Variant.DETACHED.value for form in forms)
+    once, again = file.plain(target, nodes=nodes)
     if _difference(once.numbers, again.numbers) is not None:
         return f"the line ran by {by}, whose numbers differ from run to run", False
-    ran = [file.run(target, [number], numbers=True, form=form.plain) for form in forms]
+    ran = [file.run(target, [number], numbers=True, nodes=nodes, form=form.plain) for form in forms]
     for form, fixed in zip(forms, ran, strict=True):
         if form.kind == Variant.UNCOMPILED.value and not any(mark.number == number for mark in fixed.marks):
             continue
@@ -66,7 +67,7 @@ def compared(file: File, target: Target, number: int, *, is_traced: bool) -> tup
 def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, bool]:
     """Check whether a write that compiled code carries out is refused where nothing is compiled."""
     finding, by = file.findings[number], target.words
-    plain = file.plain(target)[0]
+    plain = file.plain(target, nodes=False)[0]
     if plain.problem:
         return f"the compiled code did not run by {by}: {plain.problem}", False
     form = Form(Variant.UNCOMPILED.value).plain
@@ -77,7 +78,7 @@ def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, b
     return f"the line ran by {by}, and nothing refused it without the compiler", False
 
 
-def _forms(source: Source, finding: Finding) -> Iterator[Form]:
+def forms_of(source: Source, finding: Finding) -> Iterator[Form]:
     """Yield the variants of a program in which the fault of a finding is not there, the likeliest first."""
     aliases = [item.span for item in finding.related if item.role is Role.ALIAS]
     for variant in RULE_OF[finding.code].variants:
@@ -125,7 +126,7 @@ def _is_close(one: float, other: float) -> bool:
     return both or math.isclose(one, other, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
 
 
-def plain_runs(file: File, target: Target) -> tuple[Ran, Ran]:
+def plain_runs(file: File, target: Target, *, nodes: bool) -> tuple[Ran, Ran]:
     """Run a target twice as written, without its asserts."""
-    once, again = (file.run(target, list(file.findings), numbers=True) for _ in range(2))
+    once, again = (file.run(target, list(file.findings), numbers=True, nodes=nodes) for _ in range(2))
     return once, again

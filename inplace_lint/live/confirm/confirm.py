@@ -19,8 +19,8 @@ from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Proof, Role, Severity, Verdict
 from inplace_lint.core.span import Span
 from inplace_lint.live import source as text
-from inplace_lint.live.child.variants.rewrite import Place
-from inplace_lint.live.confirm.compare import compared, place_of, plain_runs
+from inplace_lint.live.child.variants.rewrite import Form, Place
+from inplace_lint.live.confirm.compare import compared, forms_of, place_of, plain_runs
 from inplace_lint.live.confirm.matching import is_near, is_same, traced
 from inplace_lint.live.confirm.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
@@ -69,7 +69,11 @@ def confirmed(findings: Sequence[Finding], setup: Setup) -> tuple[Finding, ...]:
 
 
 class File:
-    """The findings of one framework in one file, and the verdicts and reasons so far."""
+    """
+    The findings of one framework in one file, and the verdicts and reasons so far.
+
+    `repairs` are the forms of other findings in which all targets are run.
+    """
 
     def __init__(self, path: str, findings: Mapping[int, Finding], warm: Warm, setup: Setup) -> None:
         self.path, self.findings, self.warm, self.setup = str(Path(path).absolute()), findings, warm, setup
@@ -78,13 +82,15 @@ class File:
         self.missed: dict[int, tuple[Way, Proof, str]] = {}
         self.sources: dict[str, text.Source] = {}
         self.lines: list[tuple[int, Place]] = []
-        self._plain: dict[Target, tuple[Ran, Ran]] = {}
+        self.repairs: tuple[Form, ...] = ()
+        self._plain: dict[tuple[Target, tuple[Form, ...], bool], tuple[Ran, Ran]] = {}
 
-    def plain(self, target: Target) -> tuple[Ran, Ran]:
-        """Return two runs of a target as written, with their numbers; they are run once."""
-        if target not in self._plain:
-            self._plain[target] = plain_runs(self, target)
-        return self._plain[target]
+    def plain(self, target: Target, *, nodes: bool) -> tuple[Ran, Ran]:
+        """Return two runs of a target as written, but for the repairs, with their numbers; they are run once."""
+        key = target, self.repairs, nodes
+        if key not in self._plain:
+            self._plain[key] = plain_runs(self, target, nodes=nodes)
+        return self._plain[key]
 
     def verdicts(self) -> dict[int, Verdict]:
         """Run targets until each finding has its verdict, or there are no more."""
@@ -138,6 +144,40 @@ class File:
     def _try(self, target: Target, numbers: Sequence[int]) -> None:
         ran = self.run(target, numbers)
         self.setup.hear(f"{target.path}: {target.words}", ran.printed)
+        self._judge(target, numbers, ran)
+        if ran.refusals and not ran.made_up:
+            for number in numbers:
+                if number not in self.done and not self.warm.trouble:
+                    self._try_alone(target, number, ran)
+
+    def _try_alone(self, target: Target, number: int, ran: Ran) -> None:
+        """
+        Run a target that the framework refused to run to its end, without the other writes that it may refuse.
+
+        What ends a run hides what comes later; and an error that comes later than its write does not say which it was.
+        """
+        finding = self.findings[number]
+        others = [one for other, one in self.findings.items() if other != number]
+        self.repairs = tuple(form for one in others for form in self._repairs(one))
+        if self.repairs:
+            ran = self.run(target, [number])
+            self._judge(target, [number], ran)
+        is_late = not ran.refusals.isdisjoint(RULE_OF[finding.code].checks) and any(ran.marks)
+        own = tuple(self._repairs(finding))
+        if number not in self.done and is_late and own:
+            self.repairs += own
+            if not self.run(target, [number]).problem:
+                reason = f"raised after the write, and not where this write alone is repaired, by {target.words}"
+                self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
+        self.repairs = ()
+
+    def _repairs(self, finding: Finding) -> Iterator[Form]:
+        """Yield the form in which the framework does not refuse a write, if it may."""
+        if RULE_OF[finding.code].checks:
+            yield from forms_of(self.sources[self.path], finding)
+
+    def _judge(self, target: Target, numbers: Sequence[int], ran: Ran) -> None:
+        """Record what follows for findings from a run."""
         broken: set[int] = set()
         for found in traced(ran.records, self.sources, made_up=ran.made_up):
             for number in numbers:
@@ -167,7 +207,7 @@ class File:
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
             else:
                 self.partly[number] = reason
-        elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up):
+        elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up or self.repairs):
             reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:
@@ -209,6 +249,7 @@ class File:
                 "marks": [self._mark(number) for number in marked],
                 "written": self.path,
                 "lines": self.lines,
+                "repairs": [form.plain for form in self.repairs],
                 "device": self.setup.device,
                 "seconds": self.setup.seconds,
                 "memory": self.setup.memory,

@@ -27,6 +27,7 @@ _CAUSES = {
     "untracked": "backward used a value that was overwritten unseen",
     "recomputed": "backward ran the function again on a value that was overwritten",
     "refused": "refused at the write",
+    "late": "refused when it was used later",
     "accepted": "carried out in compiled code",
 }
 
@@ -61,7 +62,7 @@ def traced(records: Sequence[Record], sources: Mapping[str, text.Source], *, mad
 
 
 def _cause(record: Record) -> str:
-    return _CAUSES["stale"] if record.check == "no_derivative" else _CAUSES[record.kind]
+    return _CAUSES["late" if record.kind == "refused" and record.backward is not None else record.kind]
 
 
 def _placed(access: Access) -> Access:
@@ -94,7 +95,7 @@ def is_near(finding: Finding, found: Finding) -> bool:
 def _is_same_fault(rule: Rule, other: Rule) -> bool:
     """Check whether a trace reports the fault of a rule under another one; where backward raises, it may be any."""
     both_late = rule.harm is other.harm is Harm.BACKWARD
-    return both_late or other.code == (rule.traced_as or rule.code)
+    return both_late or other.code in {rule.code, rule.traced_as}
 
 
 def _is_same_save(finding: Finding, found: Finding) -> bool:

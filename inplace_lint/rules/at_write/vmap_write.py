@@ -18,5 +18,5 @@ RULE = refused(
         "was made outside of the function whose gradient is taken, and must not be written in it",
         "pass it in as an argument and return the new value",
     ),
-    provable=False,
+    traced_as="IPL207",  # a write that is too small for a batch is refused in the words of any other
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Carried, Event
+from inplace_lint.core.event import Carried, Event, Failure
 from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair, named, ran
-from inplace_lint.rules.rule import Harm, Rule
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
@@ -26,4 +26,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL104", "kept-history", Harm.BACKWARD, judge)
+RULE = Rule("IPL104", "kept-history", Harm.BACKWARD, judge, checks=(Failure.FREED,), variants=(Variant.DETACHED,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Accumulated, Event
 from inplace_lint.rules.draft import Draft, named, ran
-from inplace_lint.rules.rule import Harm, Rule
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
@@ -22,4 +22,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL308", "accumulated-history", Harm.SILENT, judge, provable=False, yields_to_errors=True)
+RULE = Rule("IPL308", "accumulated-history", Harm.SILENT, judge, variants=(Variant.DETACHED,), yields_to_errors=True)

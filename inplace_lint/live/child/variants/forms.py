@@ -38,13 +38,15 @@ class Forms:
     """
     The functions that the text of a variant calls; `ran` are the numbers of the places that ran.
 
-    `undo` is called before the statement of a place, and what it returned after it.
+    `undo` is called before the statement of a place, and what it returned after it. `counts_nodes`: the history of what
+    a statement writes is a number to compare.
     """
 
     def __init__(self, adapter: FrameworkAdapter) -> None:
         self.adapter = adapter
         self.ran: Set[int] = set()
         self.undo: Callable[[int], Callable[[], None]] = lambda _number: lambda: None
+        self.counts_nodes = False
         self._undone: Dict[int, Callable[[], None]] = {}
 
     def reached(self, number: int) -> None:
@@ -52,9 +54,11 @@ class Forms:
         self.ran.add(number)
         self._undone[number] = self.undo(number)
 
-    def left(self, number: int) -> None:
-        """Note that the statement of a place ended."""
+    def left(self, number: int, written: Any = None) -> None:
+        """Note that the statement of a place ended, and what it wrote."""
         self._undone.pop(number, lambda: None)()
+        if self.counts_nodes and self.is_tensor(written):
+            self.adapter.note_history(written)
 
     def is_tensor(self, value: Any) -> bool:
         """Check whether a value is a tensor."""
@@ -77,6 +81,10 @@ class Forms:
     def value(self, value: Any) -> Any:
         """Return a copy of a tensor with its history; anything else unchanged."""
         return value.clone() if isinstance(value, self.adapter.tensor) else value
+
+    def detached(self, value: Any) -> Any:
+        """Return a tensor without its history; anything else unchanged."""
+        return value.detach() if isinstance(value, self.adapter.tensor) else value
 
     def kept(self, value: Any) -> Any:
         """Return a value with all tensors in lists, tuples and dicts copied; anything else unchanged."""

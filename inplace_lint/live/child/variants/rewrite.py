@@ -1,33 +1,33 @@
 """
-Rewrites a program into a variant without a silent fault while its file is loaded; the file is not changed.
+Rewrites the tree of a program into a variant without a fault.
 
 A `Form` says which variant, and the places of the finding:
 
 * `write`: the written name is bound to a copy first, so that nothing else sees the write; a flag is turned off;
-* `recorded`: the same, and the write is recorded;
+* `cloned`: the same, also where the written tensor is a leaf;
+* `detached`: the value that is written has no history;
+* `recorded`: as `write`, and the write is recorded;
 * `rebound`: the new value is bound to the name, and nothing is written;
 * `operand`: what is written from is a copy;
 * `alias`: what is kept, or bound to a second name, is a copy;
 * `update`: an augmented assignment that binds a new value writes into the old one instead.
 
-Code that has no such form is not compared. No variant ends at an `assert`: what it tests may be the number that is
-wrong.
+Code that has no such form is not compared.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-import importlib.machinery
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 HELPER = "_inplace_lint_forms"  # a builtin while forms are compared
+_UNTRACKED = "data"
 _SETTERS = ("copy_", "set_", "set_value")
 _Name = Union[ast.Name, ast.Attribute, ast.Subscript]
-_NAMES = (ast.Name, ast.Attribute, ast.Subscript)
+NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_MADE = (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)  # what may have another value when it is evaluated again
-_LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+MADE = (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)  # what may have another value when it is evaluated again
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -61,85 +61,21 @@ class Form(NamedTuple):
         return {"kind": self.kind, "places": [list(place) for place in self.places]}
 
 
-class Change(NamedTuple):
-    """What becomes of a file: a variant, in which no assert ends it, and numbered places that tell when they run."""
-
-    form: Optional[Form]
-    lines: Tuple[Tuple[int, Place], ...]
-
-
-_changes: Dict[str, Change] = {}
-
-
-def patched(path: str, change: Change) -> None:
-    """From now on, load a file with a change."""
-    _changes[path] = change
-    loader = importlib.machinery.SourceFileLoader
-    original = loader.get_code
-
-    def get_code(self: Any, fullname: str) -> Any:
-        path = self.get_filename(fullname)
-        if path not in _changes:
-            return original(self, fullname)
-        return compiled(self.get_data(path), path)
-
-    loader.get_code = get_code  # type: ignore[method-assign]
-
-
-def compiled(source: bytes, path: str) -> Any:
-    """Compile a file, with its change if it has one."""
-    tree = ast.parse(source, path)
-    change = _changes.get(path, Change(None, ()))
-    for number, place in change.lines:
-        _tell(_chain(tree, place), number)
-    if change.form is not None:
-        reformed(tree, change.form)
-        tree = _Unasserted().visit(tree)
-    tree = ast.fix_missing_locations(tree)
-    return compile(tree, path, "exec", dont_inherit=True)
-
-
-def _tell(chain: Sequence[ast.AST], number: int) -> None:
-    """Tell when a statement is about to run, and when it ended, where the place in it then runs for certain."""
-    inner = list(chain)
-    while inner and not isinstance(inner[-1], ast.stmt):
-        if isinstance(inner.pop(), _LATER):
-            return
-    if inner:
-        block, at = _block(chain)
-        line = block[at].lineno  # an empty span, in which no place of a form is found
-        for index, what in ((at + 1, "left"), (at, "reached")):
-            told = ast.Expr(_helper(what, ast.Constant(number)), lineno=line, col_offset=0)
-            told.end_lineno, told.end_col_offset = line, 0
-            block.insert(index, told)
-
-
-class _Unasserted(ast.NodeTransformer):
-    """Replaces each assert by an evaluation of its test that records what is compared and ignores the result."""
-
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        for item in ast.walk(node.test):
-            if isinstance(item, ast.Compare):
-                item.left = _helper("seen", item.left, ast.Constant(node.lineno))
-        nothing = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [ast.Pass()])
-        return ast.copy_location(ast.Try([ast.Expr(node.test)], [nothing], [], []), node)
-
-
 def has_form(source: str, form: Form) -> bool:
     """Check whether a file can be rewritten into a variant."""
-    return reformed(ast.parse(source), form)
+    return reformed(ast.parse(source), [form])
 
 
-def reformed(tree: ast.Module, form: Form) -> bool:
+def reformed(tree: ast.Module, forms: Sequence[Form]) -> bool:
     """Rewrite a tree into a variant; return false where some place has no such form, or there is no place."""
-    edit = EDITS.get(form.kind)
-    chains = [chain for chain in (_chain(tree, place) for place in form.places) if chain]
-    done = [edit(chain) for chain in chains] if edit is not None else []
+    places = [(EDITS[form.kind], place) for form in forms if form.kind in EDITS for place in form.places]
+    chains = [(edit, chain_of(tree, place)) for edit, place in places]  # all are found before the tree changes
+    done = [bool(chain) and edit(chain) for edit, chain in chains]
     ast.fix_missing_locations(tree)
-    return bool(done) and len(done) == len(form.places) and all(done)
+    return bool(done) and all(done)
 
 
-def _chain(tree: ast.AST, place: Place) -> List[ast.AST]:
+def chain_of(tree: ast.AST, place: Place) -> List[ast.AST]:
     """Return the innermost node at a place and all nodes around it, the outermost first."""
     found: List[ast.AST] = []
     chain = [tree]
@@ -166,17 +102,17 @@ def _holds(node: ast.AST, place: Place) -> bool:
     return bool(starts and place[2:] <= (end_line, end_column))
 
 
-def _write(chain: Sequence[ast.AST]) -> bool:
+def _write(chain: Sequence[ast.AST], copied: str = "copied") -> bool:
     node = chain[-1]
     flag = node.value if isinstance(node, ast.keyword) else node
     if isinstance(flag, ast.Constant) and flag.value is True:
         flag.value = False
         return True
-    written = _written(node, chain[0])
-    return written is not None and _copied_before(chain, written)
+    written = written_by(node, chain[0])
+    return written is not None and _copied_before(chain, written, copied)
 
 
-def _written(node: ast.AST, tree: ast.AST) -> Optional[ast.expr]:
+def written_by(node: ast.AST, tree: ast.AST) -> Optional[ast.expr]:
     """Return the expression of the tensor that a node writes."""
     if isinstance(node, ast.AugAssign):
         return node.target
@@ -204,12 +140,12 @@ def _root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _copied_before(chain: Sequence[ast.AST], written: ast.expr, copied: str = "copied") -> bool:
+def _copied_before(chain: Sequence[ast.AST], written: ast.expr, copied: str) -> bool:
     """Bind the name of the written tensor to a copy, in a statement before the write."""
     owners = [owner for owner in _owners(written) if _may_bind(chain, owner)]
     if not owners:
         return False
-    block, at = _block(chain)
+    block, at = block_of(chain)
     block.insert(at, _first_tensor_copied(owners, copied))
     return True
 
@@ -218,8 +154,8 @@ def _owners(written: ast.expr) -> List[_Name]:
     """Return the names from which the written tensor is reached, the shortest first: `self`, `self.h`, `self.h[0]`."""
     found: List[_Name] = []
     node: ast.AST = written
-    while isinstance(node, (*_NAMES, ast.Call)):
-        if isinstance(node, _NAMES):
+    while isinstance(node, (*NAMES, ast.Call)):
+        if isinstance(node, NAMES):
             found.insert(0, node)
         node = node.func if isinstance(node, ast.Call) else node.value if not isinstance(node, ast.Name) else ast.Pass()
     return found if isinstance(node, ast.Pass) else []
@@ -242,7 +178,7 @@ def _bound_in(scope: ast.AST) -> List[str]:
     return [name for name in (*stored, *(node.arg for node in nodes if isinstance(node, ast.arg))) if name not in outer]
 
 
-def _block(chain: Sequence[ast.AST]) -> Tuple[List[ast.stmt], int]:
+def block_of(chain: Sequence[ast.AST]) -> Tuple[List[ast.stmt], int]:
     """Return the block around the innermost statement of a chain, and the index of the statement there."""
     at = max(number for number, node in enumerate(chain) if isinstance(node, ast.stmt))
     statement = chain[at]
@@ -263,25 +199,27 @@ def _blocks(node: ast.AST) -> Iterator[List[Any]]:
 def _first_tensor_copied(owners: Sequence[_Name], copied: str) -> ast.stmt:
     """Return `if is_tensor(a): a = copied(a)`, with an `elif` for each longer name."""
     head, *rest = owners
-    bound = ast.Assign([_as(head, ast.Store())], _helper(copied, _as(head, ast.Load())), lineno=1)
+    bound = ast.Assign([as_context(head, ast.Store())], helper(copied, as_context(head, ast.Load())), lineno=1)
     otherwise = [_first_tensor_copied(rest, copied)] if rest else []
-    return ast.If(_helper("is_tensor", _as(head, ast.Load())), [bound], otherwise)
+    return ast.If(helper("is_tensor", as_context(head, ast.Load())), [bound], otherwise)
 
 
-def _as(node: Any, context: Union[ast.Load, ast.Store]) -> Any:
+def as_context(node: Any, context: Union[ast.Load, ast.Store]) -> Any:
+    """Return a copy of a name that is read or bound."""
     found = copy.deepcopy(node)
     found.ctx = context
     return found
 
 
-def _helper(what: str, *arguments: ast.expr) -> ast.Call:
+def helper(what: str, *arguments: ast.expr) -> ast.Call:
+    """Return a call of a function of `Forms`."""
     return ast.Call(ast.Attribute(ast.Name(HELPER, ast.Load()), what, ast.Load()), list(arguments), [])
 
 
 def _operand(chain: Sequence[ast.AST]) -> bool:
     node = chain[-1]
     if isinstance(node, ast.Call):
-        node.args = [_helper("kept", item) for item in node.args if not isinstance(item, ast.Starred)]
+        node.args = [helper("kept", item) for item in node.args if not isinstance(item, ast.Starred)]
         return bool(node.args)
     if not isinstance(node, (ast.AugAssign, ast.Assign)):
         node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
@@ -289,43 +227,69 @@ def _operand(chain: Sequence[ast.AST]) -> bool:
         return False
     parts = node.value.elts if isinstance(node.value, ast.Tuple) else None
     if parts is not None:
-        node.value = ast.Tuple([_helper("kept", item) for item in parts], ast.Load())
+        node.value = ast.Tuple([helper("kept", item) for item in parts], ast.Load())
     else:
-        node.value = _helper("kept", node.value)
+        node.value = helper("kept", node.value)
+    return True
+
+
+def _cloned(chain: Sequence[ast.AST]) -> bool:
+    return _write(chain, "value")
+
+
+def _detached(chain: Sequence[ast.AST]) -> bool:
+    node = chain[-1]
+    if isinstance(node, ast.Call):
+        node.args = [item if isinstance(item, ast.Starred) else helper("detached", item) for item in node.args]
+        for keyword in node.keywords:
+            keyword.value = helper("detached", keyword.value) if keyword.arg else keyword.value
+        return bool(node.args or node.keywords)
+    statement = next((item for item in reversed(chain) if isinstance(item, ast.stmt)), None)
+    if not isinstance(statement, (ast.Assign, ast.AugAssign)):
+        return False
+    statement.value = helper("detached", statement.value)
     return True
 
 
 def _recorded(chain: Sequence[ast.AST]) -> bool:
-    written = _written(chain[-1], chain[0])
-    block, at = _block(chain)
+    written = written_by(chain[-1], chain[0])
+    block, at = block_of(chain)
+    if isinstance(written, ast.Attribute) and written.attr == _UNTRACKED:
+        around = next(node for node in ast.walk(chain[-1]) if written in ast.iter_child_nodes(node))
+        _replaced(around, written, written.value)
+        written = written.value
     if written is None or not _copied_before(chain, written, "owned"):
         return False
-    block[at : at + 2] = [ast.With([ast.withitem(_helper("recording"))], block[at : at + 2])]
+    block[at : at + 2] = [ast.With([ast.withitem(helper("recording"))], block[at : at + 2])]
     return True
 
 
 def _rebound(chain: Sequence[ast.AST]) -> bool:
     node = chain[-1]
-    block, at = _block(chain)
+    block, at = block_of(chain)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     target, method = node.func.value, node.func.attr
-    if getattr(block[at], "value", None) is not node or not isinstance(target, _NAMES) or not _may_bind(chain, target):
+    if getattr(block[at], "value", None) is not node or not isinstance(target, NAMES) or not _may_bind(chain, target):
         return False
     if method in _SETTERS and node.args:
-        block[at] = ast.Assign([_as(target, ast.Store())], _helper("value", node.args[0]), lineno=1)
+        block[at] = ast.Assign([as_context(target, ast.Store())], helper("value", node.args[0]), lineno=1)
         return True
     if isinstance(target, ast.Name):
         whole = _part_of(chain, target)
         if whole is None:
             return False  # it may be a view of a larger tensor, whose name would keep the old value
-        own = ast.Assign([_as(target, ast.Store())], _helper("value", _as(target, ast.Load())), lineno=1)
-        block[at : at + 1] = [own, block[at], ast.Assign([_as(whole, ast.Store())], _as(target, ast.Load()), lineno=1)]
+        own = ast.Assign([as_context(target, ast.Store())], helper("value", as_context(target, ast.Load())), lineno=1)
+        block[at : at + 1] = [
+            own,
+            block[at],
+            ast.Assign([as_context(whole, ast.Store())], as_context(target, ast.Load()), lineno=1),
+        ]
         return True
     if not isinstance(target, ast.Subscript):
         return False
-    node.func.value = _helper("value", _as(target, ast.Load()))
-    block[at] = ast.Assign([_as(target, ast.Store())], node, lineno=1)
+    node.func.value = helper("value", as_context(target, ast.Load()))
+    block[at] = ast.Assign([as_context(target, ast.Store())], node, lineno=1)
     return True
 
 
@@ -337,7 +301,7 @@ def _part_of(chain: Sequence[ast.AST], name: ast.Name) -> Optional[ast.Subscript
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign) and [getattr(target, "id", "") for target in node.targets] == [name.id]:
             value = node.value
-            is_plain = isinstance(value, ast.Subscript) and not any(isinstance(part, _MADE) for part in ast.walk(value))
+            is_plain = isinstance(value, ast.Subscript) and not any(isinstance(part, MADE) for part in ast.walk(value))
             return value if is_plain and node.lineno < name.lineno else None  # type: ignore[return-value]
     return None
 
@@ -348,21 +312,21 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         scope = next(item for item in reversed(chain) if isinstance(item, _SCOPES))
         if isinstance(scope, ast.Lambda):
             return False
-        own = _helper("kept", ast.Name(node.arg, ast.Load()))
+        own = helper("kept", ast.Name(node.arg, ast.Load()))
         scope.body.insert(0, ast.Assign([ast.Name(node.arg, ast.Store())], own, lineno=1))
         return True
-    if isinstance(node, _NAMES) and isinstance(node.ctx, ast.Store):
+    if isinstance(node, NAMES) and isinstance(node.ctx, ast.Store):
         node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-        node.value = _helper("kept", node.value)
+        node.value = helper("kept", node.value)
         return True
     if not isinstance(node, ast.expr):
         return False
     if isinstance(node, ast.Call):
-        node.args = [item if isinstance(item, ast.Starred) else _helper("kept", item) for item in node.args]
+        node.args = [item if isinstance(item, ast.Starred) else helper("kept", item) for item in node.args]
         for keyword in node.keywords:
-            keyword.value = _helper("kept", keyword.value) if keyword.arg else keyword.value
-    return _replaced(chain[-2], node, _helper("kept", node))
+            keyword.value = helper("kept", keyword.value) if keyword.arg else keyword.value
+    return _replaced(chain[-2], node, helper("kept", node))
 
 
 def _replaced(parent: ast.AST, old: ast.AST, new: ast.AST) -> bool:
@@ -378,16 +342,18 @@ def _replaced(parent: ast.AST, old: ast.AST, new: ast.AST) -> bool:
 
 def _update(chain: Sequence[ast.AST]) -> bool:
     node = chain[-1]
-    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, _NAMES):
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, NAMES):
         return False
-    block, at = _block(chain)
-    value = ast.BinOp(_as(node.target, ast.Load()), node.op, node.value)
-    block[at] = ast.Expr(_helper("updated", _as(node.target, ast.Load()), value))
+    block, at = block_of(chain)
+    value = ast.BinOp(as_context(node.target, ast.Load()), node.op, node.value)
+    block[at] = ast.Expr(helper("updated", as_context(node.target, ast.Load()), value))
     return True
 
 
-EDITS = {
+EDITS: Dict[str, Callable[[Sequence[ast.AST]], bool]] = {
     "write": _write,
+    "cloned": _cloned,
+    "detached": _detached,
     "recorded": _recorded,
     "rebound": _rebound,
     "operand": _operand,

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from types import TracebackType
-from typing import Any, Callable, ClassVar, List, Optional, Tuple, Type
+from typing import Any, Callable, ClassVar, Dict, List, Optional, Tuple, Type
 
 from .ledger import Ledger, Save, Storage, Write
 from .patches import Patches
@@ -176,15 +176,27 @@ class FrameworkWatch(abc.ABC):
         """Report an error by which the framework refused a write, if it is one."""
         if trace is None:
             return
-        check, spot = self.refused(error, trace)
+        check, spot, is_late = self.refused(error, trace)
         if check:
-            spot = spot or self.places.raised_at(trace)
+            raised = self.places.raised_at(trace)
+            spot = spot or raised
             write = self.ledger.access("", spot, writes=True, parameter=False)
-            self.ledger.report("refused", (check, spot.where), {"framework": self.name, "check": check, "write": write})
+            write["at"] = self.compiled_at(trace) or write["at"]
+            later = described(raised.where) if is_late else None
+            fields = {"framework": self.name, "check": check, "write": write, "backward": later}
+            self.ledger.report("refused", (check, spot.where), fields)
 
     @abc.abstractmethod
-    def refused(self, error: BaseException, trace: TracebackType) -> Tuple[str, Optional[Spot]]:
-        """Name the check that an error comes from, and the refused write if that is not the line that raised."""
+    def refused(self, error: BaseException, trace: TracebackType) -> Tuple[str, Optional[Spot], bool]:
+        """
+        Name the check that an error comes from, and the refused write if that is not the line that raised.
+
+        Returned last is whether the write itself was carried out, and a later use of what it wrote refused.
+        """
+
+    def compiled_at(self, _trace: TracebackType) -> Optional[Dict[str, Any]]:
+        """Return the position in the program that compiled code carried out when it raised; None for other code."""
+        return None
 
     def check_of(self, error: BaseException) -> str:
         """Name the check by which the framework refused a write; empty for any other error."""

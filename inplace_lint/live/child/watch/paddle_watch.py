@@ -25,6 +25,7 @@ from .recomputation import items_of
 _REFUSALS = (
     ("leaf", r"(?s)Leaf (Var|Tensor) .*can't use inplace strategy"),
     ("parameter", r"(?s)assignment to parameter '.*' should be of type Parameter or None"),
+    ("freed", r"calculate backward twice for the same subgraph"),
     ("shape", r"is different from that of inplace tensor"),
 )
 _KEYWORD = re.compile(r"(\w+?)(?:\.__init__)?\(\) got an unexpected keyword argument 'inplace'")
@@ -53,7 +54,7 @@ class PaddleWatch(FrameworkWatch):
         "Its version is {now} but the expected version is {then}."
     )
     refusals = _REFUSALS
-    errors = (ValueError, TypeError, RuntimeError, OSError)
+    errors = (ValueError, TypeError, RuntimeError, OSError, SystemError)
 
     def __init__(self, paddle: Any, ledger: Ledger) -> None:
         super().__init__(paddle, ledger, paddle.nn.Layer, paddle.optimizer.Optimizer)
@@ -238,12 +239,12 @@ class PaddleWatch(FrameworkWatch):
         """Check whether a tensor has the values of another one; those that are no numbers count as equal."""
         return bool(tensor.numpy().tobytes() == values.numpy().tobytes())
 
-    def refused(self, error: BaseException, trace: TracebackType) -> Tuple[str, Optional[Spot]]:
+    def refused(self, error: BaseException, trace: TracebackType) -> Tuple[str, Optional[Spot], bool]:
         """Name the check, and the call that was refused: an error of a hook on a gradient comes without its frames."""
         known, spot = self._refused  # the last call that failed was a write, or its check is not this one
         check = "mixed" if _MIXED in str(error) and known == "mixed" else self.check_of(error)
         check = check or self._misused(error, trace)
-        return check, spot if known == check else None
+        return check, spot if known == check else None, False
 
     def _misused(self, error: BaseException, trace: TracebackType) -> str:
         """Name what a call of the framework does not take: `inplace`, or a plain number to write with."""

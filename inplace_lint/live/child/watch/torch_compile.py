@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import os
 import re
+from types import TracebackType
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 from .ledger import Ledger
@@ -72,6 +73,20 @@ def _reporting(made: Callable[..., Any], writes: Any, ledger: Ledger) -> Callabl
         return result
 
     return run
+
+
+def raised_at(trace: TracebackType) -> Optional[Dict[str, Any]]:
+    """Return the line of the program that stands behind the innermost line of a graph in which an error was raised."""
+    found = None
+    walk: Optional[TracebackType] = trace
+    while walk is not None:
+        module: Any = walk.tb_frame.f_locals.get("self")
+        numbers = getattr(module, "_lineno_map", None) if walk.tb_frame.f_code.co_name == "forward" else None
+        at = numbers.get(walk.tb_lineno - getattr(module, "_prologue_start", 0)) if numbers else None
+        if at is not None:
+            found = _at(list(module.graph.nodes)[at].meta.get("stack_trace", "")) or found
+        walk = walk.tb_next
+    return found
 
 
 def _overlapping(torch: Any, graph: Any) -> Iterator[Tuple[str, str, Dict[str, Any]]]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
-import re
 import sys
 import threading
-import weakref
 from types import TracebackType
-from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import torch_compile
 from .framework_watch import FrameworkWatch
@@ -19,34 +16,9 @@ from .places import Spot, is_within
 from .recomputation import items_of
 from .torch_checkpoint import Checkpoints
 from .torch_mode import Written, mode, value_at, written_by
+from .torch_refusals import ENGINE, REFUSALS, RecentWrites
 
-_REFUSALS = (
-    ("leaf_view", r"a view of a leaf Variable that requires grad is being used in an in-place operation"),
-    ("leaf", r"a leaf Variable that requires grad (is being|has been) used in an in-place operation"),
-    ("hooked_view", r"Output \d+ of BackwardHookFunction\w* is a view and is being modified inplace"),
-    ("custom_view", r"This view was created inside a custom Function"),
-    ("multi_view_base", r"is a view and its base or another view of its base has been modified inplace"),
-    ("multi_view", r"is the output of a function that returns multiple views"),
-    ("no_grad_view", r"A view was created in no_grad mode and is being modified inplace with grad mode enabled"),
-    ("no_grad_view_base", r"A view was created in no_grad mode and its base or another view of its base has been mod"),
-    ("inference_view", r"A view was created in inference mode and is being modified inplace in normal mode"),
-    ("inference", r"Inplace update to inference tensor outside InferenceMode is not allowed"),
-    ("inference_save", r"Inference tensors cannot be saved for backward"),
-    ("overlap", r"more than one element of the written-to tensor refers to a single memory location"),
-    ("operands_overlap", r"some elements of the input tensor and the written-to tensor refer to a single memory"),
-    ("cast", r"result type \w+ can't be cast to the desired output type"),
-    ("shape", r"output with shape .* doesn't match the broadcast shape"),
-    ("out_grad", r"functions with out=\.\.\. arguments don't support automatic differentiation"),
-    ("dirty", r"Some elements marked as dirty during the forward method were not returned as output"),
-    ("resize", r"cannot resize variables that require grad"),
-    ("no_derivative", r"derivative for set_ is not implemented"),
-    ("detach_view", r"Can't detach views in-place"),
-    ("flag", r"you can only change requires_grad flags of leaf variables"),
-)
-_MODIFIED = re.compile(r"its base or another view of its base has been modified inplace")
-_ENGINE = "_engine_run_backward"
 _LISTS, _SETTER = "aten::_foreach_", "aten::set_"
-_RECENT = 1000  # writes that are remembered for errors that come after the write
 
 
 class TorchWatch(FrameworkWatch):
@@ -57,15 +29,14 @@ class TorchWatch(FrameworkWatch):
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         "is at version {now}; expected version {then} instead"
     )
-    refusals = _REFUSALS
+    refusals = REFUSALS
     errors = (RuntimeError,)
 
     def __init__(self, torch: Any, ledger: Ledger) -> None:
         super().__init__(torch, ledger, torch.nn.Module, torch.optim.Optimizer)
         self._pending: List[Save] = []
         self._local = threading.local()
-        self._recent: Deque[Tuple[int, Spot]] = collections.deque(maxlen=_RECENT)
-        self._given: Deque[Tuple[weakref.ref[Any], Spot]] = collections.deque(maxlen=_RECENT)
+        self._writes = RecentWrites(torch, self.storage_of)
         self._written: Dict[Any, Written] = {}
         self._forgets = False
         self.recomputation = Checkpoints(self)
@@ -213,7 +184,11 @@ class TorchWatch(FrameworkWatch):
             return func(*args, **options)
         written = self._writes_of(func, args)
         uncounted = self._wrote(func, args, options, written)
-        result = func(*args, **options)
+        try:
+            result = func(*args, **options)
+        except RuntimeError as error:
+            self._writes.failing(error)
+            raise
         if self.recomputation.running:
             self.recomputation.gave(result, args, written_by(func))
         if uncounted:
@@ -235,7 +210,7 @@ class TorchWatch(FrameworkWatch):
                 identity = self.storage_of(tensor)
                 if identity is not None:
                     spot = spot or self.places.spot(sys._getframe(1))
-                    self._recent.append((identity, spot._replace(layer=None)))  # keeps no model alive
+                    self._writes.add(identity, spot)
                     self._add(func, tensor, self.ledger.storages.get(identity), spot)
             if self._forgets and func._schema.name.startswith(_LISTS):
                 uncounted = [item for at, _ in written for item in args[at] if not item.is_inference()]
@@ -254,7 +229,7 @@ class TorchWatch(FrameworkWatch):
     def _add(self, func: Any, tensor: Any, storage: Optional[Storage], spot: Spot) -> None:
         """Add a write to a storage."""
         if func._schema.name == _SETTER:
-            self._given.append((weakref.ref(tensor), spot._replace(layer=None)))
+            self._writes.give(tensor, spot)
         newest = storage.newest() if storage is not None else None
         if storage is None or newest is None:
             return
@@ -313,7 +288,7 @@ class TorchWatch(FrameworkWatch):
         """Name what a node saved: `self.weight` of its layer, or the node's own name for it (`result`, `other`)."""
         found = super().part(save)
         caller = self.places.caller(sys._getframe(1))  # who called `unpack`; nobody in a thread of a device
-        if found or (caller is not None and caller.f_code.co_name != _ENGINE):
+        if found or (caller is not None and caller.f_code.co_name != ENGINE):
             return found  # a checkpoint asks on behalf of a node, and reading the node would run it again
         node = self.framework._C._current_autograd_node()
         names = [name for name in dir(node) if name.startswith("_saved_") and hasattr(node, "_raw" + name)]
@@ -329,35 +304,15 @@ class TorchWatch(FrameworkWatch):
             self._local.kept = None
         return kept
 
-    def refused(self, error: BaseException, trace: TracebackType) -> Tuple[str, Optional[Spot]]:
-        """Name the check, and find the write of which a later use of a tensor complains."""
-        check = self.check_of(error)
-        if check and _MODIFIED.search(str(error)):
-            return check, self._writer(trace)
-        return check, self._giver() if check == "no_derivative" else None
+    def refused(self, error: BaseException, trace: TracebackType) -> Tuple[str, Optional[Spot], bool]:
+        """Name the check, and find the write of which a later use of a tensor, or backward, complains."""
+        check, raised = self.check_of(error), self.places.raised_at(trace)
+        spot = self._writes.refused(check, error, trace, raised) if check else None
+        return check, spot, spot is not None and spot is not raised
 
-    def _giver(self) -> Optional[Spot]:
-        """Find the last call that gave a tensor another storage, and a history without a derivative."""
-        nodes = ((getattr(reference(), "grad_fn", None), spot) for reference, spot in reversed(self._given))
-        return next((spot for node, spot in nodes if node is not None and node.name().endswith("NotImplemented")), None)
-
-    def _writer(self, trace: Optional[TracebackType]) -> Optional[Spot]:
-        """Find the write that made a view unusable: the view is a local of a frame, and has no history to give."""
-        while trace is not None:
-            for value in list(trace.tb_frame.f_locals.values()):
-                if self._is_tensor(value) and _is_refused(value):
-                    identity = self.storage_of(value)
-                    return next((spot for storage, spot in reversed(self._recent) if storage == identity), None)
-            trace = trace.tb_next
-        return None
-
-
-def _is_refused(tensor: Any) -> bool:
-    try:
-        tensor.grad_fn  # noqa: B018 - reading it brings the history up to date, or raises
-    except RuntimeError:
-        return True
-    return False
+    def compiled_at(self, trace: TracebackType) -> Optional[Dict[str, Any]]:
+        """Return the line of the program that compiled code carried out when it raised."""
+        return torch_compile.raised_at(trace)
 
 
 def _extent(tensor: Any) -> Extent:
