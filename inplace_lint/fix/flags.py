@@ -51,7 +51,15 @@ def left_out(case: Case) -> Plan | None:
     if not isinstance(node, cst.Call):
         return None
     given = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == write.symbol), None)
-    return None if given is None else Plan((without(syntax, node, given),), "leave it out", exact=True)
+    if given is None:
+        return None
+    edits = [without(syntax, node, given)]
+    if isinstance(syntax.parents[node], cst.Expr):  # what is dropped was to be written
+        written = dotted(node.args[0].value)
+        if not written or node.args[0] is given:
+            return None
+        edits.append(syntax.insert(syntax.start(node), f"{written} = "))
+    return Plan(tuple(edits), "leave it out", exact=True)
 
 
 def _off(syntax: Syntax, node: cst.CSTNode) -> tuple[Edit, bool] | None:

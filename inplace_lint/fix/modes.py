@@ -36,7 +36,7 @@ def _only_writes(syntax: Syntax, place: Place, statement: cst.BaseSmallStatement
     value = statement.value if isinstance(statement, cst.Expr | cst.Assign | cst.AnnAssign) else None
     while isinstance(value, cst.Call) and value is not node:
         value = value.func.value if isinstance(value.func, cst.Attribute) else None
-    return value is not None
+    return value is node
 
 
 def without_inference(case: Case) -> Plan | None:

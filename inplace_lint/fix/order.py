@@ -14,7 +14,6 @@ import itertools
 import keyword
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import libcst as cst
@@ -54,7 +53,18 @@ def proposed(case: Case) -> Fix | None:
     forward = min((step for step in saves if step is not None), key=lambda step: step.span, default=None)
     if update.span.end_line >= run.span.line:
         return _of_turns(case, event.save.site, update, forward)
-    return (_of_step if is_step(event.write) else _of_write)(case, update, run, forward)
+    as_step = is_step(event.write) or _reads_gradient(case, event.write.site, update)
+    return (_of_step if as_step else _of_write)(case, update, run, forward)
+
+
+def _reads_gradient(case: Case, site: Site, update: _Step) -> bool:
+    """Check whether the statements that write read a gradient, which the backward after them would change."""
+    inner = itertools.takewhile(lambda step: step.block != update.block, _ways(case, site))
+    return any(
+        isinstance(node, cst.Attribute) and node.attr.value == "grad"
+        for step in (*inner, update)
+        for node in step.syntax.within(step.node)
+    )
 
 
 def _of_turns(case: Case, save: Site, update: _Step, forward: _Step | None) -> Fix | None:
@@ -114,18 +124,17 @@ def _of_write(case: Case, update: _Step, run: _Step, forward: _Step | None) -> F
         text = f"move lines {first} to {last} below line {below}: the backward there still needs the old values"
     if not all(_is_whole(step.node) for step in (update, run)):
         return Fix(Applicability.DISPLAY, text, ())
-    return Fix(Applicability.UNSAFE, text, _moved(case, update.span, below))
+    return Fix(Applicability.UNSAFE, text, _moved(update, run))
 
 
-def _moved(case: Case, moving: Span, below: int) -> tuple[Edit, Edit]:
-    """Return the edits that move whole lines below another line."""
-    lines = split_lines(case.context.module(case.span.path).source)
-    first, last = moving.line, moving.end_line
-    before, after = lines[below - 1], "".join(lines[first - 1 : last])
-    end, line = before.rstrip("\r\n"), after.rstrip("\r\n")
-    gone = replace(moving, column=0, end_line=last + 1, end_column=0)
-    there = replace(moving, line=below, column=len(end), end_line=below, end_column=len(end))
-    return Edit(gone, ""), Edit(there, after[len(line) :] + line)
+def _moved(update: _Step, run: _Step) -> tuple[Edit, Edit]:
+    """Return the edits that move the whole lines of a statement below another one."""
+    first, last = (update.syntax.start(update.node)[0], 0), (update.syntax.end(update.node)[0] + 1, 0)
+    text, below = update.syntax.between(first, last), (run.syntax.end(run.node)[0] + 1, 0)
+    if not run.syntax.located.lines[run.span.end_line - 1].endswith(("\n", "\r")):  # the last line of the file
+        line = text.rstrip("\r\n")
+        text = text[len(line) :] + line
+    return update.syntax.erase(first, last), run.syntax.insert(below, text)
 
 
 def _is_whole(node: cst.CSTNode) -> bool:

@@ -201,6 +201,7 @@ CODES = {
     "no end": BUGGY.rstrip("\n").encode(),
     "bom": b"\xef\xbb\xbf" + BUGGY.encode(),
     "latin-1": b"# -*- coding: latin-1 -*-\n# caf\xe9\n" + BUGGY.encode() + b"name = '\xfc'\n",
+    "shift_jis": b"# coding: shift_jis\n# \x93\xfa\x96{\x8c\xea\n" + BUGGY.encode() + b"name = '\x83\\'\n",
     "utf-8": ("# héé 漢字 \U0001f600\n" + BUGGY + "name = 'é'\n").encode(),
     "tabs": b"import torch\n\ndef f():\n\tx = torch.ones(3, requires_grad=True)\n\ty = x.exp()\n\ty[0] = 1\n"
     b"\treturn y\n\t\n",

@@ -198,6 +198,104 @@ def test_a_write_to_a_leaf_goes_under_no_grad(fix, imported, mode):
 
 
 @pytest.mark.parametrize(
+    "line", ["loss = (w.mul_(2) * fc(w)).sum()", "kept.append(w.mul_(2) ** 2)", "y, z = w.mul_(2), fc(torch.ones(3))"]
+)
+def test_what_gradients_flow_through_does_not_go_under_no_grad(fix, line):
+    head = "import torch\nfrom torch import nn\n\nw = nn.Parameter(torch.ones(3))\nfc, kept = nn.Linear(3, 3), []\n"
+    source = f"{head}{line}\n"
+    done = fix(source)
+    assert [one.code for one in done.found] == ["IPL201"]
+    assert done.text == source
+
+
+@pytest.mark.parametrize("line", ["w.subtract_(w.grad * 0.1)", "w.add_(-0.1 * w.grad.clip(-1, 1))", "w.add_(w.grad)"])
+def test_a_gradient_that_is_a_leaf_itself_is_nothing_that_gradients_flow_into(fix, line):
+    source = f"import paddle\n\nw = paddle.ones([3])\nw.stop_gradient = False\n(w * w).sum().backward()\n{line}\n"
+    assert fix(source).text == source.replace(line, f"with paddle.no_grad():\n    {line}")
+
+
+BUFFER = """\
+import torch
+from torch import nn
+
+fc, mean = nn.Linear(3, 3), torch.zeros(3)
+for _ in range(2):
+    h = fc(torch.ones(2, 3))
+    {}
+    (h - mean).pow(2).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["mean.mul_(0.9).add_(h.mean(0))", "mean[:] = h.mean(0)", "mean += h.mean(0)", "mean.lerp_(\n        h[0], 0.1)"],
+)
+def test_a_buffer_that_keeps_its_history_is_written_under_no_grad(fix, line):
+    done = fix(BUFFER.format(line))
+    assert done.text == BUFFER.format(f"with torch.no_grad():\n        {line}")
+    assert (done.remaining, fix(BUFFER.format(line), unsafe=False).text) == ((), BUFFER.format(line))
+
+
+@pytest.mark.parametrize(
+    "line", ["mean.add_(m := h.mean(0))", "h = h - mean.add_(h.mean(0))", "h = h * 1; mean += h.mean(0)"]
+)
+def test_a_buffer_is_left_to_the_program_where_the_statement_computes_something_else(fix, line):
+    done = fix(BUFFER.format(line))
+    assert [one.code for one in done.found] == ["IPL104"]
+    assert done.text == BUFFER.format(line)
+
+
+INFERENCE = """\
+import torch
+from torch import nn
+
+fc, head = nn.Linear(3, 3), nn.Linear(3, 1)
+
+
+{}def features(x):
+    return fc(x)
+
+
+{}
+f.mul_(2)
+head(f).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "call"),
+    [
+        ("@torch.inference_mode()\n", "f = features(torch.ones(2, 3))"),
+        ("@torch.inference_mode\n", "f = features(torch.ones(2, 3))"),
+        ("", "with torch.inference_mode():\n    f = features(torch.ones(2, 3))"),
+        ("", "with torch.inference_mode(), torch.autocast('cpu', enabled=False):\n    f = features(torch.ones(2, 3))"),
+    ],
+)
+def test_inference_mode_becomes_no_grad_where_the_tensor_was_made(fix, above, call):
+    source = INFERENCE.format(above, call)
+    assert fix(source).text == source.replace("inference_mode", "no_grad")
+
+
+@pytest.mark.parametrize(
+    ("line", "fixed"),
+    [
+        ("x.subtract_(1.0)", "x.subtract_(paddle.full_like(x, 1.0))"),
+        ("x.add_(2 ** -1)", "x.add_(paddle.full_like(x, 2 ** -1))"),
+        ("n.add_(1)", "n.add_(paddle.full_like(n, 1))"),
+        ("n.add_(0.5)", "n.add_(0.5)"),
+        ("F.relu(x, inplace=True)", "x = F.relu(x)"),
+        ("y = F.relu(x, inplace=True)", "y = F.relu(x)"),
+        ("act = paddle.nn.LeakyReLU(0.1, inplace=True)", "act = paddle.nn.LeakyReLU(0.1)"),
+    ],
+)
+def test_paddle_gets_what_it_takes(fix, line, fixed):
+    source = "import paddle\nimport paddle.nn.functional as F\n\nx, n = paddle.rand([3]), paddle.arange(3)\n{}\n"
+    done = fix(source.format(line))
+    assert [one.code for one in done.found] == ["IPL212"]
+    assert done.text == source.format(fixed)
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [("y = torch.exp_(w)", "y = torch.exp(w)"), ("y = w.exp_()", "y = w.exp()"), ("print(w.exp_())", "print(w.exp())")],
 )
@@ -338,11 +436,59 @@ def test_an_operand_that_overlaps_is_copied(fix):
     assert fix(source).text == source.replace("x.t()", "x.t().clone()")
 
 
+@pytest.mark.parametrize(
+    ("line", "fixed"),
+    [
+        ("h.lerp_(h[0], 0.5)", "h.lerp_(h[0].clone(), 0.5)"),
+        ("h.add_(other=h.t(), alpha=2)", "h.add_(other=h.t().clone(), alpha=2)"),
+        ("torch.add(h.t(), 1, out=h)", "torch.add(h.t().clone(), 1, out=h)"),
+        ("order[order] = torch.tensor([0, 1, 2])", "order[order.clone()] = torch.tensor([0, 1, 2])"),
+    ],
+)
+def test_of_several_operands_the_one_that_may_overlap_is_copied(fix, line, fixed):
+    source = f"import torch\n\nh, order = torch.rand(3, 3), torch.tensor([2, 0, 1])\n{line}\n"
+    assert fix(source).text == source.replace(line, fixed)
+
+
 @pytest.mark.parametrize("rest", ["return {}", "x = {}\n    return x"])
 def test_a_call_whose_result_is_used_is_made_without_its_write_where_an_operand_overlaps(fix, rest):
     body = rest.format("x.unsqueeze(1).sub_(x.unsqueeze(2))")
     source = f"import torch\n\n\ndef f(x):\n    {body}\n\n\nf(torch.rand(2, 3))\n"
     assert fix(source).text == source.replace("sub_", "sub")
+
+
+BETWEEN = """\
+import torch
+from torch import nn
+
+a, c = nn.Linear(3, 3), nn.Linear(3, 1)
+h = a(torch.ones(2, 3))
+first, second = c(h).mean(), c(h).pow(2).mean()
+first.backward(retain_graph=True)
+# bounded
+with torch.no_grad():
+    c.weight.{}
+second.backward()  # now"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("rest", ["", "\n", "\n\nprint(h)\n"])
+def test_lines_that_write_a_parameter_are_moved_below_the_backward(fix, rest, end):
+    source = (BETWEEN.format("clamp_(-0.1, 0.1)") + rest).replace("\n", end)
+    lines = source.splitlines(keepends=True)
+    lines[8:11] = [lines[10].rstrip("\r\n") + end, lines[8], lines[9].rstrip("\r\n") + (end if rest else "")]
+    done = fix(source)
+    assert (done.text, done.remaining) == ("".join(lines), ())
+    assert fix(source, unsafe=False).text == source
+
+
+def test_an_update_that_reads_gradients_is_not_moved_below_a_backward_that_adds_to_them(fix):
+    source = BETWEEN.format("sub_(0.1 * c.weight.grad)")
+    done = fix(source)
+    assert done.text == source
+    assert [one.help for one in done.found] == [
+        "run the forward of line 6 again after line 10, for the backward in line 11"
+    ]
 
 
 def test_the_order_of_steps_is_never_changed(fix):

@@ -12,6 +12,7 @@ that can be reached from a live variable. Where it cannot see all references, it
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, View
+from inplace_lint.domain.tape import leaves_of, nodes_of, reachable
 from inplace_lint.domain.values import (
     Bound,
     Closure,
@@ -133,9 +135,22 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         param=tensor.param or (whole is not None and whole.param),
         bound=_is_bound(state, frame, expr, owner),
         certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),
-        gradient=any(other.rg is True and other.storage != tensor.storage for _, other in call.grads),
+        gradient=_brings_gradient(call, tensor),
         unrecorded=tensor.rg is not False and (state.modes.grad is not True or call.binding.op.history == "keep_old"),
     )
+
+
+def _brings_gradient(call: Call, tensor: Tensor) -> bool:
+    """Check whether a gradient flows through an operand on other memory to a leaf that is no gradient itself."""
+    state = call.state
+    gradients = {thing.grad.id for thing in state.heap.values() if isinstance(thing, Tensor) and thing.grad is not None}
+    for ref, other in call.grads:
+        if other.rg is True and other.storage != tensor.storage:
+            behind = (state.nodes[number].leaves for number in reachable(state, nodes_of(state, other)))
+            leaves = {*leaves_of([(ref, other)]), *itertools.chain.from_iterable(behind)}
+            if not leaves or leaves - gradients:
+                return True
+    return False
 
 
 def _is_all(tensor: Tensor) -> bool:
