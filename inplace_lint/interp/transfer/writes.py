@@ -283,6 +283,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         names=call.frame.variables(expr) if alone else frozenset(),
         tensor=ref,
         unseen=_is_unseen(call, tensor),
+        part=overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part,
     )
     call.state.write(tensor.storage, write)
 
