@@ -30,6 +30,7 @@ class Keeping(Word):
     DETACHED = "detached"
     AVERAGE = "average"
     STATE = "state"
+    BESIDE = "beside"
     AGAIN = "again"
     ITEM = "item"
     REPEATED = "repeated"
@@ -170,13 +171,18 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Clobbered:
-    """`write` changed a tensor that `read` reads afterwards under the other name `other`, bound before the write."""
+    """
+    `write` changed a tensor that `read` reads afterwards under the other name `other`, bound before the write.
+
+    `together`: both are parts of one assignment to several targets.
+    """
 
     framework: str
     write: Touch
     read: Touch
     other: str
     assumptions: frozenset[str]
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True)

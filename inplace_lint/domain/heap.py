@@ -124,6 +124,7 @@ class Write:
     One write to a storage, at a time of the path's clock; `names` are the variables that it went through.
 
     `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
+    `part`: the part of the storage that it changed; None where that is unknown.
     """
 
     touch: Touch
@@ -135,6 +136,7 @@ class Write:
     names: frozenset[tuple[RefId, str]] = frozenset()
     tensor: Ref | None = None
     unseen: bool = False
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,8 @@ STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
 
 # Of the checkers (`interp/checkers`): nothing that is evaluated depends on them. `clobbered` and `self_average`:
 BOUND_BY_LOOP: Trait[tuple[RefId, str, Ref], bool] = Trait("bound by loop", Owner.OBJECT, Lifetime.CALL)
+# `clobbered`: when the right side of an assignment to several targets was evaluated.
+SPREAD: Trait[RefId, int] = Trait("spread", Owner.OBJECT, Lifetime.CALL)
 # `kept_values`:
 FETCHED: Trait[tuple[RefId, str], bool] = Trait("fetched", Owner.OBJECT, Lifetime.CALL)
 KEPT: Trait[RefId, Kept] = Trait("kept", Owner.OBJECT)

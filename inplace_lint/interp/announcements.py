@@ -41,6 +41,7 @@ class Listeners:
 
     * `bind(frame, state, name, value, source)`: an assignment has bound a variable; `source` is the expression on its
       right, None where the value is an item of that or of a loop.
+    * `spread(state, values)`: several targets are about to be assigned these values, from the left to the right.
     * `turn(frame, state, target)`: a loop has bound its target for a turn.
     * `augment(interp, frame, state, node, old, result)`: `x += …` or `x.y += …` has been evaluated and is about to
       be set to the result, which is `old` itself where that was written in place.
@@ -72,6 +73,7 @@ class Listeners:
     """
 
     bind: Callable[[Frame, State, str, Value, ir.Expr | None], None]
+    spread: Callable[[State, Sequence[Value]], None]
     turn: Callable[[Frame, State, ir.Expr], None]
     augment: Callable[[Interpreter, Frame, State, ir.AugAssign, Value, Value], None]
     store: Callable[[State, Place, Value, tuple[Value, ...]], None]

@@ -8,6 +8,7 @@ from inplace_lint.interp.checkers import (
     accumulated,
     clobbered,
     escaped,
+    kept_aliases,
     kept_states,
     kept_values,
     lost_update,
@@ -60,6 +61,7 @@ def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
     """Return who listens to what: those of one announcement are called in the order in which they stand here."""
     return Listeners(
         bind=kept_values.bind,
+        spread=clobbered.spread,
         turn=clobbered.turn,
         augment=to_all(lost_update.augment, accumulated.augment),
         store=kept_values.store,
@@ -67,8 +69,8 @@ def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
         repeat=kept_values.repeat,
         set_attribute=kept_values.set_attribute,
         hand_over=query.hand_over if query is not None else to_all(),
-        read=to_all(kept_values.read, clobbered.read),
-        compare=kept_values.compare,
+        read=to_all(kept_values.read, kept_aliases.read, clobbered.read),
+        compare=to_all(kept_values.compare, kept_aliases.compare),
         record=kept_values.record,
         attempt=query.attempt if query is not None else to_all(),
         write=to_all(kept_values.write, overlapped.write, *([escaped.write] if opinions else [])),

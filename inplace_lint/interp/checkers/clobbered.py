@@ -5,13 +5,17 @@ Reports reads of a tensor that an earlier write changed under another name: auto
     out = self.relu(x)      # in place: `identity` is the same object
     return out + identity   # reads the overwritten values
 
-Only the same object under two variables counts, or a view of a tensor that was overwritten as a whole. A write through
-a view of a buffer is intended, and so is one through the variable of a loop (`for p in (w, b): p -= step`). After an
-explicit write (`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`) that is reported too.
+    x[0], x[1] = x[1], x[0]     # both views are taken first: the second is read after the first write
+
+Only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one whose very
+part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable of a loop
+(`for p in (w, b): p -= step`). After an explicit write (`x += 1`) the written name itself may be read; after a hidden
+one (`inplace=True`) that is reported too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Clobbered, Spelling
@@ -19,7 +23,9 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref, RefId, Value
 from inplace_lint.interp.checkers import escaped
+from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
+from inplace_lint.interp.transfer.index import is_constant
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -31,8 +37,45 @@ if TYPE_CHECKING:
 def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     """Report a variable that is read after a write through another name changed its tensor."""
     ref, tensor = call.state.ref(value), call.state.tensor(value)
-    if isinstance(expr, ir.Name) and ref is not None and tensor is not None:
+    if ref is None or tensor is None:
+        return
+    if isinstance(expr, ir.Name):
         _check(call, part, expr, ref, tensor)
+    elif isinstance(expr, ir.Subscript):
+        _check_spread(call, part, expr, ref, tensor)
+
+
+def spread(state: State, values: Sequence[Value]) -> None:
+    """Remember when the views were taken that an assignment to several targets puts into these, one after the other."""
+    for value in values:
+        tensor = state.tensor(value)
+        if isinstance(value, Ref) and tensor is not None and tensor.base is not None and tensor.part:
+            state.set_trait(traits.SPREAD, value.id, state.clock)
+
+
+def _check_spread(call: Call, part: str, expr: ir.Subscript, ref: Ref, tensor: Tensor) -> None:
+    """Report a view that an assignment took before it wrote, with another of its targets, to the same part."""
+    since = call.state.trait(traits.SPREAD, ref.id)
+    for write in call.state.storages[tensor.storage].writes if since is not None else ():
+        if write.clock > (since or 0) and _replaces(write, tensor):
+            _report(call, part, expr, tensor, write, text_of(expr), together=True)
+            return
+
+
+def _replaces(write: Write, tensor: Tensor) -> bool:
+    """Check whether an item assignment set all that a view covers."""
+    if write.touch.spelled is not Spelling.ITEM or write.part is None or not tensor.part:
+        return False
+    is_known = all(arguments or move != "row" for move, _, arguments in write.part)
+    return is_known and tensor.part[: len(write.part)] == write.part
+
+
+def _report(
+    call: Call, part: str, expr: ir.Expr, tensor: Tensor, write: Write, other: str, *, together: bool = False
+) -> None:
+    assumptions = call.state.assumptions | write.assumptions | write.doubt
+    read = call.touch(part, expr, tensor)
+    call.state.report(Clobbered(call.facts.framework.name, write.touch, read, other, assumptions, together))
 
 
 def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:
@@ -49,15 +92,11 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
     if tensor.view is View.NO_GRAD and lazy_view_history.is_poisoned(state, tensor):
         return  # likewise
     for write in writes:
-        if write.clock > bound and _hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id):
-            event = Clobbered(
-                call.facts.framework.name,
-                write.touch,
-                call.touch(part, expr, tensor),
-                expr.id,
-                state.assumptions | write.assumptions | write.doubt,
-            )
-            state.report(event)
+        if write.clock > bound and (
+            (_hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id))
+            or _loses(frame, write, ref, tensor)
+        ):
+            _report(call, part, expr, tensor, write, expr.id)
             return
         if write.clock > bound and write.tensor == ref:
             escaped.check_read(call, part, expr, tensor, write)
@@ -72,6 +111,15 @@ def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
         and write.tensor == tensor.base
         and write.touch.spelled in {Spelling.AUGMENTED, Spelling.CALL}
     )
+
+
+def _loses(frame: Frame, write: Write, ref: Ref, tensor: Tensor) -> bool:
+    """Check whether the function that reads a view has itself assigned its part, by an index that never changes."""
+    site, steps = write.touch.site, tensor.part or ()
+    where = site.place.slice
+    is_here = where == frame.slice if frame.closure is not None else where.path == frame.slice.path
+    is_here = is_here and site.caller == frame.caller and write.tensor != ref
+    return is_here and _replaces(write, tensor) and all(is_constant(value) for step in steps for value in step[2])
 
 
 def turn(frame: Frame, state: State, target: ir.Expr) -> None:

@@ -99,8 +99,11 @@ def _unpack(
         rest: Value = state.new(ListObject(tuple(middle), exact=False))
         values = [*values[:star], rest, *values[len(values) - tail :]]
     states = [state]
-    for item, each in zip(items, values, strict=False):
-        states = [after for path in states for after in assign(interp, frame, path, item, each)]
+    interp.listeners.spread(state, values)
+    sources = source.items if isinstance(source, ir.Sequence) and star is None else (None,) * len(items)
+    for item, each, read in zip(items, values, sources, strict=False):
+        given = read if isinstance(item, ir.Subscript) else None
+        states = [after for path in states for after in assign(interp, frame, path, item, each, given)]
     return states
 
 

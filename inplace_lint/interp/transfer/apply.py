@@ -171,7 +171,7 @@ def _run(call: Call) -> Results:
 def _announce_reads(call: Call) -> None:
     """Announce what the call reads: all arguments that it does not write, or what it computes a Python value from."""
     returns, listeners = call.binding.op.returns, call.interp.listeners
-    if returns and returns[0].kind == "value":
+    if returns and returns[0].kind == "value" and not call.binding.op.writes:
         listeners.compare(call)
         return
     written = {fact.to for fact in call.binding.op.writes}

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.domain import shape, traits
-from inplace_lint.domain.heap import Broken, Save, Tensor, View, Write
+from inplace_lint.domain.heap import Broken, Names, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
+from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import transforms
 from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results
 from inplace_lint.interp.transfer.op_call import Call
+from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import WriteFact
 from inplace_lint.knowledge.words import Check
@@ -280,11 +282,27 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         clock=0,
         assumptions=call.doubt,
         doubt=tensor.doubt,
-        names=call.frame.variables(expr) if alone else frozenset(),
+        names=_names(call, expr, ref) if alone else frozenset(),
         tensor=ref,
         unseen=_is_unseen(call, tensor),
+        part=overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part,
     )
     call.state.write(tensor.storage, write)
+
+
+def _names(call: Call, expr: ir.Expr | None, ref: Ref) -> frozenset[Variable]:
+    """Return the variables that a write goes through, here and in callers, also under another name of an argument."""
+    names = call.frame.variables(expr)
+    scope = call.state.heap[call.frame.env.id]
+    if not names or not isinstance(scope, Names):
+        return names
+    same = (known for name, known in call.frame.passed.items() if known and _holds(call, scope, name, ref))
+    return names.union(*same)
+
+
+def _holds(call: Call, scope: Names, name: str, ref: Ref) -> bool:
+    value = scope.values.get(name)
+    return value is not None and call.state.ref(value) == ref
 
 
 def _is_unseen(call: Call, tensor: Tensor) -> bool:

@@ -22,9 +22,9 @@ def judge(event: Event) -> Draft | None:
             *ran(write),
             Mark(Role.ALIAS, read.site.place, f"`{event.other}` is read here: it is the same tensor"),
         ),
-        help=flag_cure(write),
+        help=flag_cure(write, "assign a `clone()` of each item" if event.together else ""),
         assumptions=event.assumptions,
-        repair=Repair.NEW_TENSOR,
+        repair=None if event.together else Repair.NEW_TENSOR,
     )
 
 

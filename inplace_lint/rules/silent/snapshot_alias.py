@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Event, Keeping, Snapshot
+from inplace_lint.core.event import Event, Keeping, Snapshot, Spelling
 from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label, named, ran
 from inplace_lint.rules.rule import Harm, Rule, Variant
@@ -12,6 +12,10 @@ _SAYS = {
     Keeping.DETACHED: "{what} is overwritten, and with it the detached tensor that was put away: it is no copy",
     Keeping.AVERAGE: "{what} is averaged with itself: what was put away is no copy",
     Keeping.STATE: "{what} changes the parameters, and with them the state that was put away: `state_dict` is no copy",
+    Keeping.BESIDE: (
+        "what was put away is no copy: {what} changes it, and then it is read together with the tensor that it shares"
+        " its memory with"
+    ),
     Keeping.AGAIN: (
         "{what} is overwritten between two moments at which it was put away: both times it is the same memory"
     ),
@@ -24,6 +28,7 @@ _CURES = {
     Keeping.DETACHED: "put `detach().clone()` away",
     Keeping.AVERAGE: "put `detach().clone()` away",
     Keeping.STATE: "put a copy away: `copy.deepcopy(model.state_dict())`",
+    Keeping.BESIDE: "put `detach().clone()` away",
     Keeping.AGAIN: "put a copy away: `clone()`",
     Keeping.ITEM: "work on a copy: `clone()`",
     Keeping.REPEATED: "make the list with a comprehension: `[... for _ in range(n)]`",
@@ -34,7 +39,9 @@ _CURES = {
 def _written(event: Snapshot) -> str:
     """Spell what is written, or the call that writes the parameters."""
     write = event.write
-    if event.how is Keeping.STATE and write.symbol:
+    if write.symbol and (
+        event.how is Keeping.STATE or (event.how is Keeping.BESIDE and write.spelled is Spelling.CALL)
+    ):
         return f"`{write.symbol}.{write.op.rpartition('.')[2]}()`"
     return named(write.symbol)
 

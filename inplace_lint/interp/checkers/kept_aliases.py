@@ -1,0 +1,75 @@
+"""
+Reports a tensor that meets itself in one call: what was kept of it before a write is no copy.
+
+    old = [p.data for p in net.parameters()]
+    opt.step()
+    moved = sum((p - q).norm() for p, q in zip(net.parameters(), old))     # always zero
+
+    before = net.weight.detach()
+    opt.step()
+    torch.equal(net.weight, before)                                        # always true
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Keeping, Snapshot
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import BESIDE, Names, Tensor, Write
+from inplace_lint.domain.values import Ref, Value
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.transfer.op_call import Call
+
+
+def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+    """Report an argument that was kept before a write to its memory, where another argument is that memory as well."""
+    state = call.state
+    ref, tensor = state.ref(value), state.tensor(value)
+    if ref is None or tensor is None or not (tensor.view in BESIDE or (tensor.param and isinstance(expr, ir.Name))):
+        return
+    writes = state.storages[tensor.storage].writes
+    if not writes or tensor.part is None:
+        return
+    kept = state.trait(traits.KEPT, ref.id)
+    since = _bound(call, expr) if kept is None else kept.clock
+    later = [write for write in writes if since and write.clock > since and (tensor.param or write.tensor != ref)]
+    if later and _meets_itself(call, part, expr, ref, tensor, kept):
+        _report(call, part, expr, tensor, later[0], kept)
+
+
+def compare(call: Call) -> None:
+    """Report the same for a call that computes a Python value from its arguments."""
+    for part, expr in call.binding.exprs.items():
+        value = call.binding.value(part)
+        if value is not None:
+            read(call, part, expr, value)
+
+
+def _bound(call: Call, expr: ir.Expr) -> int | None:
+    """Return when the variable was bound that an expression is."""
+    scope = call.state.heap[call.frame.env.id]
+    return scope.bound.get(expr.id) if isinstance(expr, ir.Name) and isinstance(scope, Names) else None
+
+
+def _meets_itself(call: Call, part: str, expr: ir.Expr, ref: Ref, tensor: Tensor, kept: traits.Kept | None) -> bool:
+    """Check whether another argument is the same memory; one that is written only where it is set to what was kept."""
+    restores = kept is not None and call.name in call.facts.framework.setters
+    written = set() if restores else {fact.to for fact in call.binding.op.writes}
+    for name in call.binding.given - {part}:
+        if call.binding.exprs.get(name) == expr or name in written:
+            continue
+        for other, same in call.binding.tensors(name):
+            if same.storage == tensor.storage and same.part == tensor.part and (other != ref or tensor.param):
+                return True
+    return False
+
+
+def _report(call: Call, part: str, expr: ir.Expr, tensor: Tensor, write: Write, kept: traits.Kept | None) -> None:
+    made = tensor.made.site.place if tensor.made is not None and tensor.view in BESIDE else None
+    read = call.touch(part, expr, tensor)
+    assumptions = call.state.assumptions | call.doubt | tensor.doubt | write.assumptions | write.doubt
+    where = made if kept is None else kept.place
+    call.state.report(Snapshot(call.facts.framework.name, Keeping.BESIDE, write.touch, where, read, assumptions))
