@@ -26,6 +26,8 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
+    is_key,
+    key_of,
 )
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.frame import Arguments, Frame
@@ -147,14 +149,14 @@ def _is_alternative(state: State, item: Value) -> bool:
 
 
 def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
-    if isinstance(index, Const) and index.value in mapping.items:
-        return mapping.items[index.value]
+    if is_key(index) and key_of(index) in mapping.items:
+        return mapping.items[key_of(index)]
     if mapping.default is not None:
         return mapping.default
     distinct = set(mapping.items.values())
     if len(distinct) == 1 and mapping.exact:
         return next(iter(distinct))
-    if distinct and not isinstance(index, Const) and all(_is_alternative(state, item) for item in distinct):
+    if distinct and not is_key(index) and all(_is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
     return state.symbols.sym((origins.ITEM, value, index))
 
@@ -204,8 +206,8 @@ def set_(
         return _set_instance(interp, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
         held: tuple[Value, ...] = ()
-        if isinstance(thing, DictObject) and isinstance(index, Const):
-            held = tuple(v for k, v in thing.items.items() if k != index.value)
+        if isinstance(thing, DictObject) and is_key(index):
+            held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
@@ -218,8 +220,8 @@ def set_(
 def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:
     """Store an item in a dict, a list or a module container."""
     match thing:
-        case DictObject() if isinstance(index, Const):
-            state.put(ref, replace(thing, items={**thing.items, index.value: value}))
+        case DictObject() if is_key(index):
+            state.put(ref, replace(thing, items={**thing.items, key_of(index): value}))
         case DictObject():
             state.put(ref, replace(thing, exact=False))
         case ListObject():
