@@ -36,12 +36,13 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import Facts
 
 
 def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, expr: ir.Expr) -> Results:
     """Evaluate `value[index]`."""
     at = expr.at if isinstance(expr, ir.Subscript) else 0
-    facts = materialise.framework_of(interp, state, value)
+    facts = _framework_of(interp, frame, state, value, index)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: expr.value} if isinstance(expr, ir.Subscript) else {}
         name = f"{facts.framework.tensor}.__getitem__"
@@ -63,6 +64,16 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
 
 
+def _framework_of(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value) -> Facts | None:
+    """Return the facts for an item of a tensor; in a module, an input with an index of several axes is a tensor."""
+    facts = materialise.framework_of(interp, state, value)
+    if facts is not None or not isinstance(value, Sym) or value.kind != "input" or not isinstance(index, Tuple):
+        return facts
+    owner = frame.closure.owner if frame.closure is not None else None
+    axes = any(isinstance(part, SliceValue) or part == Const(...) for part in index.items)
+    return interp.context.default() if axes and owner is not None and interp.context.is_module(owner) else None
+
+
 def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     """Return what the program stored in an unknown mapping under a key, until unknown code receives the mapping."""
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
@@ -73,7 +84,7 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
 
 
 def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
-    """List the keys and values that the program stored in an unknown mapping."""
+    """List the keys and values that the program stored in an unknown container, which may be a tensor."""
     return state.trait(traits.ITEMS, value.id) or ()
 
 
@@ -192,7 +203,7 @@ def set_(
     again: bool = False,
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` if an augmented assignment has just written the item itself."""
-    facts = materialise.framework_of(interp, state, receiver)
+    facts = _framework_of(interp, frame, state, receiver, index)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
         if source is not None:
@@ -210,7 +221,7 @@ def set_(
             held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)
-    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
+    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str | int):
         pairs = {**dict(kept_in(state, receiver)), index: value}
         state.symbols.marked.add(receiver.id)
         state.set_trait(traits.ITEMS, receiver.id, tuple(pairs.items()))
