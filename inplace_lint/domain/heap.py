@@ -205,7 +205,7 @@ class ListObject:
 
 @dataclass(frozen=True, slots=True)
 class DictObject:
-    """A dict with constant keys; `exact`: `items` are certainly all; `default` is the value of a missing key."""
+    """A dict of constants and classes; `exact`: `items` are certainly all; `default` is the value of a missing key."""
 
     items: Mapping[object, Value]
     exact: bool = True

@@ -15,7 +15,7 @@ from typing import Any
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
 from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain.heap import Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
-from inplace_lint.domain.traits import TENSOR, Key, Kind, Trait
+from inplace_lint.domain.traits import MAPPING, TENSOR, Key, Kind, Trait
 from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
 
 
@@ -182,6 +182,11 @@ class State:
     def object(self, value: Value) -> Object | None:
         """Return the object behind a ref; None for any other value."""
         return self.heap.get(value.id) if type(value) is Ref else None
+
+    def contents(self, value: Value) -> Value:
+        """Return the dict behind an object whose class derives from one; else the value itself."""
+        mapping = self.trait(MAPPING, value.id) if type(value) is Ref else None
+        return value if mapping is None else mapping
 
     def tensor(self, value: Value) -> Tensor | None:
         """Return the tensor behind a value, or None if it is not one."""

@@ -125,6 +125,7 @@ HOOKED: Trait[RefId, bool] = Trait("hooked", Owner.OBJECT)
 HOOKS_BEFORE: Trait[RefId, tuple[Value, ...]] = Trait("hooks before", Owner.OBJECT)
 HOOKS_AFTER: Trait[RefId, tuple[Value, ...]] = Trait("hooks after", Owner.OBJECT)
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
+MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.

@@ -199,3 +199,18 @@ Value = (
 )
 
 NONE = Const(None)
+
+
+def is_key(value: Value) -> bool:
+    """Check whether a value can be the key of a known dict: a constant or a class."""
+    return isinstance(value, Const | Dotted | ClassValue)
+
+
+def key_of(value: Value) -> object:
+    """Return the key that a dict has for a value."""
+    return value.value if isinstance(value, Const) else value
+
+
+def of_key(key: object) -> Value:
+    """Return the value that a key of a dict stands for."""
+    return key if isinstance(key, Dotted | ClassValue) else Const(key)

@@ -210,7 +210,8 @@ def nested_class(body: Sequence[Stmt], name: str) -> ClassDef | None:
             case ClassDef() if node.name == name:
                 return node
             case ClassDef() | If() | For() | While() | With() | Try():
-                found = nested_class((*node.body, *getattr(node, "orelse", ())), name)
+                handled = [part for handler in getattr(node, "handlers", ()) for part in handler.body]
+                found = nested_class((*node.body, *getattr(node, "orelse", ()), *handled), name)
             case FunctionDef():
                 found = nested_class(node.function.body, name)
             case _:

@@ -11,9 +11,9 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
+from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
 from inplace_lint.interp.call import construction_summary, hooks, module_registry
-from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container
+from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container, prepare_mapping
 from inplace_lint.interp.call.module_containers import run_in_order
 from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import modes
@@ -44,6 +44,9 @@ def _construct(
     is_module = interp.context.is_module(cls) is not None
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
     prepare_container(interp, state, cls, ref)
+    mapping = prepare_mapping(interp, state, cls, ref)
+    if mapping is not None and not isinstance(interp.lookup(state, cls, "__init__"), Closure):
+        return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]
     instance = state.instance(ref)
     if interp.fuel.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
         state.put(ref, replace(instance, pending=Partial(cls, arguments.positional, arguments.keywords)))

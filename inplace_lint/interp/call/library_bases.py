@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items
 from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.knowledge.guard import holds
+
+MAPPINGS = frozenset({Builtin("dict"), Dotted("collections.OrderedDict"), Dotted("collections.UserDict")})
 
 
 def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Arguments) -> None:
@@ -79,6 +82,15 @@ def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: R
         instance = state.instance(ref)
         assert instance is not None
         state.put(ref, replace(instance, children=state.new(ListObject(()))))
+
+
+def prepare_mapping(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> Ref | None:
+    """Set an empty dict behind an instance whose class derives from `dict`, and return it."""
+    if not any(base in MAPPINGS for base in interp.context.mro(cls)):
+        return None
+    mapping = state.new(DictObject({}))
+    state.set_trait(traits.MAPPING, ref.id, mapping)
+    return mapping
 
 
 def library_base(interp: Interpreter, cls: Value, act: str = "") -> str | None:

@@ -17,6 +17,7 @@ the state at the `try`, under an assumption, unless each path ends in a raise of
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from inplace_lint.core.records import replace
@@ -81,7 +82,12 @@ def take(calls: Outcomes, before: int, after: Outcomes) -> None:
 
 
 def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
-    """Run a `try` statement."""
+    """Run a `try` statement; of one that defines what an optional package lacks, that definition."""
+    instead = _instead_of_import(interp, frame, node)
+    return _try(interp, frame, state, node) if instead is None else interp.execute(frame, state, instead.body)
+
+
+def _try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Outcomes:
     start = state.fork() if node.handlers else state
     modes = state.modes
     expects = handles(node, interp.context.default().framework.errors)
@@ -110,6 +116,26 @@ def run_try(interp: Interpreter, frame: Frame, state: State, node: ir.Try) -> Ou
     if node.finalbody:
         outcomes = [final for outcome in outcomes for final in _finally(interp, frame, node, outcome)]
     return interp.fuel.limited(outcomes)
+
+
+def _instead_of_import(interp: Interpreter, frame: Frame, node: ir.Try) -> ir.Handler | None:
+    """
+    Return the handler that defines what is imported from another package, if nothing is known of that package.
+
+    IMPRECISE: such a package is taken not to be installed, as in `find_spec`.
+    """
+    first = node.body[0]
+    if not isinstance(first, ir.ImportFrom) or first.level or frame.closure is not None:
+        return None
+    top = first.module.partition(".")[0]
+    known = top in interp.context.roots or top in sys.stdlib_module_names
+    if known or interp.context.project.lookup.resolve(frame.module, first.module, 0) is not None:
+        return None
+    names = {alias or name for name, alias in first.names}
+    for handler in node.handlers:
+        if any(isinstance(part, ir.FunctionDef | ir.ClassDef) and part.name in names for part in handler.body):
+            return handler
+    return None
 
 
 def _handled(interp: Interpreter, frame: Frame, handlers: Sequence[ir.Handler], outcome: Outcome) -> Outcomes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value, of_key
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
@@ -31,11 +31,11 @@ def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr
         return Items(value.items, value.exact)
     if isinstance(value, Const) and isinstance(value.value, str):
         return Items(tuple(Const(letter) for letter in value.value), exact=True)
-    match state.object(value):
+    match state.object(state.contents(value)):
         case ListObject(items, exact):
             return Items(items, exact)
         case DictObject(items, exact):
-            return Items(tuple(Const(key) for key in items), exact)
+            return Items(tuple(of_key(key) for key in items), exact)
         case Instance() as instance if instance.children is not None:
             inner = module_containers.children(state, instance)
             return Items(tuple(child for _, child in inner.pairs), inner.exact)

@@ -123,6 +123,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return Builtin(f"object.{name}")
         case Partial(function, _, _) if name == "func":
             return function
+        case Closure() if name == "__name__":
+            return Const(value.function.qualname.rpartition(".")[2])
         case _:
             return state.symbols.sym((origins.ATTRIBUTE, value, name))
 
@@ -137,6 +139,8 @@ def _of_tuple(interp: Interpreter, value: Tuple, name: str) -> Value:
 
 def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
     full = f"{dotted}.{name}"
+    if name in {"__name__", "__qualname__"} and interp.context.forms(dotted):
+        return Const(dotted.rpartition(".")[2])
     facts = interp.context.facts_of(full)
     return Dotted(full if facts is None else facts.canonical(full))
 
@@ -253,7 +257,7 @@ def _of_instance(
         own = special(interp, frame, state, value, "__getattr__", (Const(name),), at)
         if own is not None:
             return own
-        return [(state, state.symbols.sym((origins.ATTRIBUTE, value, name)))]
+        return [(state, _of_mapping(state, value, name) or state.symbols.sym((origins.ATTRIBUTE, value, name)))]
     return _bound(interp, frame, state, value, resolved, at)
 
 
@@ -287,6 +291,12 @@ def special(
     if not isinstance(method, Closure):
         return None
     return interp.call(frame, state, Bound(value, method), Arguments(arguments), at)
+
+
+def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
+    """Return a method of the dict behind an object whose class derives from one."""
+    mapping = state.trait(traits.MAPPING, value.id)
+    return None if mapping is None or name == "__setattr__" else Builtin(name, mapping)
 
 
 def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value | None:
@@ -335,8 +345,10 @@ def _super(
     cls = instance.cls if instance is not None else receiver
     found = lookup(interp, state, cls, name, after=owner)
     if found is None:
-        found = Builtin(f"object.{name}", receiver) if name in _OF_OBJECT else state.symbols.sym((origins.SUPER, name))
-        return [(state, found)]
+        found = _of_mapping(state, receiver, name) if isinstance(receiver, Ref) else None
+        if found is None and name in _OF_OBJECT:
+            found = Builtin(f"object.{name}", receiver)
+        return [(state, found or state.symbols.sym((origins.SUPER, name)))]
     return _bound(interp, frame, state, receiver, found, at)
 
 

@@ -15,7 +15,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value
+from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value, is_key, key_of
 from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment, operators
@@ -192,8 +192,8 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
         exact = True
         for (key_expr, _), key, value in zip(expr.items, values[::2], values[1::2], strict=True):
             inner = after.object(value)
-            if key_expr is not None and isinstance(key, Const):
-                items[key.value] = value
+            if key_expr is not None and is_key(key):
+                items[key_of(key)] = value
             elif key_expr is None and isinstance(inner, DictObject):
                 items.update(inner.items)
                 exact = exact and inner.exact
@@ -267,7 +267,7 @@ def _turn(
 
 def _collected(state: State, kind: str, pairs: tuple[tuple[Value, Value], ...], exact: bool) -> Value:
     if kind == "dict":
-        keyed = {key.value: value for key, value in pairs if isinstance(key, Const)}
+        keyed = {key_of(key): value for key, value in pairs if is_key(key)}
         return state.new(DictObject(keyed, exact and len(keyed) == len(pairs)))
     return state.new(ListObject(tuple(value for _, value in pairs), exact, "set" if kind == "set" else "list"))
 

@@ -13,7 +13,21 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Ref, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import (
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Ref,
+    Sym,
+    SymId,
+    Tuple,
+    Value,
+    is_key,
+    key_of,
+    of_key,
+)
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -184,7 +198,7 @@ def _as_tuple(state: State, value: Value) -> Value:
     """Return a container as a tuple of what it holds, to be part of a condition; else the value itself."""
     inner = state.object(value)
     if isinstance(inner, DictObject):
-        return Tuple(tuple(Const(key) for key in inner.items))
+        return Tuple(tuple(of_key(key) for key in inner.items))
     return Tuple(inner.items) if isinstance(inner, ListObject) else value
 
 
@@ -216,9 +230,9 @@ _Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these
 
 
 def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
-    inner = state.object(right)
-    if isinstance(inner, DictObject) and isinstance(left, Const):
-        if left.value in inner.items:
+    inner = state.object(state.contents(right))
+    if isinstance(inner, DictObject) and is_key(left):
+        if key_of(left) in inner.items:
             return Const(True)
         if inner.exact:
             return Const(False)

@@ -26,6 +26,8 @@ from inplace_lint.domain.values import (
     Sym,
     Tuple,
     Value,
+    is_key,
+    key_of,
 )
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.frame import Arguments, Frame
@@ -34,12 +36,13 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import Facts
 
 
 def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, expr: ir.Expr) -> Results:
     """Evaluate `value[index]`."""
     at = expr.at if isinstance(expr, ir.Subscript) else 0
-    facts = materialise.framework_of(interp, state, value)
+    facts = _framework_of(interp, frame, state, value, index)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: expr.value} if isinstance(expr, ir.Subscript) else {}
         name = f"{facts.framework.tensor}.__getitem__"
@@ -61,6 +64,16 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
 
 
+def _framework_of(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value) -> Facts | None:
+    """Return the facts for an item of a tensor; in a module, an input with an index of several axes is a tensor."""
+    facts = materialise.framework_of(interp, state, value)
+    if facts is not None or not isinstance(value, Sym) or value.kind != "input" or not isinstance(index, Tuple):
+        return facts
+    owner = frame.closure.owner if frame.closure is not None else None
+    axes = any(isinstance(part, SliceValue) or part == Const(...) for part in index.items)
+    return interp.context.default() if axes and owner is not None and interp.context.is_module(owner) else None
+
+
 def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     """Return what the program stored in an unknown mapping under a key, until unknown code receives the mapping."""
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
@@ -71,7 +84,7 @@ def _kept_under(state: State, value: Value, index: Value) -> Value | None:
 
 
 def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
-    """List the keys and values that the program stored in an unknown mapping."""
+    """List the keys and values that the program stored in an unknown container, which may be a tensor."""
     return state.trait(traits.ITEMS, value.id) or ()
 
 
@@ -147,14 +160,14 @@ def _is_alternative(state: State, item: Value) -> bool:
 
 
 def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
-    if isinstance(index, Const) and index.value in mapping.items:
-        return mapping.items[index.value]
+    if is_key(index) and key_of(index) in mapping.items:
+        return mapping.items[key_of(index)]
     if mapping.default is not None:
         return mapping.default
     distinct = set(mapping.items.values())
     if len(distinct) == 1 and mapping.exact:
         return next(iter(distinct))
-    if distinct and not isinstance(index, Const) and all(_is_alternative(state, item) for item in distinct):
+    if distinct and not is_key(index) and all(_is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
     return state.symbols.sym((origins.ITEM, value, index))
 
@@ -190,7 +203,7 @@ def set_(
     again: bool = False,
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` if an augmented assignment has just written the item itself."""
-    facts = materialise.framework_of(interp, state, receiver)
+    facts = _framework_of(interp, frame, state, receiver, index)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
         if source is not None:
@@ -204,11 +217,11 @@ def set_(
         return _set_instance(interp, frame, state, receiver, index, value, target.at)
     if isinstance(receiver, Ref):
         held: tuple[Value, ...] = ()
-        if isinstance(thing, DictObject) and isinstance(index, Const):
-            held = tuple(v for k, v in thing.items.items() if k != index.value)
+        if isinstance(thing, DictObject) and is_key(index):
+            held = tuple(v for k, v in thing.items.items() if k != key_of(index))
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)
-    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str):
+    if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str | int):
         pairs = {**dict(kept_in(state, receiver)), index: value}
         state.symbols.marked.add(receiver.id)
         state.set_trait(traits.ITEMS, receiver.id, tuple(pairs.items()))
@@ -218,8 +231,8 @@ def set_(
 def _store(state: State, ref: Ref, thing: Object | None, index: Value, value: Value) -> None:
     """Store an item in a dict, a list or a module container."""
     match thing:
-        case DictObject() if isinstance(index, Const):
-            state.put(ref, replace(thing, items={**thing.items, index.value: value}))
+        case DictObject() if is_key(index):
+            state.put(ref, replace(thing, items={**thing.items, key_of(index): value}))
         case DictObject():
             state.put(ref, replace(thing, exact=False))
         case ListObject():

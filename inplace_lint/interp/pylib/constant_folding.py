@@ -18,7 +18,7 @@ from typing import Any
 
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value
+from inplace_lint.domain.values import Const, Ref, SliceValue, Tuple, Value, of_key
 
 _MOST = 256  # items of a container, and characters of a string that grows
 _LARGEST = 2**31
@@ -191,7 +191,7 @@ def _python(state: State, value: Value) -> Any:  # noqa: ANN401 - any plain valu
                 if len(found) <= _MOST:
                     return set(found) if inner.kind == "set" else found
             if isinstance(inner, DictObject) and inner.exact and inner.default is None and len(inner.items) <= _MOST:
-                return {key: _python(state, item) for key, item in inner.items.items()}
+                return {_python(state, of_key(key)): _python(state, item) for key, item in inner.items.items()}
         case _:
             pass
     raise _Unknown

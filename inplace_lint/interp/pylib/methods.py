@@ -7,11 +7,12 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value, is_key, key_of, of_key
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.ir import nodes as ir
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
@@ -24,6 +25,8 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     match state.object(receiver), receiver:
         case ListObject() as inner, Ref() as ref:
             return [(state, _list_method(interp, frame, state, ref, inner, function.name, arguments, at))]
+        case DictObject(), Ref() if function.name == "__getitem__" and arguments.positional:
+            return interp.get_item(frame, state, receiver, arguments.positional[0], ir.Const(None))
         case DictObject() as mapping, Ref() as ref:
             place = Place(frame.slice, at)
             return [(state, _dict_method(interp, state, ref, mapping, function.name, arguments, place))]
@@ -100,22 +103,25 @@ def _dict_method(
     second = arguments.positional[1] if len(arguments.positional) > 1 else NONE
     match name:
         case "items":
-            pairs = tuple(Tuple((Const(key), value)) for key, value in mapping.items.items())
+            pairs = tuple(Tuple((of_key(key), value)) for key, value in mapping.items.items())
             return Tuple(pairs, mapping.exact)
         case "values":
             return Tuple(tuple(mapping.items.values()), mapping.exact)
         case "keys":
-            return Tuple(tuple(Const(key) for key in mapping.items), mapping.exact)
-        case "get" | "pop" | "setdefault" if isinstance(first, Const):
+            return Tuple(tuple(of_key(key) for key in mapping.items), mapping.exact)
+        case "get" | "pop" | "setdefault" if first is not None and is_key(first):
             return _dict_get(state, ref, mapping, name, first, second)
-        case "update":
-            other = state.object(first) if first is not None else None
-            more = dict(other.items) if isinstance(other, DictObject) else {}
-            exact = mapping.exact and (first is None or (isinstance(other, DictObject) and other.exact))
-            more.update(arguments.keywords)
+        case "__setitem__" if first is not None:
+            interp.listeners.store(state, place, second, ())
+            more = {key_of(first): second} if is_key(first) else {}
+            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and bool(more)))
+            return NONE
+        case "update" | "__init__":
+            known, exact = ({}, True) if first is None else _pairs(state, first)
+            more = {**known, **dict(arguments.keywords)}
             for value in more.values():
                 interp.listeners.store(state, place, value, ())
-            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=exact))
+            state.put(ref, replace(mapping, items={**mapping.items, **more}, exact=mapping.exact and exact))
             return NONE
         case "copy":
             return state.new(mapping)
@@ -126,13 +132,25 @@ def _dict_method(
             return state.symbols.sym((origins.METHOD, name, ref, arguments.positional, state.next_id))
 
 
-def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Const, default: Value) -> Value:
-    found = mapping.items.get(key.value)
+def _pairs(state: State, value: Value) -> tuple[dict[object, Value], bool]:
+    """Return the items of a dict, or of a list of keys and values, and whether they are all."""
+    match value, state.object(state.contents(value)):
+        case _, DictObject(mapping, exact):
+            return dict(mapping), exact
+        case (Tuple(items, exact), _) | (_, ListObject(items, exact)):
+            pairs = [item.items for item in items if isinstance(item, Tuple) and is_key(item.items[0])]
+            return {key_of(pair[0]): pair[-1] for pair in pairs}, exact and len(pairs) == len(items)
+        case _:
+            return {}, False
+
+
+def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Value, default: Value) -> Value:
+    found = mapping.items.get(key_of(key))
     if found is None and not mapping.exact:
         return state.symbols.sym((origins.ITEM, ref, key))
     if name == "pop" and found is not None:
-        rest = {other: value for other, value in mapping.items.items() if other != key.value}
+        rest = {other: value for other, value in mapping.items.items() if other != key_of(key)}
         state.put(ref, replace(mapping, items=rest))
     if name == "setdefault" and found is None:
-        state.put(ref, replace(mapping, items={**mapping.items, key.value: default}))
+        state.put(ref, replace(mapping, items={**mapping.items, key_of(key): default}))
     return found if found is not None else default
