@@ -216,9 +216,15 @@ class Graph:
                     for target in self._modules(path, part.split()[0] if part.split() else ""):
                         yield target, frozenset()
                 continue
+            names = frozenset[str](re.findall(r"\w+|\*", match["names"]))
             module = self._look_up.resolve(path, match["module"], len(match["level"]))
             if module is not None:
-                yield module, frozenset(re.findall(r"\w+|\*", match["names"]))
+                yield module, names
+                continue
+            for name in sorted(names - {"*"}):
+                inner = self._look_up.part(path, match["module"], name, len(match["level"]))
+                if inner is not None:
+                    yield inner, frozenset()
 
     def _modules(self, path: str, dotted: str) -> Iterator[str]:
         """Return the files of a dotted module and of the packages that it is in."""
