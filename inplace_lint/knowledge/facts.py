@@ -59,7 +59,7 @@ class Framework:
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality. `alike` are arguments of ops that are all tensors or all numbers.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
-    reason.
+    reason. `parts` is the attribute that maps names to the modules in a module.
     """
 
     name: str
@@ -108,6 +108,7 @@ class Framework:
     parameters: Mapping[str, str] = field(default_factory=dict)
     synonyms: Mapping[str, str] = field(default_factory=dict)
     factors: tuple[str, ...] = ()
+    parts: str = ""
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -210,7 +211,7 @@ def _framework_schema(version: str | None) -> Schema:
 
     operators = table(text, "binary operator", BINARY)
     readers: dict[str, Reader] = {
-        **dict.fromkeys(("name", "title", "tensor", "module", "function", "calls", "requires_grad"), text),
+        **dict.fromkeys(("name", "title", "tensor", "module", "function", "calls", "requires_grad", "parts"), text),
         **dict.fromkeys(("packages", "attributes", "distributions", "releases", "factors"), each(text)),
         **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
         **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "alike"), names),

@@ -125,12 +125,16 @@ def _imports(project: Project, module: Module, name: str) -> tuple[list[Target],
     for node, original in module.imports(name):
         level = node.level if isinstance(node, ImportFrom) else 0
         path = project.resolve(module.path, node.module if isinstance(node, ImportFrom) else original, level)
-        if path is None:
-            continue
-        inner = project.submodule(path, original) if isinstance(node, ImportFrom) else path
+        inner = path
+        if isinstance(node, ImportFrom):
+            inner = (
+                project.part(module.path, node.module, original, level)
+                if path is None
+                else project.submodule(path, original)
+            )
         if inner is not None:
             modules.append(inner)
-        if isinstance(node, ImportFrom):
+        if isinstance(node, ImportFrom) and path is not None:
             names.append((path, original))
     for star in () if module.items(name) else module.stars:
         path = project.resolve(module.path, star.module, star.level)

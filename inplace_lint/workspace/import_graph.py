@@ -230,6 +230,11 @@ class Graph:
             module = self._look_up.resolve(path, statement.module, statement.level)
             if module is not None:
                 yield module, frozenset(statement.names)
+                continue
+            for name in sorted({*statement.names} - {"*"}):
+                inner = self._look_up.part(path, statement.module, name, statement.level)
+                if inner is not None:
+                    yield inner, frozenset()
 
     def _read(self, path: str) -> Sequence[Statement]:
         key = self._digest(path)

@@ -61,6 +61,10 @@ class Lookup:
         level, _, module = claim.detail.partition(" ")
         return self.resolve(posixpath.join(claim.path, INIT), module, int(level)) or ""
 
+    def part(self, importer: str, module: str, name: str, level: int) -> str | None:
+        """Return the path of a module that is imported from a folder without an `__init__` file."""
+        return self.resolve(importer, f"{module}.{name}" if module else name, level)
+
     def _relative(self, folder: str, module: str, level: int) -> str | None:
         for _ in range(level - 1):
             if folder == self.root:

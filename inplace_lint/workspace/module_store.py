@@ -60,6 +60,10 @@ class Project:
         self.asked.add(package, Question.SUBMODULE, name)
         return self.lookup.submodule(package, name)
 
+    def part(self, importer: str, module: str, name: str, level: int) -> str | None:
+        """Return the path of a module that is imported from a folder without an `__init__` file."""
+        return self.resolve(importer, f"{module}.{name}" if module else name, level)
+
     def _keep(self, path: str, module: Module | None) -> None:
         old = self.modules.get(path)
         self.kept.size -= 0 if old is None else old.weight()

@@ -51,6 +51,17 @@ def project(folder):
     return folder
 
 
+@pytest.mark.parametrize("line", ["from parts import layers", "from . import layers"])
+def test_a_module_in_a_folder_without_an_init_file_is_found(lint, folder, line):
+    (folder / "parts").mkdir()
+    (folder / "parts" / "layers.py").write_text(LAYERS)
+    model = MODEL.replace("from layers import bump", line).replace("bump(", "layers.bump(")
+    (folder / "parts" / "model.py").write_text(model)
+    assert rows(folder, lint("check", "parts/layers.py", "--output-format", "json", "--no-cache")) == [
+        ("parts/layers.py", 5, "IPL101")
+    ]
+
+
 @pytest.mark.parametrize("source", FOLDERS, ids=lambda path: path.name)
 def test_a_file_alone_is_judged_as_among_all(lint, folder, source):
     shutil.copytree(source, folder / "src", ignore=shutil.ignore_patterns("__pycache__"))

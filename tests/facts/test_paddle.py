@@ -29,6 +29,7 @@ REST = {
     **dict.fromkeys(("clip", "clip_"), "0.0, 0.5"),
     **dict.fromkeys(("expand",), "[3, 3]"),
     "tile": "[2, 1]",
+    "max_unpool2d": "paddle.arange(128, dtype='int32').reshape([2, 4, 4, 4]) % 64, 2",
     "flip": "[0]",
     "roll": "1",
     **dict.fromkeys(("transpose", "transpose_"), "[1, 0]"),

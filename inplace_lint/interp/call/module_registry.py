@@ -134,7 +134,7 @@ def _named_argument(act: IntrinsicCall, name: str, position: int) -> Value:
 
 def _register(kind: str) -> Callable[[IntrinsicCall], Results]:
     def act_register(act: IntrinsicCall) -> Results:
-        """Set an attribute of a module under a name that is passed."""
+        """Set an attribute of a module under a name that is passed; return what was set where the framework does."""
         receiver = act.receiver()
         name, value = (_named_argument(act, act.form.args[position].name, position) for position in (1, 2))
         instance = act.state.instance(receiver) if receiver is not None else None
@@ -147,7 +147,7 @@ def _register(kind: str) -> Callable[[IntrinsicCall], Results]:
                 act.state.set_attribute(receiver, key, value)
             if kind == "buffer":
                 act.state.set_trait(traits.BUFFER, (receiver.id, key), True)
-        return [(act.state, NONE)]
+        return [(act.state, value if act.form.returns else NONE)]
 
     return act_register
 

@@ -129,7 +129,7 @@ def _instead_of_import(interp: Interpreter, frame: Frame, node: ir.Try) -> ir.Ha
         return None
     top = first.module.partition(".")[0]
     known = top in interp.context.roots or top in sys.stdlib_module_names
-    if known or interp.context.project.lookup.resolve(frame.module, first.module, 0) is not None:
+    if known or interp.context.project.resolve(frame.module, first.module, 0) is not None:
         return None
     names = {alias or name for name, alias in first.names}
     for handler in node.handlers:

@@ -30,7 +30,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import closures, enums
+from inplace_lint.interp.call import closures, enums, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment
@@ -252,6 +252,8 @@ def _of_instance(
             for after in interp.construct_pending(frame, state, value, at)
             for result in get(interp, frame, after, value, name, at)
         ]
+    if name == interp.context.default().framework.parts and "training" in instance.attrs:
+        return [(state, state.new(DictObject(dict(module_registry.direct(state, instance)))))]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
         own = special(interp, frame, state, value, "__getattr__", (Const(name),), at)

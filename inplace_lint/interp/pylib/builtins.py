@@ -204,7 +204,7 @@ def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Res
     answers = [ask(value, cls) for cls in (classes.items if isinstance(classes, Tuple) else (classes,))]
     if True in answers or None not in answers:
         return [(request.state, Const(True in answers))]
-    return [(request.state, request.state.symbols.sym((request.function.name, value, classes)))]
+    return [(request.state, request.state.symbols.sym((origins.BUILTIN, request.function.name, value, classes)))]
 
 
 def _getattr(request: Request) -> Results:

@@ -127,18 +127,26 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, fr
     if grad and lazy_view_history.lacks_history(state, tensor) and lazy_view_history.checks_view(call, fact):
         return Failure.EARLY_VIEW, tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
-    if grad and Check.MULTI_VIEW in fact.checks and refuses is not None:
-        rg = recording.rg_of(call)
-        if rg or (rg is None and tensor.sure):
-            why = frozenset() if rg else frozenset(t.why for _, t in call.grads if t.rg is None)
-            return refuses, why | tensor.doubt
+    recorded = _recorded_if(call, tensor)
+    if grad and Check.MULTI_VIEW in fact.checks and refuses is not None and recorded is not None:
+        return refuses, recorded | tensor.doubt
     if Check.INFERENCE in fact.checks and tensor.inference and not state.modes.inference:
         return Failure.INFERENCE, frozenset()
     made_so = _MADE_WITHOUT_GRAD.get(tensor.view) if tensor.view is not None else None
-    if grad and Check.NO_GRAD_VIEW in fact.checks and made_so is not None and base is not None and base.rg:
-        return made_so, frozenset()
+    if grad and Check.NO_GRAD_VIEW in fact.checks and made_so is not None and base is not None:
+        recorded = frozenset() if base.rg else recorded
+        if recorded is not None:
+            return made_so, recorded
     refusal = transforms.refuses(call, fact, tensor)
     return (refusal, frozenset()) if refusal else _unfit(call, fact, tensor)
+
+
+def _recorded_if(call: Call, tensor: Tensor) -> frozenset[str] | None:
+    """Return the assumptions under which a write is recorded on the tape; None if it is not, or may be to no tensor."""
+    rg = recording.rg_of(call)
+    if rg:
+        return frozenset()
+    return frozenset(one.why for _, one in call.grads if one.rg is None) if rg is None and tensor.sure else None
 
 
 def _is_own_leaf(tensor: Tensor, base: Tensor) -> bool:
