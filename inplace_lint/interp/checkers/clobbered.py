@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
 def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     """Report a variable that is read after a write through another name changed its tensor."""
-    ref, tensor = call.state.ref(value), call.state.tensor(value)
-    if isinstance(expr, ir.Name) and ref is not None and tensor is not None:
+    if not isinstance(expr, ir.Name):
+        return
+    state = call.binding.state
+    ref, tensor = state.ref(value), state.tensor(value)
+    if ref is not None and tensor is not None:
         _check(call, part, expr, ref, tensor)
 
 
