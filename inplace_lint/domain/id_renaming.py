@@ -54,7 +54,7 @@ class IdRenaming:
             return self._instance(thing)
         if kind is Tensor and thing.base is None and thing.grad is None and not thing.nodes and not thing.part:
             return replace(thing, storage=self.number(thing.storage))
-        changed = {name: self._field(name, getattr(thing, name)) for name in _fields(kind)}
+        changed = {name: self._field(name, getattr(thing, name)) for name in _fields(thing.__class__)}
         return replace(thing, **changed) if changed else thing
 
     def _instance(self, thing: Instance) -> Instance:
@@ -87,7 +87,7 @@ def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind 
         elif isinstance(part, Mapping):
             waiting.extend(part.values())
         else:
-            waiting.extend([getattr(part, name) for name in _fields(type(part))])
+            waiting.extend([getattr(part, name) for name in _fields(part.__class__)])
     return found
 
 

@@ -112,7 +112,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.record_construction(function, symbolic_args.frozen(state, arguments))
+            interp.context.record_construction(function, lambda: symbolic_args.frozen(state, arguments))
             return interp.construct(frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)
@@ -188,11 +188,8 @@ def _inline(
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
-    if interp.fuel.prefers:
+    with interp.fuel.preferring(True):
         outcomes = interp.execute(inner, state, function.body)
-    else:
-        with interp.fuel.preferring(True):
-            outcomes = interp.execute(inner, state, function.body)
     for outcome in outcomes:
         if closure.modes:
             outcome.state.modes = before
