@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Any, TypeVar
 
 from inplace_lint.core.event import Site, Touch
@@ -53,10 +54,8 @@ class IdRenaming:
             return self._instance(thing)
         if kind is Tensor and thing.base is None and thing.grad is None and not thing.nodes and not thing.part:
             return replace(thing, storage=self.number(thing.storage))
-        if not is_dataclass(thing):
-            return thing
-        changed = {item.name: self._field(item.name, getattr(thing, item.name)) for item in fields(thing)}
-        return replace(thing, **changed)  # type: ignore[type-var]
+        changed = {name: self._field(name, getattr(thing, name)) for name in _fields(thing.__class__)}
+        return replace(thing, **changed) if changed else thing
 
     def _instance(self, thing: Instance) -> Instance:
         attrs: dict[str, Value] = {}
@@ -87,9 +86,15 @@ def links_of(thing: Any) -> list[Ref | Sym]:  # noqa: ANN401 - walks every kind 
             waiting.extend(part)
         elif isinstance(part, Mapping):
             waiting.extend(part.values())
-        elif is_dataclass(part):
-            waiting.extend(getattr(part, item.name) for item in fields(part))
+        else:
+            waiting.extend([getattr(part, name) for name in _fields(part.__class__)])
     return found
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass; none for another class."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def timeless(state: State, number: SymId, known: int) -> bool:

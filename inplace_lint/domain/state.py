@@ -176,8 +176,11 @@ class State:
 
     def put(self, ref: Ref, thing: Object) -> None:
         """Replace the object behind a ref, for all names that hold it."""
-        self.heap[ref.id] = thing
-        self._changed(ref.id)
+        number = ref.id
+        self.heap[number] = thing
+        self.trail = self.lasting = object()
+        if number < self.lowest:  # noqa: PLR1730 - `min` takes twice as long here
+            self.lowest = number
 
     def object(self, value: Value) -> Object | None:
         """Return the object behind a ref; None for any other value."""
@@ -202,12 +205,20 @@ class State:
 
     def tensors_in(self, value: Value) -> list[tuple[Ref, Tensor]]:
         """List the tensors that a value is or holds in tuples and lists, in order."""
+        kind = type(value)
+        if kind is Const:
+            return []
         tensor = self.tensor(value)
         if tensor is not None:
             ref = self.ref(value)
             return [] if ref is None else [(ref, tensor)]
-        inner = self.object(value)
-        items = value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+        if kind is Tuple:
+            items = value.items  # type: ignore[union-attr]
+        else:
+            inner = self.object(value)
+            if type(inner) is not ListObject:
+                return []
+            items = inner.items
         return [found for item in items for found in self.tensors_in(item)]
 
     def ref(self, value: Value) -> Ref | None:
@@ -344,7 +355,7 @@ class State:
 
     def instance(self, value: Value) -> Instance | None:
         """Return the instance behind a value, or None if it is not one."""
-        thing = self.object(value)
+        thing = self.heap.get(value.id) if type(value) is Ref else None
         return thing if type(thing) is Instance else None
 
 

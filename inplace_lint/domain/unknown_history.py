@@ -17,7 +17,7 @@ from inplace_lint.domain import origins, tape, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, ClassValue, NodeId, Ref, RefId, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, ClassValue, Const, NodeId, Ref, RefId, Sym, SymId, Tuple, Value
 
 _DEEPEST = 8
 _DEEPEST_ARGUMENT = 3
@@ -76,6 +76,8 @@ def sources(state: State, values: Iterable[Value]) -> tuple[tuple[NodeId, ...], 
 
 
 def _collect(state: State, value: Value, nodes: dict[NodeId, None], leaves: dict[RefId, None], depth: int) -> None:
+    if type(value) is Const:
+        return
     tensor = state.tensor(value)
     if tensor is not None:
         ref = state.ref(value)

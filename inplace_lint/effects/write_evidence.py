@@ -232,4 +232,4 @@ def parts(body: Sequence[ir.Stmt | ir.Expr]) -> Iterator[object]:
         node = waiting.pop()
         if isinstance(node, tuple):
             yield node
-            waiting.extend(field for field in node if isinstance(field, tuple))
+            waiting.extend([field for field in node if isinstance(field, tuple)])

@@ -132,11 +132,13 @@ class Context:
             return value.name.partition(".")[0] in self.default().framework.arrays
         return isinstance(value, Sym) and value.kind == "array"
 
-    def record_construction(self, cls: ClassValue, arguments: tuple[Hashable, ...] | None) -> None:
+    def record_construction(self, cls: ClassValue, frozen: Callable[[], tuple[Hashable, ...] | None]) -> None:
         """Record the arguments on which the program constructs a class; None stands for objects that one path owns."""
         known = self.constructed.setdefault(id(cls), [])
-        if arguments not in known and len(known) < CONSTRUCTIONS:
-            known.append(arguments)
+        if len(known) < CONSTRUCTIONS:
+            arguments = frozen()
+            if arguments not in known:
+                known.append(arguments)
 
     def default(self) -> Facts:
         """Return the facts of the framework that the file mentions first: unknown tensors are taken to be of it."""

@@ -10,7 +10,7 @@ from inplace_lint.domain.values import Ref
 
 def module_env(state: State, path: str) -> Ref:
     """Return the scope of a module on this path, empty at first."""
-    known = state.trait(traits.MODULE_SCOPE, path)
+    known: Ref | None = state.traits.get((traits.MODULE_SCOPE, path))  # as `trait`, without a call
     if known is not None:
         return known
     env = state.new(Names({}, {}))

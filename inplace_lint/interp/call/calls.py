@@ -30,52 +30,59 @@ from inplace_lint.ir import nodes as ir
 
 def evaluate_call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
     """Evaluate a call expression."""
-    results: Results = []
     functions = interp.evaluate(frame, state, expr.func)
-    receiver = expr.func.value if isinstance(expr.func, ir.Attr) else None
-    with interp.fuel.shared(len(functions)):
-        for before, function in functions:
-            for after, arguments in evaluate_arguments(interp, frame, before, expr):
-                results.extend(call(interp, frame, after, function, arguments, expr.at, receiver))
-    return interp.fuel.first(results)
+    if len(functions) == 1:
+        results = _call_each(interp, frame, *functions[0], expr)
+    else:
+        with interp.fuel.shared(len(functions)):
+            results = [result for each in functions for result in _call_each(interp, frame, *each, expr)]
+    return results if len(results) == 1 else interp.fuel.first(results)
 
 
-def evaluate_arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> list[tuple[State, Arguments]]:
-    """Evaluate the arguments of a call from left to right."""
-    exprs = (*expr.args, *(keyword.value for keyword in expr.keywords))
-    found: list[tuple[State, Arguments]] = []
-    for after, values in interp.evaluate_all(frame, state, exprs):
-        positional, places, unknown = _positional(interp, frame, after, expr, values)
-        keywords: list[tuple[str, Value]] = []
-        for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):
-            if keyword.name is not None:
-                keywords.append((keyword.name, closures.written(value, frame, keyword.at)))
-                places[keyword.name] = keyword.value
-            else:
-                inner = after.object(value)
-                known = inner if isinstance(inner, DictObject) else None
-                keywords.extend((str(key), item) for key, item in known.items.items()) if known is not None else None
-                unknown = unknown or known is None or not known.exact
-        found.append((after, Arguments(tuple(positional), tuple(keywords), places, unknown)))
-    return found
+def _call_each(interp: Interpreter, frame: Frame, state: State, function: Value, expr: ir.Call) -> Results:
+    """Evaluate the arguments of a call from left to right, and call a function on them."""
+    receiver = expr.func.value if type(expr.func) is ir.Attr else None
+    exprs = [*expr.args, *[keyword.value for keyword in expr.keywords]] if expr.keywords else expr.args
+    evaluated = interp.evaluate_all(frame, state, exprs)
+    if len(evaluated) == 1:
+        after, values = evaluated[0]
+        arguments = _arguments(interp, frame, after, expr, values)
+        return call(interp, frame, after, function, arguments, expr.at, receiver)
+    given = [(after, _arguments(interp, frame, after, expr, values)) for after, values in evaluated]
+    return [
+        result
+        for after, arguments in given
+        for result in call(interp, frame, after, function, arguments, expr.at, receiver)
+    ]
 
 
-def _positional(
-    interp: Interpreter, frame: Frame, state: State, expr: ir.Call, values: tuple[Value, ...]
-) -> tuple[list[Value], dict[int | str, ir.Expr], bool]:
+def _arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call, values: tuple[Value, ...]) -> Arguments:
+    """Return the arguments of a call, whose expressions have these values."""
     positional: list[Value] = []
     places: dict[int | str, ir.Expr] = {}
     unknown = False
     for argument, value in zip(expr.args, values, strict=False):
-        if isinstance(argument, ir.Starred):
+        if type(argument) is ir.Starred:
             items = interp.items_of(frame, state, value, argument.value, expr.at)
             positional.extend(items.items)
             unknown = unknown or not items.exact
         else:
             if not unknown:
                 places[len(positional)] = argument
-            positional.append(closures.written(value, frame, expr.at))
-    return positional, places, unknown
+            positional.append(closures.written(value, frame, expr.at) if type(value) is Const else value)
+    if not expr.keywords:
+        return Arguments(tuple(positional), (), places, unknown)
+    keywords: list[tuple[str, Value]] = []
+    for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):
+        if keyword.name is not None:
+            keywords.append((keyword.name, closures.written(value, frame, keyword.at)))
+            places[keyword.name] = keyword.value
+        else:
+            inner = state.object(value)
+            known = inner if isinstance(inner, DictObject) else None
+            keywords.extend((str(key), item) for key, item in known.items.items()) if known is not None else None
+            unknown = unknown or known is None or not known.exact
+    return Arguments(tuple(positional), tuple(keywords), places, unknown)
 
 
 def call(
@@ -105,7 +112,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.record_construction(function, symbolic_args.frozen(state, arguments))
+            interp.context.record_construction(function, lambda: symbolic_args.frozen(state, arguments))
             return interp.construct(frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)

@@ -61,8 +61,8 @@ def bind(
         values[plain[position].name] = value
         passed[plain[position].name] = caller.variables(arguments.exprs.get(position))
     extra = arguments.positional[len(plain) :]
-    known = {param.name for param in params if param.kind in {"plain", "keyword-only"}}
     rest: dict[object, Value] = {}
+    known = {param.name for param in params if param.kind in {"plain", "keyword-only"}} if arguments.keywords else ()
     for name, value in arguments.keywords:
         if name in known and name not in values:
             values[name] = value

@@ -120,25 +120,27 @@ def _alike(state: State, one: Value, other: Value, depth: int) -> bool:
         or depth > _DEEPEST
     ):
         return False
-    if not all(_same_part(state, left.attrs[name], right.attrs.get(name), depth) for name in left.attrs):
-        return False
-    mine, others = children(state, left).pairs, children(state, right).pairs
-    return len(mine) == len(others) and all(
-        _alike(state, child, twin, depth + 1) for (_, child), (_, twin) in zip(mine, others, strict=True)
+    others = right.attrs
+    for name, part in left.attrs.items():
+        twin = others.get(name)
+        if part is not twin and not _same_part(state, part, twin, depth):
+            return False
+    if left.children is None and right.children is None:
+        return True
+    mine, theirs = children(state, left).pairs, children(state, right).pairs
+    return len(mine) == len(theirs) and all(
+        _alike(state, child, twin, depth + 1) for (_, child), (_, twin) in zip(mine, theirs, strict=True)
     )
 
 
 def _same_part(state: State, one: Value, other: Value | None, depth: int) -> bool:
     if other is None:
         return False
-    if (
-        isinstance(one, Const)
-        and isinstance(other, Const)
-        and isinstance(one.value, float)
-        and isinstance(other.value, float)
-    ):
-        # Of rates and scales that depend on the depth of a block, only whether they are zero decides how it runs.
-        return bool(one.value) == bool(other.value)
+    if type(one) is Const and type(other) is Const:
+        if isinstance(one.value, float) and isinstance(other.value, float):
+            # Of rates and scales that depend on the depth of a block, only whether they are zero decides how it runs.
+            return bool(one.value) == bool(other.value)
+        return one == other
     if not isinstance(one, Ref) or not isinstance(other, Ref):
         return one == other or (isinstance(one, Sym) and isinstance(other, Sym))
     if state.instance(one) is not None:

@@ -36,12 +36,15 @@ if TYPE_CHECKING:
 
 def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     """Report a variable that is read after a write through another name changed its tensor."""
-    ref, tensor = call.state.ref(value), call.state.tensor(value)
+    if not isinstance(expr, ir.Name | ir.Subscript):
+        return
+    state = call.binding.state
+    ref, tensor = state.ref(value), state.tensor(value)
     if ref is None or tensor is None:
         return
     if isinstance(expr, ir.Name):
         _check(call, part, expr, ref, tensor)
-    elif isinstance(expr, ir.Subscript):
+    else:
         _check_spread(call, part, expr, ref, tensor)
 
 

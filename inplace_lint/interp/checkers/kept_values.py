@@ -22,7 +22,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, RefId, Tuple, Value
+from inplace_lint.domain.values import Const, Ref, RefId, Tuple, Value
 from inplace_lint.interp.checkers import liveness, self_average
 from inplace_lint.ir import nodes as ir
 
@@ -73,6 +73,8 @@ def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> 
 def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
     """Remember that a tensor was put into a container; a `lasting` one was made before and may be read later."""
     if depth > _DEEPEST:
+        return
+    if type(value) is Const:
         return
     tensor, ref = state.tensor(value), state.ref(value)
     if tensor is None or ref is None:

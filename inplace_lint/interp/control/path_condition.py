@@ -35,9 +35,9 @@ from inplace_lint.interp.fuel import Fuel
 
 def truth(state: State, value: Value) -> Three:
     """Return whether a value is true; None where that is not known on this path."""
+    if type(value) is Const:  # checked first, as it is the most frequent
+        return bool(value.value)
     match value:
-        case Const(constant):
-            return bool(constant)
         case Sym(number):
             return _symbol_truth(state, number)
         case Tuple(items, exact):

@@ -20,7 +20,7 @@ from inplace_lint.interp.context import Observer
 from inplace_lint.interp.control import exceptional_flow, loops, path_condition, with_stmt
 from inplace_lint.interp.expr import assignment, environment
 from inplace_lint.interp.frame import Frame
-from inplace_lint.interp.fuel import PATHS_THAT_RAISE
+from inplace_lint.interp.fuel import PATHS_THAT_RAISE, Fuel
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, goes_on
 from inplace_lint.ir import nodes as ir
@@ -46,6 +46,9 @@ def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.S
             if not fuel.step():
                 return [Outcome(going[0])]
             after = _EXECUTORS[type(statement)](interp, frame, going[0], statement)
+            if len(after) == 1 and after[0].flow is Flow.NEXT and len(calls) == before:
+                going[0] = after[0].state
+                continue
         else:
             after = []
             with fuel.shared(len(going) + len(done)):
@@ -56,11 +59,17 @@ def execute(interp: Interpreter, frame: Frame, state: State, body: Sequence[ir.S
         if len(calls) > before:
             exceptional_flow.take(calls, before, after)
         going = _part(after, done, raised)
-        if len(going) > 1:
-            going = distinct(interp, going)
+        going = distinct(interp, going) if len(going) > 1 else going
         if not going:
             break
-    return [*fuel.limited(done), *[Outcome(path) for path in going], *raised[:PATHS_THAT_RAISE]]
+    return _limited(fuel, done, going, raised)
+
+
+def _limited(fuel: Fuel, done: Outcomes, going: list[State], raised: Outcomes) -> Outcomes:
+    """Return the outcomes of a body: of the paths that left it, those that got to its end, those that raise."""
+    if raised or len(going) + len(done) != 1:
+        return [*fuel.limited(done), *[Outcome(path) for path in going], *raised[:PATHS_THAT_RAISE]]
+    return done or [Outcome(going[0])]
 
 
 def _observe(interp: Interpreter, frame: Frame, going: list[State], statement: ir.Stmt, observer: Observer) -> None:
@@ -100,16 +109,20 @@ def run_in_place(interp: Interpreter, frame: Frame, state: State, body: Sequence
 
 def _expr(interp: Interpreter, frame: Frame, state: State, node: ir.ExprStmt) -> Outcomes:
     seen = frame.dropping(node.value.at) if type(node.value) is ir.Call else frame
-    return [Outcome(after) for after, _ in interp.evaluate(seen, state, node.value)]
+    results = interp.evaluate(seen, state, node.value)
+    if len(results) == 1:
+        return [Outcome(results[0][0])]
+    return [Outcome(after) for after, _ in results]
 
 
 def _assign(interp: Interpreter, frame: Frame, state: State, node: ir.Assign) -> Outcomes:
     outcomes: Outcomes = []
     for after, value in interp.evaluate(frame, state, node.value):
-        states = [after]
-        for target in node.targets:
+        states = interp.assign(frame, after, node.targets[0], value, node.value)
+        for target in node.targets[1:]:
             states = [bound for path in states for bound in interp.assign(frame, path, target, value, node.value)]
-        outcomes.extend(Outcome(path) for path in states)
+        for path in states:
+            outcomes.append(Outcome(path))
     return outcomes
 
 

@@ -38,10 +38,8 @@ def read(interp: Interpreter, frame: Frame, state: State, name: str) -> Value:
         found = scope.values.get(name)
         if found is not None:
             return imported(interp, state, found) if type(found) is Imported else found
-        if closure is not None and not state.has_trait(traits.COMPREHENSION, env.id):
-            if name in closure.function.local:
-                return state.symbols.sym((origins.LOCAL, frame.module, closure.function.qualname, name))
-            closure = None
+        if closure is not None and name in closure.function.local and not state.has_trait(traits.COMPREHENSION, env.id):
+            return state.symbols.sym((origins.LOCAL, frame.module, closure.function.qualname, name))
         env = scope.parent
     return module_variable(interp, state, frame.module, name)
 
@@ -55,12 +53,15 @@ def is_unbound(frame: Frame, state: State, name: str) -> bool:
 
 def module_variable(interp: Interpreter, state: State, path: str, name: str) -> Value:
     """Return the value of a module's variable, running the statements that bind it if this path has not yet."""
+    scope = state.heap[module_env(state, path).id]
+    assert type(scope) is Names
+    bound = scope.values.get(name)
+    if bound is not None and type(bound) is not Imported:
+        return bound
     module = interp.context.module(path)
     builtin = _BUILTINS.get(name) if not module.items(name) else None
     if builtin is not None and not module.stars:
-        scope = state.heap[module_env(state, path).id]
-        assert type(scope) is Names
-        return scope.values.get(name) or builtin
+        return bound or builtin
     found = find(interp, state, path, name)
     if found is not None:
         return found

@@ -73,6 +73,9 @@ def _evaluate_rest(
 
 
 def _attr(interp: Interpreter, frame: Frame, state: State, expr: ir.Attr) -> Results:
+    if type(expr.value) is ir.Name:
+        value = environment.read(interp, frame, state, expr.value.id)
+        return interp.get_attribute(frame, state, value, expr.name, expr.at)
     return [
         result
         for after, value in evaluate(interp, frame, state, expr.value)
@@ -81,20 +84,18 @@ def _attr(interp: Interpreter, frame: Frame, state: State, expr: ir.Attr) -> Res
 
 
 def _subscript(interp: Interpreter, frame: Frame, state: State, expr: ir.Subscript) -> Results:
+    evaluated = evaluate_all(interp, frame, state, (expr.value, expr.key))
+    if len(evaluated) == 1:
+        after, (value, index) = evaluated[0]
+        return interp.get_item(frame, after, value, index, expr)
     return [
-        result
-        for after, (value, index) in evaluate_all(interp, frame, state, (expr.value, expr.key))
-        for result in interp.get_item(frame, after, value, index, expr)
+        result for after, (value, index) in evaluated for result in interp.get_item(frame, after, value, index, expr)
     ]
 
 
 def _slice(interp: Interpreter, frame: Frame, state: State, expr: ir.SliceExpr) -> Results:
     parts = [part if part is not None else ir.Const(None) for part in (expr.lower, expr.upper, expr.step)]
     return [(after, SliceValue(*values)) for after, values in evaluate_all(interp, frame, state, parts)]
-
-
-def _call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
-    return calls.evaluate_call(interp, frame, state, expr)
 
 
 def _starred(interp: Interpreter, frame: Frame, state: State, expr: ir.Starred) -> Results:
@@ -113,18 +114,22 @@ def _unary(interp: Interpreter, frame: Frame, state: State, expr: ir.Unary) -> R
 
 
 def _binary(interp: Interpreter, frame: Frame, state: State, expr: ir.Binary) -> Results:
+    evaluated = evaluate_all(interp, frame, state, (expr.left, expr.right))
+    if len(evaluated) == 1:
+        after, (left, right) = evaluated[0]
+        return operators.binary(interp, frame, after, expr.op, left, right, expr)
     return [
         result
-        for after, (left, right) in evaluate_all(interp, frame, state, (expr.left, expr.right))
+        for after, (left, right) in evaluated
         for result in operators.binary(interp, frame, after, expr.op, left, right, expr)
     ]
 
 
 def _compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare) -> Results:
-    results: Results = []
-    for after, values in evaluate_all(interp, frame, state, (expr.left, *expr.rights)):
-        results.extend(operators.compare(interp, frame, after, expr, values))
-    return results
+    evaluated = evaluate_all(interp, frame, state, (expr.left, *expr.rights))
+    if len(evaluated) == 1:
+        return operators.compare(interp, frame, evaluated[0][0], expr, evaluated[0][1])
+    return [result for after, values in evaluated for result in operators.compare(interp, frame, after, expr, values)]
 
 
 def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -> Results:
@@ -348,7 +353,7 @@ _EVALUATORS: dict[type, Callable[[Interpreter, Frame, State, Any], Results]] = {
     ir.Attr: _attr,
     ir.Subscript: _subscript,
     ir.SliceExpr: _slice,
-    ir.Call: _call,
+    ir.Call: calls.evaluate_call,
     ir.Starred: _starred,
     ir.Unary: _unary,
     ir.Binary: _binary,

@@ -116,7 +116,10 @@ def _select(
 
 def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, values: dict[str, Value]) -> None:
     """Materialise unknown arguments as tensors where the op expects a tensor."""
-    if not any(_may_hold_unknowns(state, value) for value in values.values()):
+    for value in values.values():
+        if _may_hold_unknowns(state, value):
+            break
+    else:
         return
     framework = facts.framework.name
     whole_numbers.bound(facts.framework.alike, values)

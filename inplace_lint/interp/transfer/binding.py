@@ -124,7 +124,7 @@ class Binding:
     def tensors(self, name: str) -> list[tuple[Ref, Tensor]]:
         """List the tensors of an argument, those in a tuple or list included."""
         value = self.value(name)
-        return [] if value is None else self.state.tensors_in(value)
+        return [] if value is None or type(value) is Const else self.state.tensors_in(value)
 
     def sentence(self, guard: Guard | None) -> frozenset[str]:
         """Return the assumptions, as phrases, that an unknown guard depends on."""
@@ -263,28 +263,62 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """
+    The arguments of an op by what binding asks for: those by position, all with a name, those that must be passed.
+
+    `defaults` are the values of those that may be left out. `params` is what it was made of.
+    """
+
+    params: tuple[Argument, ...]
+    plain: tuple[str, ...]
+    known: frozenset[str]
+    open_ended: bool
+    required: frozenset[str]
+    defaults: tuple[tuple[str, Const], ...]
+
+
+_SIGNATURES: dict[int, _Signature] = {}
+
+
+def _signature(params: tuple[Argument, ...]) -> _Signature:
+    """Return the signature of an op, which is made once."""
+    found = _SIGNATURES.get(id(params))
+    if found is None:
+        plain = [param for param in params if param.kind == "plain"]
+        found = _SIGNATURES[id(params)] = _Signature(
+            params,
+            tuple(param.name for param in plain),
+            frozenset(param.name for param in params if param.kind in {"plain", "keyword"}),
+            any(param.kind == "kwargs" for param in params),
+            frozenset(param.name for param in plain if not param.optional),
+            tuple((param.name, Const(param.default)) for param in params if param.optional),
+        )
+    return found
+
+
 def bind(params: tuple[Argument, ...], arguments: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]] | None:
     """Return the arguments by name, with their expressions; None if they do not fit."""
     values: dict[str, Value] = {}
     exprs: dict[str, ir.Expr] = {}
-    plain = [param for param in params if param.kind == "plain"]
+    signature = _signature(params)
+    plain = signature.plain
     for position, value in enumerate(arguments.positional):
         if position < len(plain):
-            name = plain[position].name
+            name = plain[position]
             values[name] = value
             if position in arguments.exprs:
                 exprs[name] = arguments.exprs[position]
         elif not _spread(params, arguments, position, values):
             return None
-    known = {param.name for param in params if param.kind in {"plain", "keyword"}}
-    open_ended = any(param.kind == "kwargs" for param in params)
     for name, value in arguments.keywords:
-        if name in values or (name not in known and not open_ended):
+        if name in values or (name not in signature.known and not signature.open_ended):
             return None
         values[name] = value
         if name in arguments.exprs:
             exprs[name] = arguments.exprs[name]
-    if not arguments.unknown and any(p.kind == "plain" and not p.optional and p.name not in values for p in params):
+    if not arguments.unknown and not signature.required <= values.keys():
         return None
     return values, exprs
 
@@ -300,7 +334,7 @@ def _spread(params: tuple[Argument, ...], arguments: Arguments, position: int, v
 def default_values(params: tuple[Argument, ...], values: dict[str, Value]) -> dict[str, Value]:
     """Add the defaults of the arguments that were not passed."""
     full = dict(values)
-    for param in params:
-        if param.name not in full and param.optional:
-            full[param.name] = Const(param.default)
+    for name, default in _signature(params).defaults:
+        if name not in full:
+            full[name] = default
     return full

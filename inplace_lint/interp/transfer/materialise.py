@@ -7,7 +7,7 @@ from inplace_lint.core.event import Site
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -16,6 +16,8 @@ from inplace_lint.knowledge.facts import Facts
 
 def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | None:
     """Return the facts that apply to operators on this value; None if it is not known to be a tensor."""
+    if type(value) is Const:
+        return None
     tensor = state.tensor(value)
     if tensor is not None:
         return interp.context.facts.get(tensor.framework) or interp.context.default()

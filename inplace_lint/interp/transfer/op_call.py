@@ -19,7 +19,7 @@ from inplace_lint.knowledge.facts import Facts
 
 @dataclass(slots=True)
 class Call:
-    """A framework call: its binding, its place, and the flag that makes it write, if any."""
+    """A framework call: its binding, its place, and the flag that makes it write, if any; `state` is the binding's."""
 
     interp: Interpreter
     frame: Frame
@@ -32,11 +32,10 @@ class Call:
     flagged: bool = False
     doubt: frozenset[str] = frozenset()
     grads: list[tuple[Ref, Tensor]] = field(default_factory=list)
+    state: State = field(init=False)
 
-    @property
-    def state(self) -> State:
-        """The state that the call runs in."""
-        return self.binding.state
+    def __post_init__(self) -> None:
+        self.state = self.binding.state
 
     def touch(self, part: str, expr: ir.Expr | None = None, tensor: Tensor | None = None) -> Touch:
         """Return a description of an access of this call to one of its tensors."""
