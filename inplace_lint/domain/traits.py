@@ -145,6 +145,7 @@ OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)
 MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
 LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
 TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)
+LOADED: Trait[None, bool] = Trait("a module may have been loaded", Owner.WHOLE, derived=True)
 LOSS: Trait[None, bool] = Trait("ran the backward of a loss in this entry point", Owner.WHOLE)
 STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
 
