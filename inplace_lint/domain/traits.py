@@ -18,7 +18,7 @@ from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.shape import Size
-from inplace_lint.domain.values import NodeId, Ref, RefId, StorageId, SymId, Value
+from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, SymId, Value
 
 Key = TypeVar("Key", bound=Hashable)
 Kind = TypeVar("Kind")
@@ -79,10 +79,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A write through a detached view of a tensor, and what it assumes."""
+    """A write through a detached view of a tensor, and what it assumes. `low`: it sets elements to a low number."""
 
     touch: Touch
     assumptions: frozenset[str]
+    low: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,7 @@ ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMB
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)
 SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
+EQUALS: Trait[SymId, Const] = Trait("equals", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)
 
 # Of the path as a whole.
@@ -144,6 +146,7 @@ OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)
 MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
 LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
 TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)
+LOADED: Trait[None, bool] = Trait("a module may have been loaded", Owner.WHOLE, derived=True)
 LOSS: Trait[None, bool] = Trait("ran the backward of a loss in this entry point", Owner.WHOLE)
 STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)
 

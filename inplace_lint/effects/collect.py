@@ -33,7 +33,7 @@ class Words:
     `kept` are the bare names that are loaded other than to be called at once, `kept_attributes` the attributes.
     `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
     functions which fill new parameters: if they are imported, not assigned. `sets` are the attributes of the `instance`
-    that are assigned, `passed` the keywords that calls pass.
+    that are assigned.
     """
 
     binds: tuple[str, ...] = ()
@@ -52,7 +52,6 @@ class Words:
     filled_members: dict[str, frozenset[str]] = field(default_factory=dict)
     initialised: set[str] = field(default_factory=set)
     sets: set[str] = field(default_factory=set)
-    passed: set[str] = field(default_factory=set)
     instance: str = ""
 
     def write(self) -> None:
@@ -131,7 +130,6 @@ class _Walk:
             elif kind is not ast.Constant:
                 if kind is ast.Call:
                     self.called.update(write_evidence.run_at_once(node))  # type: ignore[arg-type]
-                    self.words.passed.update(part.arg for part in node.keywords if part.arg)  # type: ignore[attr-defined]
                 if kind in special:
                     write_evidence.note(node, self.words, self.binds, self.kinds)
                 if kind in _NESTED and node is not self.root and not self.later:

@@ -32,8 +32,7 @@ class Definition(NamedTuple):
     What may write: `writes` if anything in it may write in place, `writes_shared` if that may be what others hold, and
     `makes` if it makes something that writes whenever that is run. `kept` are the names that it does more with than
     call them, `kept_attributes` the attributes; of a class those outside of its methods. `runs_made`: it calls a
-    variable that it binds. `sets` are the attributes that a method sets on its instance,
-    `passed` the keywords that its calls pass.
+    variable that it binds. `sets` are the attributes that a method sets on its instance.
     """
 
     kind: str
@@ -54,7 +53,6 @@ class Definition(NamedTuple):
     kept_attributes: frozenset[str] = frozenset()
     runs_made: bool = False
     sets: frozenset[str] = frozenset()
-    passed: frozenset[str] = frozenset()
 
     @property
     def member(self) -> str:
@@ -243,7 +241,6 @@ def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
         kept_attributes=frozenset(words.kept_attributes),
         runs_made=words.runs_made,
         sets=frozenset(words.sets),
-        passed=frozenset(words.passed),
     )
 
 
@@ -325,7 +322,6 @@ def _joined(one: Definition, other: Definition) -> Definition:
         makes=one.makes or other.makes,
         kept=one.kept | other.kept,
         kept_attributes=one.kept_attributes | other.kept_attributes,
-        passed=one.passed | other.passed,
     )
 
 

@@ -326,14 +326,14 @@ def _constructed(
 
 
 def _defaults_in_use(interp: Interpreter, name: str, init: Closure) -> dict[str, Value]:
-    """Return the defaults of a constructor that no path called, without functions and classes that the file replaces.
+    """Return the defaults of a constructor that no path called, without functions and classes that may be replaced.
 
-    `block(dim, act=act)` in what names the class: what `act` is otherwise says nothing of the program. Options that
-    are constants stay what they are, and are searched.
+    The file may hand the class on (`block=Block`), to be constructed where that is not seen: what `act` is otherwise
+    says nothing of the program. Options that are constants stay what they are, and are searched.
     """
     users = schedule.users_of(interp.context.outline, name)
-    replaced = frozenset[str]().union(*(user.passed for _, user in users))
-    return {key: value for key, value in init.defaults if isinstance(value, Const) or key not in replaced}
+    handed_on = any(name in user.kept or name in user.kept_attributes for _, user in users)
+    return {key: value for key, value in init.defaults if isinstance(value, Const) or not handed_on}
 
 
 def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:

@@ -20,8 +20,12 @@ NOBODY = -1  # the number of a value that nothing trains through
 
 
 def runs_unrecorded(interp: Interpreter, name: str, depth: int = 0) -> bool:
-    """Check whether all uses in the file of a function or method of this name run without recording gradients."""
-    users = schedule.users_of(interp.context.outline, name)
+    """
+    Check whether all uses in the file of a function or method of this name run without recording gradients.
+
+    What a constructor does with it is in no loss.
+    """
+    users = [pair for pair in schedule.users_of(interp.context.outline, name) if pair[1].name != "__init__"]
     return bool(users) and all(
         _records_nothing(interp, item, user)
         or (depth < _DEEPEST and bool(user.name) and runs_unrecorded(interp, user.name, depth + 1))

@@ -70,8 +70,9 @@ class ObservedCalls:
 
     def end_root(self, states: Iterable[State]) -> bool:
         """Note what became of the calls of an entry point on each of its paths; return whether a backward was run."""
-        trains = False
+        trains = loaded = False
         for state in states:
+            loaded = loaded or state.has_trait(traits.LOADED, None)
             found = {event.write.site for event in state.events if isinstance(event, _FAULTS)}
             self.harmful |= found
             if len(state.freed) > self.before:
@@ -79,7 +80,8 @@ class ObservedCalls:
                 self.drops.update(_dropped(state, found))
         known = self.training if trains else self.other
         for name, called in self.current.items():
-            known.setdefault(name, set()).update(called)
+            # What switches gradients off for weights as they were constructed tries the network; nobody infers with it.
+            known.setdefault(name, set()).update(called if trains or loaded else {(None, cast) for _, cast in called})
         self.current.clear()
         return trains
 

@@ -57,7 +57,8 @@ class Framework:
     likewise names of functions that are called when nothing is trained any more. `arrays` are
     libraries that know nothing of the framework: what they return is no tensor, and carries no gradient.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
-    `equality` those that compare for equality. `alike` are arguments of ops that are all tensors or all numbers.
+    `equality` those that compare for equality, `excludes` those that give elements which are far below the others no
+    weight and no gradient. `alike` are arguments of ops that are all tensors or all numbers.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
     reason. `parts` is the attribute that maps names to the modules in a module.
     """
@@ -104,6 +105,7 @@ class Framework:
     indices: frozenset[str] = frozenset()
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()
+    excludes: frozenset[str] = frozenset()
     alike: frozenset[str] = frozenset()
     parameters: Mapping[str, str] = field(default_factory=dict)
     synonyms: Mapping[str, str] = field(default_factory=dict)
@@ -214,7 +216,7 @@ def _framework_schema(version: str | None) -> Schema:
         **dict.fromkeys(("name", "title", "tensor", "module", "function", "calls", "requires_grad", "parts"), text),
         **dict.fromkeys(("packages", "attributes", "distributions", "releases", "factors"), each(text)),
         **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
-        **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "alike"), names),
+        **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "excludes", "alike"), names),
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
         **dict.fromkeys(("canonical", "kin", "names", "infers", "parameters", "synonyms"), table(text)),
         "unary": table(text, "unary operator", UNARY),

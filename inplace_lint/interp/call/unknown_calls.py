@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Ref, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
@@ -26,6 +26,8 @@ def unknown_call(
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
+        elif isinstance(inner, Instance) and "training" in inner.attrs:
+            state.set_trait(traits.LOADED, None, True)
         elif isinstance(value, Sym) and value.id in state.symbols.marked:
             state.set_trait(traits.PASSED_ON, value.id, True)
         interp.listeners.hand_over(state, value)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _FETCHES = frozenset({"pop", "popleft", "popitem", "get"})
 _DEEPEST = 3
+_LOW = -1e4
 KeptTrait = traits.Trait[RefId, traits.Kept]
 
 
@@ -281,16 +282,24 @@ def _note_written_beside(call: Call, touch: Touch, tensor: Tensor) -> None:
     state = call.state
     base = state.tensor(tensor.base) if tensor.base is not None else tensor
     if base is not None and base.view in BESIDE:
-        written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt)
+        low = any(_is_low(value) for value in call.binding.values.values())
+        written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt, low)
         storage = tensor.storage
         for number, other in state.heap.items():
             if type(other) is Tensor and other.storage == storage and other.has_history:
                 state.set_trait(traits.WRITTEN_BESIDE, number, written)
 
 
+def _is_low(value: Value) -> bool:
+    """Check whether an argument is, or contains, a number so low that its exponential beside other elements is 0."""
+    if isinstance(value, Tuple):
+        return any(_is_low(item) for item in value.items)
+    return isinstance(value, Const) and isinstance(value.value, int | float) and value.value <= _LOW
+
+
 def _check_written_beside(call: Call, ref: Ref, read: Touch) -> None:
-    """Report a recorded use of a tensor that was written through a detached view."""
+    """Report a recorded use of a tensor that was written through a detached view, unless the use leaves that out."""
     written = call.state.trait(traits.WRITTEN_BESIDE, ref.id)
-    if written is not None:
+    if written is not None and not (written.low and call.binding.op.name in call.facts.framework.excludes):
         why = call.state.assumptions | written.assumptions
         call.state.report(Lost(call.facts.framework.name, written.touch, read, why, beside=True))

@@ -117,6 +117,12 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
     """Remember what a condition says about what it was made of."""
     if key[0] is origins.IS_NONE and side:
         state.learn((origins.NONE, key[1]), True)
+    elif key[0] is origins.COMPARE and key[1] == "==" and side:
+        match key[2:]:
+            case (Const() as known, Sym(number)) | (Sym(number), Const() as known):
+                state.set_trait(traits.EQUALS, number, known)
+            case _:
+                pass
     elif key[0] is origins.ANY and not side:
         for item in key[1:]:
             learn(state, item, False)

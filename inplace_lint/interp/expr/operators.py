@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, unknown_history
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -218,12 +218,21 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         return Const(left.value == right.value)
     if isinstance(left, Sym) or isinstance(right, Sym):
+        learned = _learned(state, left), _learned(state, right)
+        if learned != (left, right):
+            return _equal(state, op, *learned)
         return Const(True) if left == right else state.symbols.sym((origins.COMPARE, "==", left, right))
     alike = isinstance(left, Tuple) and isinstance(right, Tuple)
     if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
         known = constant_folding.binary(state, op, left, right)
         return state.symbols.sym((origins.COMPARE, "==", left, right)) if known is None else known
     return Const(left == right)
+
+
+def _learned(state: State, value: Value) -> Value:
+    """Return the constant that an unknown value equals on this path, if an earlier condition said so; else itself."""
+    known = state.trait(traits.EQUALS, value.id) if isinstance(value, Sym) else None
+    return value if known is None else known
 
 
 _Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these are equal is certain
@@ -257,6 +266,8 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
 def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
     """Evaluate `old op= value`: the old object where its type writes in place, else a new value."""
     facts = materialise.framework_of(interp, state, old)
+    if facts is not None and _counts(state, node.op, old, value):
+        return [(state, state.symbols.sym((origins.BINARY, node.op, old, value, state.next_id), "number"))]
     if facts is not None:
         method = facts.framework.augmented.get(node.op)
         exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}
@@ -279,6 +290,15 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
         method = facts.framework.reflected[node.op]
         return _method(interp, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
     return [(state, python_binary(interp, state, node.op, old, value))]
+
+
+def _counts(state: State, op: str, old: Value, value: Value) -> bool:
+    """Check whether a size is added to, or taken from, what nothing shows to be a tensor: `rest -= batch.shape[0]`."""
+    tensor = state.tensor(old)
+    if op not in {"+", "-"} or not is_number(state, value) or isinstance(value, Const):
+        return False
+    unknown = tensor is not None and tensor.rg is None and tensor.dtype == "unknown" and tensor.sizes is None
+    return unknown and not (isinstance(old, Sym) and old.kind == "tensor")
 
 
 _USER_METHODS = {

@@ -66,6 +66,7 @@ def _load_state_dict(act: IntrinsicCall) -> Results:
     """Write all parameters and buffers of a module; with `assign=True` they are rebound instead."""
     module, state = act.positional(0), act.state
     given = state.object(act.positional(1))
+    state.set_trait(traits.LOADED, None, True)
     if path_condition.truth(state, act.arguments.named("assign") or NONE) is not False:
         return [(state, act.unknown())]
     owned = _all(state, module)

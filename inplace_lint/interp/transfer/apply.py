@@ -37,8 +37,9 @@ from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.interp.transfer.recording import OUTPUT
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
-from inplace_lint.knowledge.guard import Guard, atoms, holds
+from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Op, SaveFact
+from inplace_lint.knowledge.words import Predicate
 
 
 def call_op(
@@ -172,12 +173,19 @@ def _run(call: Call) -> Results:
 
 
 def _announce_reads(call: Call) -> None:
-    """Announce what the call reads: all arguments that it does not write, or what it computes a Python value from."""
+    """
+    Announce what the call reads: all arguments that it does not write, or what it computes a Python value from.
+
+    What a new leaf is made like (`zeros_like(x)`, `x.new_empty(3)`) is not read.
+    """
     returns, listeners = call.binding.op.returns, call.interp.listeners
     if returns and returns[0].kind == "value" and not call.binding.op.writes:
         listeners.compare(call)
         return
     written = {fact.to for fact in call.binding.op.writes}
+    rg = returns[0].rg if returns and returns[0].leaf else None
+    if isinstance(rg, Atom) and rg.name is Predicate.TRUTH:  # an option says whether the leaf requires grad
+        written.add(call.binding.op.args[0].name)
     for name, expr in call.binding.exprs.items():
         value = None if name in written else call.binding.value(name)
         if value is not None:
