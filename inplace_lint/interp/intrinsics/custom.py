@@ -85,7 +85,9 @@ def _output(
             as_is = replace(made, site=_returned(act, state, cls)[0])
             value = state.new(replace(changed, base=ref, view=View.CUSTOM, made=as_is))
         else:
-            state.put(ref, replace(changed, view=tensor.view if tensor.base is not None else None))
+            # A view of an input may not be written either, where the framework compares what a custom function keeps.
+            kind = View.CUSTOM if act.interp.context.default().framework.checks_custom else tensor.view
+            state.put(ref, replace(changed, view=kind if tensor.base is not None else None))
     return value
 
 

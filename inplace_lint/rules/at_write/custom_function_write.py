@@ -10,7 +10,7 @@ RULE = refused(
     "custom-function-write",
     Refusal(
         "custom_view",
-        "is an input that a custom function returned, which makes it a view, and in-place writes to it are refused",
+        "is an input or a view that a custom function returned, and in-place writes to it are refused",
         "return a copy from the custom function",
         Repair.RETURN_COPY,
     ),
