@@ -55,6 +55,7 @@ class Modes:
     `mapped`: in a function that is mapped over the examples of a batch.
     `captured`: storages up to this id are older than the transform that runs.
     `rereads`: storages up to this id are older than the function that runs, which backward runs again.
+    `compares`: whether backward compares versions; a function that it runs again in hooks of its own is not compared.
     `expects`: the program handles the errors of the framework: "all" of them, or "own", those that are raised in the
     function whose call is `own`.
     """
@@ -68,6 +69,7 @@ class Modes:
     mapped: bool = False
     captured: int = 0
     rereads: int = 0
+    compares: bool = True
     expects: str = ""
     own: Site | None = None
 

@@ -277,7 +277,11 @@ def _run_method(
     for constructed, receiver in made:
         state = constructed.fork()
         method = interp.lookup(state, cls, name)
-        if name == "__init__" or not isinstance(method, Closure):
+        if (
+            name == "__init__"
+            or not isinstance(method, Closure)
+            or interp.context.observed.is_only_repeated(closures.name_of(method.function))
+        ):
             results.append((state, NONE))
             continue
         if unrecorded:

@@ -25,7 +25,7 @@ from inplace_lint.domain.values import NodeId
 
 _FAULTS = Stale | Refused | Untracked | Recomputed | Lost
 
-Called = tuple[bool | None, bool | None]  # whether gradients are recorded, and whether autocast is on
+Called = tuple[bool | None, bool | None, bool]  # whether gradients are recorded, autocast is on, versions are compared
 
 
 class Drop(NamedTuple):
@@ -66,7 +66,7 @@ class ObservedCalls:
 
     def call(self, name: str, modes: Modes) -> None:
         """Note that the entry point that runs calls a function."""
-        self.current.setdefault(name, set()).add((modes.grad, modes.autocast))
+        self.current.setdefault(name, set()).add((modes.grad, modes.autocast, modes.compares))
 
     def end_root(self, states: Iterable[State]) -> bool:
         """Note what became of the calls of an entry point on each of its paths; return whether a backward was run."""
@@ -88,13 +88,18 @@ class ObservedCalls:
     def enter(self, state: State, name: str) -> None:
         """Enter the modes that all calls of a function have; that gradients are recorded may be an assumption."""
         called = self.training.get(name) or self.other.get(name)
-        if called and all(autocast for _, autocast in called):
+        if called and all(autocast for _, autocast, _ in called):
             state.modes = replace(state.modes, autocast=True)
-        if called and all(grad is False for grad, _ in called):
+        if called and all(grad is False for grad, _, _ in called):
             if name in self.training:
                 state.modes = replace(state.modes, grad=False)
             else:
                 state.assume("gradients are recorded, which the calls here switch off")
+
+    def is_only_repeated(self, name: str) -> bool:
+        """Check whether all calls of a function are in functions that backward runs again and does not compare."""
+        called = self.training.get(name) or self.other.get(name)
+        return bool(called) and not any(compares for _, _, compares in called or ())
 
     def confirmed(self, event: Event) -> Event | None:
         """

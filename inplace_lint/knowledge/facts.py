@@ -44,6 +44,7 @@ class Framework:
     `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
+    `checkpoint_stops`: a checkpoint without reentrant backward runs its function again up to what it saved last.
     `counts_steps`: an optimizer's step counts as a write, `counts_loads`: so does loading a state.
     `distributions` are the names that it is installed by, `releases` its minor versions, the newest last. `errors` are
     the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
@@ -88,6 +89,7 @@ class Framework:
     own_gradients: bool = False
     checks_custom: bool = True
     checks_checkpoint: bool = True
+    checkpoint_stops: bool = True
     counts_steps: bool = True
     counts_loads: bool = True
     distributions: tuple[str, ...] = ()
@@ -227,7 +229,9 @@ def _framework_schema(version: str | None) -> Schema:
         "default_dtype": text,
         "fields": table(number),
         "negated": flag,
-        **dict.fromkeys(("rebases", "own_gradients", "checks_custom", "checks_checkpoint"), flag_at),
+        **dict.fromkeys(
+            ("rebases", "own_gradients", "checks_custom", "checks_checkpoint", "checkpoint_stops"), flag_at
+        ),
         **dict.fromkeys(("counts_steps", "counts_loads", "keeps_parameters"), flag_at),
     }
     return Schema("a framework", {key: (key, reader) for key, reader in readers.items()}, _REQUIRED)

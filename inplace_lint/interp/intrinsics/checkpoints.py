@@ -4,6 +4,9 @@ Checkpointing: backward computes the saved tensors of a function again, from its
     y = checkpoint(lambda t: t * scale, x)    # saves x, and reads `scale` again in backward
     scale.mul_(2)                             # backward uses the new value
 
+What the function itself saves and then writes is compared if backward runs a backward in it (`use_reentrant`). Else
+backward gets the new value if the write comes before the last save: PyTorch runs the function again up to there.
+
 Backward repeats the writes of the function too: `count += 1` counts twice, `last.copy_(t)` sets the same value again.
 """
 
@@ -15,7 +18,7 @@ from inplace_lint.core.event import Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Save
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NodeId, StorageId
+from inplace_lint.domain.values import Const, NodeId, StorageId
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
@@ -41,12 +44,16 @@ def _checkpoint(act: IntrinsicCall) -> Results:
             kept.append(replace(save, again=not checked))
     first, start = state.next_id, state.clock
     given = {save.storage for save in kept}
+    reentrant = next((value for name, value in arguments.keywords if name == "use_reentrant"), Const(True))
+    compares = reentrant.value is not False if isinstance(reentrant, Const) else None
+    trains = any(tensor.rg for value in rest.positional for _, tensor in state.tensors_in(value))
     before = state.modes
-    state.modes = replace(before, rereads=first)
+    state.modes = replace(before, rereads=first, compares=before.compares and compares is not False)
     results = act.interp.call(act.frame, state, act.positional(0), rest, act.at)
     for after, value in results:
-        after.modes = replace(after.modes, rereads=before.rereads)
-        _forget(act, after, first, start, given)
+        after.modes = replace(after.modes, rereads=before.rereads, compares=before.compares)
+        own = _stale(act, after, first, stops=not compares) if compares is False or (compares and trains) else set()
+        _forget(act, after, first, start, given, own)
         for _, tensor in after.tensors_in(value):
             for number in tensor.nodes:
                 node = after.nodes[number]
@@ -54,15 +61,29 @@ def _checkpoint(act: IntrinsicCall) -> Results:
     return results
 
 
-def _forget(act: IntrinsicCall, after: State, first: int, start: int, given: set[StorageId]) -> None:
-    """Drop the saves of the nodes of the function, except for older tensors that backward reads again."""
+def _stale(act: IntrinsicCall, after: State, first: int, *, stops: bool) -> set[Save]:
+    """Return the saves that the function itself overwrites when it runs again, before or after its last save."""
+    nodes = (after.nodes.get(NodeId(number)) for number in range(first + 1, after.next_id + 1))
+    saves = [save for node in nodes if node is not None for save in node.saves]
+    is_cut = stops and act.interp.context.default().framework.checkpoint_stops
+    last = max((save.clock for save in saves), default=0) if is_cut else after.clock
+
+    def is_overwritten(save: Save) -> bool:
+        return any(save.clock < write.clock <= last for write in after.storages[save.storage].writes)
+
+    return {save for save in saves if save.storage > first and is_overwritten(save)}
+
+
+def _forget(act: IntrinsicCall, after: State, first: int, start: int, given: set[StorageId], own: set[Save]) -> None:
+    """Drop the saves of the nodes of the function, except for its `own` and for older tensors that are read again."""
     nodes = [(NodeId(number), after.nodes.get(NodeId(number))) for number in range(first + 1, after.next_id + 1)]
     inner = [(number, node) for number, node in nodes if node is not None and node.saves]
     made = [number for number, node in inner if any(save.storage > first for save in node.saves)]
     for number, node in inner:
         outside = [save for save in node.saves if save.storage <= first and save.storage not in given]
         saves = [save for save in outside if not save.again or (made and number <= made[-1])]
-        after.nodes[number] = replace(node, saves=tuple(_again(act, after, save, start) for save in saves))
+        again = [_again(act, after, save, start) for save in saves]
+        after.nodes[number] = replace(node, saves=(*(save for save in node.saves if save in own), *again))
 
 
 def _again(act: IntrinsicCall, after: State, save: Save, start: int) -> Save:

@@ -27,8 +27,9 @@ def rg_of(call: Call) -> Three:
 
 def save_of(call: Call, tensor: Tensor, part: str, expr: ir.Expr | None, assumed: frozenset[str]) -> Save:
     """Return a save of a tensor at its present version."""
-    version = call.state.storages[tensor.storage].version
-    return Save(tensor.storage, version, call.touch(part, expr, tensor), call.state.clock, assumed, tensor.doubt)
+    state = call.state
+    version, touch = state.storages[tensor.storage].version, call.touch(part, expr, tensor)
+    return Save(tensor.storage, version, touch, state.clock, assumed, tensor.doubt, state.modes.compares)
 
 
 def record(call: Call, saves: list[Save], without: Ref | None = None, write: Touch | None = None) -> NodeId:
