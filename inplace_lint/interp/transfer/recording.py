@@ -9,7 +9,7 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain.heap import Node, Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
-from inplace_lint.domain.values import NodeId, Ref, Three, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
@@ -44,9 +44,18 @@ def record(call: Call, saves: list[Save], without: Ref | None = None, write: Tou
         assumed = frozenset({next(tensor.why for _, tensor in call.grads if tensor.rg is None)})
     site = call.frame.site(call.at)
     leaves = leaves_of(call.grads)
-    doubts = doubts_of(call.grads)
+    doubts = doubts_of(call.grads) | _doubts_of_unknowns(call)
     node = Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write, doubts=doubts)
     return state.record(node)
+
+
+def _doubts_of_unknowns(call: Call) -> frozenset[str]:
+    """Return a doubt for an operand that may be a tensor, although nothing has used it as one."""
+    values = call.binding.values
+    given = values.values() if call.binding.op.grads is None else map(values.get, call.binding.op.grads)
+    unknown = (value for value in given if type(value) is Sym and value.kind not in NOT_TENSORS)
+    alone = any(call.state.tensor(value) is None for value in unknown)
+    return frozenset({"an operand requires grad"}) if alone else frozenset()
 
 
 def save_outputs(call: Call, node: NodeId, value: Value) -> None:
