@@ -81,7 +81,8 @@ class ObservedCalls:
         known = self.training if trains else self.other
         for name, called in self.current.items():
             # What switches gradients off for weights as they were constructed tries the network; nobody infers with it.
-            known.setdefault(name, set()).update(called if trains or loaded else {(None, cast) for _, cast in called})
+            tried = {(None, cast, compares) for _, cast, compares in called}
+            known.setdefault(name, set()).update(called if trains or loaded else tried)
         self.current.clear()
         return trains
 
