@@ -147,7 +147,7 @@ def reads_late(written: Part | None, other: Part | None, sizes: Sizes | None, *,
     if moves == {"axes"}:
         gaps = any(_has_gaps(step) for step in written[:shared])
         return gaps and (not left or not right or _differ(left[0], right[0]))
-    if moves != {"rows"}:
+    if moves != {"rows"} or any(step[0] == "axes" and not _moves_first(step, sizes) for step in written[:shared]):
         return False
     pairs = _aligned(left, right, sizes if shared == 0 else None)
     if any(mine is None or theirs is None or not _common(mine, theirs) for mine, theirs in pairs):
@@ -213,6 +213,12 @@ def _differ(one: Step, other: Step) -> bool:
     numbers = [number for side in axes for number in side if isinstance(number, int)]
     from_one_end = all(number >= 0 for number in numbers) or all(number < 0 for number in numbers)
     return one[1] == other[1] and from_one_end and sorted(map(str, axes[0])) != sorted(map(str, axes[1]))
+
+
+def _moves_first(step: Step, sizes: Sizes | None) -> bool:
+    """Check whether a step that permutes axes moves the first one: rows have gaps then, and are dense otherwise."""
+    numbers = [value.value for value in step[2] if isinstance(value, Const) and type(value.value) is int]
+    return not numbers or any(number == 0 or (sizes is not None and number == -len(sizes)) for number in numbers)
 
 
 def _rows(step: Step) -> range | None:

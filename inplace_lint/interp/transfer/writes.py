@@ -295,6 +295,8 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         unseen=_is_unseen(call, tensor),
         part=overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part,
     )
+    if write.touch.spelled is Spelling.ITEM and not fact.moves:
+        write = replace(write, part=None)  # which elements a mask or an unknown index means is not known
     call.state.write(tensor.storage, write)
 
 
