@@ -164,9 +164,7 @@ def bind_import_from(interp: Interpreter, frame: Frame, state: State, node: Impo
         if name == "*":
             continue
         value: Value = Dotted(f"{prefix}.{name}" if node.module else f"{prefix}{name}")
-        inner = (
-            interp.context.project.part(frame.module, node.module, name, node.level) if path is None else None
-        )
+        inner = interp.context.project.part(frame.module, node.module, name, node.level) if path is None else None
         if path is not None:
             value = Imported(path, name)
         elif inner is not None and interp.context.project.module(inner) is not None:

@@ -70,14 +70,11 @@ def _output(
     for written in dirty or ():
         _check_dirty(act, state, written, results)
         _record_writes(state, written)
-    for result in results:
-        tensor = state.tensor(result)
-        ref = state.ref(result)
-        if tensor is None or ref is None:
-            continue
+    checks = act.interp.context.default().framework.checks_custom
+    for ref, tensor in [pair for result in results for pair in _tensor(state, result)]:
         changed = replace(tensor, rg=rg, leaf=False, nodes=(number,), why=why, made=made)
         returned = any(ref == other for other, _ in given) and ref not in (dirty or ())
-        if returned and not act.interp.context.default().framework.checks_custom:
+        if returned and not checks:
             _write_returned(act, state, cls, ref, tensor)
             state.put(ref, changed)
         elif returned:
@@ -86,9 +83,14 @@ def _output(
             value = state.new(replace(changed, base=ref, view=View.CUSTOM, made=as_is))
         else:
             # A view of an input may not be written either, where the framework compares what a custom function keeps.
-            kind = View.CUSTOM if act.interp.context.default().framework.checks_custom else tensor.view
+            kind = View.CUSTOM if checks else tensor.view
             state.put(ref, replace(changed, view=kind if tensor.base is not None else None))
     return value
+
+
+def _tensor(state: State, value: Value) -> list[tuple[Ref, Tensor]]:
+    ref, tensor = state.ref(value), state.tensor(value)
+    return [] if ref is None or tensor is None else [(ref, tensor)]
 
 
 def _write_returned(act: IntrinsicCall, state: State, cls: ClassValue, ref: Ref, tensor: Tensor) -> None:
