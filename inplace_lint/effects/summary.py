@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -70,7 +69,6 @@ class Outline(NamedTuple):
     """
 
     path: str
-    digest: str
     mentions: tuple[str, ...]
     items: tuple[Definition, ...]
     lines: int
@@ -88,7 +86,6 @@ def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
     names = _Names(tree, imports, roots)
     return Outline(
         path=path,
-        digest=digest(source),
         mentions=mentions(source, roots),
         items=tuple(_with_inner(tree, names, [*_merged([_definition(path, node, names) for node in tree.body])])),
         lines=source.count("\n") + 1,
@@ -155,12 +152,7 @@ def outline_of(path: str, source: str, code: ir.Code, roots: Sequence[str]) -> O
     words = gather_ir(code.body)
     item = _of_words(words, "statement", "", code.slice)
     imports = tuple(node for node in code.body if isinstance(node, ir.ImportName | ir.ImportFrom))
-    return Outline(path, digest(source), mentions(source, roots), (item,), source.count("\n") + 1, imports)
-
-
-def digest(source: str) -> str:
-    """Return a digest of a file's content."""
-    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    return Outline(path, mentions(source, roots), (item,), source.count("\n") + 1, imports)
 
 
 def mentions(source: str, roots: Sequence[str]) -> tuple[str, ...]:
