@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
 from inplace_lint.driver.entry import Entry
+from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.workspace import files, import_graph
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from inplace_lint.fix.context import Fixes, Locate, Rerun
     from inplace_lint.interp.context import Context
     from inplace_lint.rules.draft import Draft
+    from inplace_lint.workspace.module_store import Project
 
 
 _MOST_GARBAGE = 500_000
@@ -39,6 +41,7 @@ class Task(NamedTuple):
     `root` is the top folder in which its imports are looked up. `opinions`: what is no fault is reported as well.
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
     files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
+    `kept` says where earlier runs have kept what is known of single files.
     """
 
     path: str
@@ -51,6 +54,7 @@ class Task(NamedTuple):
     finds_in: frozenset[str] = frozenset()
     texts: tuple[tuple[str, bytes], ...] = ()
     traced: bool = False
+    kept: KeptFiles = KeptFiles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class Checked:
     The result of checking one file.
 
     `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether it may be kept. `answers`
-    are the claims about other files that it rests on.
+    are the claims about other files that it rests on; `outlines` are those of files that were read for it first.
     """
 
     entry: Entry
@@ -68,6 +72,7 @@ class Checked:
     lasting: bool = True
     no_facts: str = ""
     answers: Mapping[Claim, str] = field(default_factory=dict)
+    outlines: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_one(task: Task) -> Checked:
@@ -88,9 +93,10 @@ def check_task(task: Task) -> Checked:
 
         named = (("torch", task.torch_version), ("paddle", task.paddle_version))
         versions = tuple((framework, version) for framework, version in named if version is not None)
-        project = import_graph.project(task.root, framework_names(), dict(task.texts)) if task.root else None
+        project = _project(task)
         if project is not None:
             project.asked.start()
+            project.outlines = {}
         result = check_file(task.path, source, Options(versions, task.opinions), project, _make_fixes)
     except UnreadableError as error:
         return _failed(str(error))
@@ -108,8 +114,17 @@ def check_task(task: Task) -> Checked:
         return _failed(crash(error))
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}
-    answers = project.answers(task.path) if project is not None and task.traced else {}
-    return Checked(Entry(result.findings, result.counters, result.statements), seconds, answers=answers)
+    entry = Entry(result.findings, result.counters, result.statements)
+    if project is None or not task.traced:
+        return Checked(entry, seconds)
+    return Checked(entry, seconds, answers=project.answers(task.path), outlines=project.outlines)
+
+
+def _project(task: Task) -> Project | None:
+    """Return what this process has read of the project of a file."""
+    if not task.root:
+        return None
+    return import_graph.project(task.root, framework_names(), dict(task.texts), task.kept)
 
 
 def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:

@@ -18,6 +18,7 @@ from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver import pool
 from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
+from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import merged
 from inplace_lint.driver.store import Check, Key, Store, context_of
 from inplace_lint.policy import suppress
@@ -97,9 +98,10 @@ def _graphs(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: 
     names = framework_names()
     found: dict[str, import_graph.Graph] = {}
     known = None if plan.store is None else plan.store.imports()
+    kept = _kept_files(plan.store)
     for root in sorted({task.root for task in tasks}):
         mine = {task.path: task.data for task in tasks if task.root == root}
-        found[root] = import_graph.Graph(root, names, {**plan.texts, **mine}, exclude, known)
+        found[root] = import_graph.Graph(root, names, {**plan.texts, **mine}, exclude, known, kept)
     return found
 
 
@@ -115,22 +117,28 @@ def _check_all(
         kept = ((task, checks[task.root].get(keys[task.path])) for task in tasks)
         results.update((task.path, Checked(entry)) for task, entry in kept if entry is not None)
     outcome.counters["files_from_cache"] += len(results)
-    pending = [task._replace(traced=store is not None) for task in tasks if task.path not in results]
+    traced, files_kept = store is not None, _kept_files(store)
+    pending = [task._replace(traced=traced, kept=files_kept) for task in tasks if task.path not in results]
     pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
     try:
         for task, checked in _check(pending, plan):
             results[task.path] = checked
             if store is not None and checked.lasting:
                 store.put(keys[task.path], checked.entry, checked.answers)
+                store.put_outlines(checked.outlines, files_kept.code)
     finally:
         if store is not None:
             for graph in graphs.values():
                 store.put_imports(graph.read)
             store.end()
     started = time.perf_counter()
-    _collect(tasks, results, plan, outcome)
+    _collect(tasks, results, graphs, plan, outcome)
     _spend(outcome, {"suppress": time.perf_counter() - started})
     return outcome
+
+
+def _kept_files(store: Store | None) -> KeptFiles:
+    return KeptFiles() if store is None else store.files(framework_names())
 
 
 def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
@@ -244,7 +252,13 @@ def _cpus() -> int:
     return os.cpu_count() or 1
 
 
-def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, outcome: Outcome) -> None:
+def _collect(
+    tasks: Sequence[Task],
+    results: Mapping[str, Checked],
+    graphs: Mapping[str, import_graph.Graph],
+    plan: Plan,
+    outcome: Outcome,
+) -> None:
     found: dict[tuple[str, Span], list[Finding]] = {}
     texts = {task.path: task.data for task in tasks if task.reported}
     for task in tasks:
@@ -260,7 +274,7 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
             if counts and _concerns(finding, texts):
                 found.setdefault((finding.code, finding.span), []).append(finding)
-    agreed = [merged(findings) for findings in _with_trained(found, tasks).values()]
+    agreed = [merged(findings) for findings in _with_trained(found, tasks, graphs).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
     if "grad" not in plan.settings.assume:
         outcome.assumed = sum(one.entry is not None for one in kept)
@@ -271,11 +285,10 @@ def _collect(tasks: Sequence[Task], results: Mapping[str, Checked], plan: Plan, 
 
 
 def _with_trained(
-    found: Mapping[tuple[str, Span], list[Finding]], tasks: Sequence[Task]
+    found: Mapping[tuple[str, Span], list[Finding]], tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph]
 ) -> dict[tuple[str, Span], list[Finding]]:
     """Clear the entry of findings through which something in the project trains, and prefer these to others."""
     roots = {task.path: task.root for task in tasks}
-    texts = {task.path: task.data for task in tasks}
     known: dict[str, Trainers] = {}
     done: dict[tuple[str, Span], list[Finding]] = {}
     for place, findings in found.items():
@@ -283,15 +296,15 @@ def _with_trained(
         for one in findings if not sure else ():
             root = roots[one.entry[0]] if one.entry is not None else ""
             if root not in known:
-                known[root] = _trainers(root, texts)
+                known[root] = _trainers(graphs[root])
             sure.append(replace(one, entry=None) if one.entry is None or known[root].train(one.entry) else one)
     return done
 
 
-def _trainers(root: str, texts: Mapping[str, bytes]) -> Trainers:
+def _trainers(graph: import_graph.Graph) -> Trainers:
     from inplace_lint.workspace.trainers import Trainers  # noqa: PLC0415 - of no use where nothing is assumed
 
-    return Trainers(import_graph.Graph(root, framework_names(), texts, {}))
+    return Trainers(graph)
 
 
 def _concerns(finding: Finding, texts: Mapping[str, bytes]) -> bool:

@@ -21,26 +21,30 @@ import time
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.driver.entry import Entry, entry_in, entry_out
+from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.workspace.claims import COARSE, Claim, Question
 from inplace_lint.workspace.import_statements import Statement
 
 FOLDER = ".inplace_lint_cache"
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
-_FORMAT = 1
+_FORMAT = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claim (
-  id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, UNIQUE (path, question, detail, answer));
+  id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, bytes TEXT,
+  UNIQUE (path, question, detail, answer));
 CREATE TABLE IF NOT EXISTS result (
   path TEXT, context TEXT, bytes TEXT, coarse BLOB, fine BLOB, entry BLOB, used INTEGER, PRIMARY KEY (path, context));
 CREATE TABLE IF NOT EXISTS imports (bytes TEXT PRIMARY KEY, statements TEXT);
+CREATE TABLE IF NOT EXISTS outline (bytes TEXT PRIMARY KEY, code TEXT, form BLOB);
 """
-_CLAIM = "SELECT id FROM claim WHERE path = ? AND question = ? AND detail = ? AND answer = ?"
+_CLAIM = "SELECT id, bytes FROM claim WHERE path = ? AND question = ? AND detail = ? AND answer = ?"
 _COARSE_WORDS = sorted(question.value for question in COARSE)
 _DAY = 86_400
 _BUSY_SECONDS = 2.0
@@ -83,6 +87,7 @@ class Store:
         self._used: set[tuple[str, str]] = set()
         self._renewed: dict[tuple[str, str], tuple[Sequence[int], Mapping[Claim, str]]] = {}
         self._imports: dict[str, Sequence[Statement]] = {}
+        self._outlines: dict[str, tuple[str, str]] = {}
         self._flushed = time.monotonic()
         self._ids: dict[tuple[Claim, str], int] = {}
 
@@ -105,6 +110,15 @@ class Store:
         """Keep the import statements of files by the digests of their bytes."""
         self._imports.update(found)
 
+    def files(self, frameworks: Sequence[str]) -> KeptFiles:
+        """Return what is kept of single files that may mention these packages; other processes can read it as well."""
+        place = "" if self._folder is None else (Path.cwd() / self._folder / NAME).as_posix()
+        return KeptFiles(place, context_of("outlines", frameworks))
+
+    def put_outlines(self, found: Mapping[str, str], code: str) -> None:
+        """Keep the outlines of files by the digests of their bytes, and the `code` that made them."""
+        self._outlines.update((digest, (code, form)) for digest, form in found.items())
+
     def flush(self) -> None:
         """Write what was put. While another process writes, it waits for the next time."""
         self._flushed = time.monotonic()
@@ -120,6 +134,8 @@ class Store:
                 )
             rows = [(digest, json.dumps(known)) for digest, known in self._imports.items()]
             database.executemany("INSERT OR REPLACE INTO imports VALUES (?, ?)", rows)
+            forms = ((digest, code, zlib.compress(form.encode(), 1)) for digest, (code, form) in self._outlines.items())
+            database.executemany("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", forms)
             for key, entry, answers in self._waiting.values():
                 self._write(database, key, entry, answers)
             database.executemany("UPDATE result SET used = ? WHERE path = ? AND context = ?", self._touched())
@@ -215,7 +231,7 @@ class Store:
 
     def _kept(self) -> Sequence[dict[Any, Any] | set[Any]]:
         """Return what is to be written."""
-        return self._waiting, self._used, self._renewed, self._imports
+        return self._waiting, self._used, self._renewed, self._imports, self._outlines
 
     def _remove(self) -> None:
         if self._folder is not None:
@@ -225,18 +241,22 @@ class Store:
         coarse: list[int] = []
         fine: list[int] = []
         for claim, answer in answers.items():
-            (coarse if claim.question in COARSE else fine).append(self._id(database, claim, answer))
+            known = answers.get(Claim(claim.path, Question.BYTES), "") if claim.question not in COARSE else ""
+            (coarse if claim.question in COARSE else fine).append(self._id(database, claim, answer, known))
         data = zlib.compress(json.dumps(entry_out(entry), separators=(",", ":")).encode(), 1)
         row = (*key, _packed(coarse), _packed(fine), data, _today())
         database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
-    def _id(self, database: sqlite3.Connection, claim: Claim, answer: str) -> int:
+    def _id(self, database: sqlite3.Connection, claim: Claim, answer: str, digest: str = "") -> int:
+        """Return the number of a claim with its answer; the file of a claim that is not coarse has this digest."""
         known = self._ids.get((claim, answer))
         if known is None:
             row = (claim.path, claim.question.value, claim.detail, answer)
             found = database.execute(_CLAIM, row).fetchone()
-            insert = "INSERT INTO claim (path, question, detail, answer) VALUES (?, ?, ?, ?)"
-            known = found[0] if found else database.execute(insert, row).lastrowid
+            insert = "INSERT INTO claim (path, question, detail, answer, bytes) VALUES (?, ?, ?, ?, ?)"
+            known = found[0] if found else database.execute(insert, (*row, digest)).lastrowid
+            if found and found[1] != digest:
+                database.execute("UPDATE claim SET bytes = ? WHERE id = ?", (digest, known))
             assert known is not None
             self._ids[claim, answer] = known
         return known
@@ -245,9 +265,14 @@ class Store:
         return [(_today(), *pair) for pair in self._used]
 
     def _shrink(self, database: sqlite3.Connection) -> None:
-        """Drop the half of the results that were used longest ago, and the claims that no result rests on."""
+        """
+        Drop the half of the results that were used longest ago and of the outlines that were written longest ago, and
+        the claims that no result rests on.
+        """
         half = "SELECT rowid FROM result ORDER BY used LIMIT (SELECT (count(*) + 1) / 2 FROM result)"
         database.execute(f"DELETE FROM result WHERE rowid IN ({half})")  # noqa: S608
+        half = "SELECT rowid FROM outline ORDER BY rowid LIMIT (SELECT (count(*) + 1) / 2 FROM outline)"
+        database.execute(f"DELETE FROM outline WHERE rowid IN ({half})")  # noqa: S608
         blobs = (blob for pair in self.rows("SELECT coarse, fine FROM result") for blob in pair)
         used = {number for blob in blobs for number in _unpacked(blob)}
         gone = [row for row in self.rows("SELECT id FROM claim") if row[0] not in used]
@@ -262,10 +287,11 @@ class Check:
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
         words = ",".join(f"'{word}'" for word in _COARSE_WORDS)
-        rows = store.rows(f"SELECT * FROM claim WHERE question IN ({words})")  # noqa: S608
+        rows = store.rows(f"SELECT id, path, question, detail, answer FROM claim WHERE question IN ({words})")  # noqa: S608
         self._claims = {row[0]: _claim(row) for row in rows}
         self._holding = {row[0] for row in rows if self._holds(row)}
-        self._fine: dict[str, frozenset[int]] = {}
+        self._about: dict[str, dict[int, tuple[Any, ...]]] = {}
+        self._known: dict[int, bool] = {}
 
     def get(self, key: Key) -> Entry | None:
         """Return the result under a key if it is valid."""
@@ -283,19 +309,24 @@ class Check:
             if len(changed) < len(broken) or not changed.isdisjoint(entry.paths):
                 return None
             fine = set(row.fine)
-            if any(not fine.isdisjoint(self._wrong(path)) for path in changed):
+            if not all(self._hold(path, fine) for path in changed):
                 return None
             answers = {claim: self._ask(claim) for claim in claims if claim is not None}
             self._store.renew(key, set(row.coarse) - broken, answers)
         return entry
 
-    def _wrong(self, path: str) -> frozenset[int]:
-        """Return the fine claims about a file that do not hold today."""
-        if path not in self._fine:
-            rows = self._store.rows("SELECT * FROM claim WHERE path = ?", path)
-            fine = (row for row in rows if row[2] not in _COARSE_WORDS)
-            self._fine[path] = frozenset(row[0] for row in fine if not self._holds(row))
-        return self._fine[path]
+    def _hold(self, path: str, fine: set[int]) -> bool:
+        """Check whether those of the claims that are about a file hold today; it stops at the first that does not."""
+        if path not in self._about:
+            rows = self._store.rows("SELECT id, path, question, detail, answer FROM claim WHERE path = ?", path)
+            self._about[path] = {row[0]: row for row in rows if row[2] not in _COARSE_WORDS}
+        about = self._about[path]
+        for number in sorted(fine & about.keys()):
+            if number not in self._known:
+                self._known[number] = self._holds(about[number])
+            if not self._known[number]:
+                return False
+        return True
 
     def _holds(self, row: tuple[Any, ...]) -> bool:
         """Check whether the claim of a row holds today."""
@@ -318,11 +349,16 @@ def folder_of(settings: Settings) -> Path:
 
 def context_of(facts: str, settings: Sequence[str | None]) -> str:
     """Return a digest of all that results depend on besides the files: facts, settings, this code, this Python."""
-    total = hashlib.sha256()
+    return hashlib.sha256(json.dumps([facts, *settings, _code()]).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """Return a digest of this code and this Python."""
+    total = hashlib.sha256(repr(sys.version_info[:3]).encode())
     package = Path(__file__).parents[1]
     for path in sorted(package.rglob("*.py")):
         total.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    total.update(json.dumps([facts, list(settings), list(sys.version_info[:3])]).encode())
     return total.hexdigest()
 
 

@@ -26,7 +26,7 @@ from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Statement, statements
 
 if TYPE_CHECKING:
-    from inplace_lint.workspace.module_store import Project
+    from inplace_lint.workspace.module_store import Earlier, Project
 
 _DEFINITION = re.compile(r"^(?:class|def|async[ \t]+def)[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -39,17 +39,21 @@ _MOST_KEPT = 256 << 20
 _PROJECTS: dict[tuple[str, str], Project] = {}
 
 
-def project(root: str, frameworks: Iterable[str], texts: Mapping[str, bytes]) -> Project:
+def project(
+    root: str, frameworks: Iterable[str], texts: Mapping[str, bytes], earlier: Earlier | None = None
+) -> Project:
     """
     Return what this process has read below a root so far; `texts` replace the files at their paths.
 
-    What takes too much memory is dropped; it is read again when it is needed, with the same result.
+    `earlier` is what earlier runs kept of the files. What takes too much memory is dropped; it is read again when it is
+    needed, with the same result.
     """
     from inplace_lint.workspace.module_store import Project  # noqa: PLC0415 - libcst only where files are analyzed
 
     here = Path.cwd().as_posix()
     if (here, root) not in _PROJECTS:
-        _PROJECTS[here, root] = Project(_lookup(root, frameworks), partial(_text, texts))
+        _PROJECTS[here, root] = Project(_lookup(root, frameworks), partial(_text, texts), earlier)
+    _PROJECTS[here, root].read = partial(_text, texts)
     if sum(known.weight() for known in _PROJECTS.values()) > _MOST_KEPT:
         for known in _PROJECTS.values():
             known.lighten()
@@ -66,6 +70,7 @@ class Graph:
     Which files of a project import which; `texts` are the contents of files that were read already.
 
     `statements` has the imports of files by the digests of their bytes, `read` those of them that this graph has read.
+    `earlier` is what earlier runs kept of the files besides.
     """
 
     def __init__(
@@ -75,7 +80,9 @@ class Graph:
         texts: Mapping[str, bytes],
         exclude: Mapping[Path, Sequence[str]],
         statements: dict[str, Sequence[Statement]] | None = None,
+        earlier: Earlier | None = None,
     ) -> None:
+        self._earlier = earlier
         self.statements: dict[str, Sequence[Statement]] = {} if statements is None else statements
         self.read: dict[str, Sequence[Statement]] = {}
         self.root, self._texts, self._exclude = root, dict(texts), exclude
@@ -194,7 +201,11 @@ class Graph:
             case Question.RESOLVE | Question.SUBMODULE:
                 return self._look_up.answer(claim)
             case _:
-                return project(self.root, self._look_up.frameworks, self._texts).answer(claim)
+                return self.project().answer(claim)
+
+    def project(self) -> Project:
+        """Return what this process has read of the files so far."""
+        return project(self.root, self._look_up.frameworks, self._texts, self._earlier)
 
     def _digest(self, path: str) -> str:
         if path not in self._digests:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from inplace_lint.effects.may_write import Summaries, Target
-from inplace_lint.effects.summary import outline
+from inplace_lint.effects.outline_form import outline_in, outline_out
+from inplace_lint.effects.summary import Outline, outline
 from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
@@ -16,17 +19,30 @@ from inplace_lint.workspace.star_exports import Bound, bound
 Followed = tuple[tuple[Target, ...], tuple[str, ...]]  # the definitions and the modules that a name means
 
 
+class Earlier(Protocol):
+    """What earlier runs kept of single files."""
+
+    def outline(self, digest: str) -> str | None:
+        """Return the form of the outline of a file with this digest; None where there is none."""
+
+    def answers(self, path: str, digest: str) -> Mapping[tuple[str, str], str]:
+        """Return the digests of answers by question and detail, as they are while the file has this digest."""
+
+
 @dataclass(slots=True)
 class Project:
     """
     The files in reach of the file under analysis, kept for all files that one process analyzes.
 
     `read` returns the text of a path, or None where there is no such file or it is no text. `summaries` and `followed`
-    are the results of `workspace.call_graph` so far. What is asked of the files is recorded in `asked`.
+    are the results of `workspace.call_graph` so far. What is asked of the files is recorded in `asked`. `earlier` is
+    what an earlier run kept of the files, `outlines` are the forms of new outlines by the digests of the files.
     """
 
     lookup: Lookup
     read: Callable[[str], Text | None]
+    earlier: Earlier | None = None
+    outlines: dict[str, str] = field(default_factory=dict)
     modules: dict[str, Module | None] = field(default_factory=dict)
     summaries: Summaries = field(default_factory=dict)
     followed: dict[Target, Followed] = field(default_factory=dict)
@@ -35,6 +51,7 @@ class Project:
     asked: Asked = field(default_factory=Asked)
     digests: dict[str, str] = field(default_factory=dict)
     _answers: dict[Claim, str] = field(default_factory=dict)
+    _before: dict[str, Mapping[tuple[str, str], str]] = field(default_factory=dict)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _bound: dict[str, Bound | None] = field(default_factory=dict)
 
@@ -108,8 +125,20 @@ class Project:
             case Question.BOUND:
                 return digest(repr(self._bound_by_text(path)))
             case _:
-                module = self.module(path)
-                return "" if module is None else module.answer(question, detail)
+                known = self._known_before(path).get((question.value, detail))
+                return self._asked_now(path, question, detail) if known is None else known
+
+    def _known_before(self, path: str) -> Mapping[tuple[str, str], str]:
+        """Return the answers to questions about a file that an earlier run found on the same text."""
+        if self.earlier is None:
+            return {}
+        if path not in self._before:
+            self._before[path] = self.earlier.answers(path, self._digest(path))
+        return self._before[path]
+
+    def _asked_now(self, path: str, question: Question, detail: str) -> str:
+        module = self.module(path)
+        return "" if module is None else module.answer(question, detail)
 
     def _digest(self, path: str) -> str:
         if path not in self.digests:
@@ -165,10 +194,21 @@ class Project:
         if source is None:
             return None
         try:
-            return Module(path, source, outline(path, source, sorted(self.lookup.frameworks)))
+            return Module(path, source, self._outline(path, source))
         except SyntaxError:
             # IMPRECISE: what only LibCST reads, or nothing, is reported where it is checked itself; here it is unknown.
             return None
+
+    def _outline(self, path: str, source: str) -> Outline:
+        """Return the outline of a file as an earlier run kept it, or made now."""
+        roots, key = sorted(self.lookup.frameworks), self.digests[path]
+        kept = None if self.earlier is None else self.earlier.outline(key)
+        if kept is not None:
+            with contextlib.suppress(ValueError, TypeError):
+                return outline_in(kept, path, source, roots)
+        made = outline(path, source, roots)
+        self.outlines[key] = outline_out(made)
+        return made
 
 
 def alone() -> Project:

@@ -16,11 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from inplace_lint.core.errors import UnreadableError
 from inplace_lint.effects import schedule
-from inplace_lint.effects.summary import Definition, Outline, outline
+from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace import files
 from inplace_lint.workspace.import_graph import Graph
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -34,7 +32,6 @@ class Trainers:
     """The trained functions of the files that a graph knows, found on demand."""
 
     graph: Graph
-    _outlines: dict[str, Outline | None] = field(default_factory=dict)
     _known: dict[Target, bool] = field(default_factory=dict)
 
     def train(self, target: Target) -> bool:
@@ -73,12 +70,8 @@ class Trainers:
         return [] if known is None else [item for item in known.items if name in item.binds]
 
     def _outline(self, path: str) -> Outline | None:
-        if path not in self._outlines:
-            try:
-                self._outlines[path] = outline(path, files.decode(self.graph.text(path)), frameworks())
-            except (SyntaxError, UnreadableError):
-                self._outlines[path] = None
-        return self._outlines[path]
+        module = self.graph.project().module(path)
+        return None if module is None else module.outline
 
 
 def _asks_anywhere(item: Definition) -> bool:

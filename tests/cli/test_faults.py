@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -409,6 +410,7 @@ def test_a_folder_too_deep_for_the_system_is_reported(lint, folder, buggy):
     assert shell(folder, "for i in {1..250}; do mkdir dddddddddddddddddddd; cd dddddddddddddddddddd; done; ls")[0] == 0
     ran = lint("--output-format", "concise", ".")
     assert ran.status == 2
-    assert ran.err.endswith(": file name too long\n")
+    # Which name is the first that is too long depends on the length of the temporary folder.
+    assert re.search(r"d(: file name too long|/\.gitignore: file name too long: no file is left out for it)\n\Z", ran.err)
     assert ran.err.count("\n") == 1
     assert ran.out.startswith("a.py:5:1: error[IPL101] ")

@@ -1,0 +1,49 @@
+"""What earlier runs kept in the store of single files, as each process of a run reads it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import zlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_BUSY_SECONDS = 2.0
+
+
+class KeptFiles(NamedTuple):
+    """
+    Outlines of files, and answers to questions about them, in the store at `place`; there are none without a place.
+
+    Outlines are those that were made by the code with the digest `code`.
+    """
+
+    place: str = ""
+    code: str = ""
+
+    def outline(self, digest: str) -> str | None:
+        """Return the form of the outline of a file with this digest; None where there is none."""
+        with contextlib.suppress(zlib.error, UnicodeError, TypeError):
+            for (form,) in self._rows("SELECT form FROM outline WHERE bytes = ? AND code = ?", digest, self.code):
+                return zlib.decompress(form).decode()
+        return None
+
+    def answers(self, path: str, digest: str) -> dict[tuple[str, str], str]:
+        """Return the digests of answers by question and detail, as they are while the file has this digest."""
+        rows = self._rows("SELECT question, detail, answer FROM claim WHERE path = ? AND bytes = ?", path, digest)
+        return {(question, detail): answer for question, detail, answer in rows}
+
+    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        if not self.place:
+            return []
+        with contextlib.suppress(sqlite3.Error, UnicodeError):
+            return _opened(self.place, os.getpid()).execute(statement, values).fetchall()
+        return []
+
+
+@lru_cache(maxsize=1)
+def _opened(place: str, _process: int) -> sqlite3.Connection:
+    """Open a store for this process alone: one that a forked process inherits must not be used."""
+    return sqlite3.connect(f"{Path(place).as_uri()}?mode=ro", timeout=_BUSY_SECONDS, uri=True)

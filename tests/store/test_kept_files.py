@@ -1,0 +1,81 @@
+"""What is kept of single files: their outlines, and answers to questions about them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from inplace_lint.driver.entry import Entry
+from inplace_lint.driver.kept import KeptFiles
+from inplace_lint.driver.store import NAME, Key, Store
+from inplace_lint.effects.outline_form import outline_in, outline_out
+from inplace_lint.effects.summary import outline
+from inplace_lint.workspace.claims import Claim, Question, digest, reader
+from inplace_lint.workspace.import_resolver import Lookup
+from inplace_lint.workspace.module_store import Project
+
+ROOTS = ["torch"]
+SOURCES = sorted(Path(__file__).parents[2].glob("inplace_lint/**/*.py"))
+TEXT = "import torch\nimport a.b as c\nfrom ..d import (e, f as g)\nclass N(e):\n    @g\n    def f(self, x): x += 1\n"
+KEY = digest(TEXT)
+
+
+def kept(folder, form: str = "") -> KeptFiles:
+    store = Store(folder)
+    files = store.files(ROOTS)
+    store.put_outlines({KEY: form or outline_out(outline("m.py", TEXT, ROOTS))}, files.code)
+    answers = {Claim("m.py", Question.BYTES): KEY, Claim("m.py", Question.CODE, "N.f 1"): "2"}
+    store.put(Key("a.py", "context", "digest"), Entry((), {}, {}), answers)
+    store.end()
+    return files
+
+
+def test_an_outline_comes_back_equal():
+    for source in (TEXT, *(path.read_text(encoding="utf-8") for path in SOURCES)):
+        made = outline("m.py", source, ROOTS)
+        assert outline_in(outline_out(made), "m.py", source, ROOTS) == made
+
+
+def test_an_outline_is_that_of_its_bytes_and_of_the_code_that_made_it(tmp_path):
+    files = kept(tmp_path / "cache")
+    assert outline_in(files.outline(KEY), "other.py", TEXT, ROOTS) == outline("other.py", TEXT, ROOTS)
+    assert files.outline("2") is None
+    assert files._replace(code="other").outline(KEY) is None
+
+
+def test_answers_are_those_of_the_bytes_that_were_asked(tmp_path):
+    files = kept(tmp_path / "cache")
+    assert files.answers("m.py", KEY) == {("code", "N.f 1"): "2"}
+    assert files.answers("m.py", "2") == files.answers("other.py", KEY) == {}
+
+
+@pytest.mark.parametrize("form", ["{", "[]", "[1, 2, 3]", '[1, [], [[["x"]]]]', "null"])
+def test_a_form_that_is_none_is_made_again(tmp_path, form):
+    files = kept(tmp_path / "cache", form)
+    project = Project(Lookup(lambda _: False, frameworks=frozenset(ROOTS)), reader({"m.py": TEXT}), files)
+    assert project.module("m.py").outline == outline("m.py", TEXT, ROOTS)
+    assert list(project.outlines) == [KEY]
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE outline SET form = x'00'", "UPDATE outline SET form = 7", "DROP TABLE claim"]
+)
+def test_a_damaged_file_has_nothing(tmp_path, statement):
+    files = kept(tmp_path / "cache")
+    sqlite3.connect(tmp_path / "cache" / NAME, isolation_level=None).execute(statement)
+    assert files.outline(KEY) is None or files.answers("m.py", KEY) == {}
+
+
+def test_without_a_file_nothing_is_kept():
+    assert KeptFiles().outline(KEY) is None
+    assert Store(None).files(ROOTS).place == ""
+
+
+def test_half_of_the_outlines_is_dropped_where_there_is_too_much(tmp_path):
+    store = Store(tmp_path / "cache", most=1)
+    files = store.files(ROOTS)
+    store.put_outlines({str(number): "[]" for number in range(8)}, files.code)
+    store.end()
+    assert [files.outline(str(number)) for number in range(8)] == [None] * 4 + ["[]"] * 4
