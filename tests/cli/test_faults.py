@@ -410,7 +410,9 @@ def test_a_folder_too_deep_for_the_system_is_reported(lint, folder, buggy):
     assert shell(folder, "for i in {1..250}; do mkdir dddddddddddddddddddd; cd dddddddddddddddddddd; done; ls")[0] == 0
     ran = lint("--output-format", "concise", ".")
     assert ran.status == 2
-    # Which name is the first that is too long depends on the length of the temporary folder.
-    assert re.search(r"d(: file name too long|/\.gitignore: file name too long: no file is left out for it)\n\Z", ran.err)
-    assert ran.err.count("\n") == 1
+    folders = [line for line in ran.err.splitlines() if not line.endswith("no file is left out for it")]
+    assert len(folders) == 1
+    assert folders[0].endswith("d: file name too long")
+    # Whether the name of its `.gitignore` is too long before its own depends on the length of the temporary folder.
+    assert ran.err.count("\n") <= 2
     assert ran.out.startswith("a.py:5:1: error[IPL101] ")
