@@ -26,11 +26,13 @@ from inplace_lint.rules import RULE_OF, RULES
 from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
 from inplace_lint.workspace.claims import digest
+from inplace_lint.workspace.memory import Memory
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.trainers import Trainers
 
 _FEW_BYTES = 40_000
+_FEW_FILES = 4
 
 
 @dataclass(slots=True)
@@ -64,7 +66,8 @@ class Plan(NamedTuple):
 
     `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
     that may report what is no fault. `texts` replace files, by the paths that findings carry. `store` keeps results for
-    later runs. `nested` returns the patterns that a configuration file in a searched folder excludes.
+    later runs, `memory` what was read for later runs of this process. `nested` returns the patterns that a configuration
+    file in a searched folder excludes.
     """
 
     settings: Settings
@@ -75,6 +78,7 @@ class Plan(NamedTuple):
     texts: Mapping[str, bytes] = MappingProxyType({})
     store: Store | None = None
     nested: Callable[[Path], Sequence[str]] | None = None
+    memory: Memory | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -95,21 +99,25 @@ def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
 
 def _graphs(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> dict[str, import_graph.Graph]:
     """Return the graph of imports below each root of the tasks."""
-    names = framework_names()
-    found: dict[str, import_graph.Graph] = {}
+    names, kept = framework_names(), _kept_files(plan.store)
     known = None if plan.store is None else plan.store.imports()
-    kept = _kept_files(plan.store)
-    for root in sorted({task.root for task in tasks}):
-        mine = {task.path: task.data for task in tasks if task.root == root}
-        found[root] = import_graph.Graph(root, names, {**plan.texts, **mine}, exclude, known, kept)
+    memory = Memory() if plan.memory is None else plan.memory
+    memory.refresh(plan.texts)
+    found = {
+        root: memory.graph(root, lambda root: import_graph.Graph(root, names, {}, exclude, known, kept))
+        for root in sorted({task.root for task in tasks})
+    }
+    for root, graph in found.items():
+        graph.update({**plan.texts, **{task.path: task.data for task in tasks if task.root == root}})
     return found
 
 
 def _check_all(
     tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan, outcome: Outcome
 ) -> Outcome:
-    import_graph.forget()
-    store = plan.store
+    store, began = plan.store, time.time_ns()
+    if plan.memory is None:
+        import_graph.forget()
     results: dict[str, Checked] = {}
     keys = _keys(tasks, plan.settings) if store is not None else {}
     if store is not None:
@@ -131,6 +139,8 @@ def _check_all(
             for graph in graphs.values():
                 store.put_imports(graph.read)
             store.end()
+        if plan.memory is not None:
+            plan.memory.remember(began)
     started = time.perf_counter()
     _collect(tasks, results, graphs, plan, outcome)
     _spend(outcome, {"suppress": time.perf_counter() - started})
@@ -218,7 +228,8 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
 
 
 def _check(tasks: Sequence[Task], plan: Plan) -> list[tuple[Task, Checked]]:
-    jobs = min(plan.settings.jobs or _cpus(), len(tasks))
+    # Where a few files are checked again and again, what this process has read of the others saves more.
+    jobs = 1 if plan.memory is not None and len(tasks) <= _FEW_FILES else min(plan.settings.jobs or _cpus(), len(tasks))
     done: list[tuple[Task, Checked]] = []
     if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
         for task in tasks:

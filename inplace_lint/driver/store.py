@@ -288,8 +288,7 @@ class Check:
         self._store, self._ask = store, ask
         words = ",".join(f"'{word}'" for word in _COARSE_WORDS)
         rows = store.rows(f"SELECT id, path, question, detail, answer FROM claim WHERE question IN ({words})")  # noqa: S608
-        self._claims = {row[0]: _claim(row) for row in rows}
-        self._holding = {row[0] for row in rows if self._holds(row)}
+        self._coarse = {row[0]: row for row in rows}
         self._about: dict[str, dict[int, tuple[Any, ...]]] = {}
         self._known: dict[int, bool] = {}
 
@@ -302,9 +301,9 @@ class Check:
             return None
         if row is None or entry is None:
             return None
-        broken = set(row.coarse) - self._holding
+        broken = {number for number in row.coarse if not self._still(number, self._coarse)}
         if broken:
-            claims = [self._claims.get(number) for number in broken]
+            claims = [_claim(self._coarse[number]) if number in self._coarse else None for number in broken]
             changed = {claim.path for claim in claims if claim is not None and claim.question is Question.BYTES}
             if len(changed) < len(broken) or not changed.isdisjoint(entry.paths):
                 return None
@@ -321,12 +320,13 @@ class Check:
             rows = self._store.rows("SELECT id, path, question, detail, answer FROM claim WHERE path = ?", path)
             self._about[path] = {row[0]: row for row in rows if row[2] not in _COARSE_WORDS}
         about = self._about[path]
-        for number in sorted(fine & about.keys()):
-            if number not in self._known:
-                self._known[number] = self._holds(about[number])
-            if not self._known[number]:
-                return False
-        return True
+        return all(self._still(number, about) for number in sorted(fine & about.keys()))
+
+    def _still(self, number: int, rows: Mapping[int, tuple[Any, ...]]) -> bool:
+        """Check once whether a claim holds today; one that is not in the store does not."""
+        if number not in self._known:
+            self._known[number] = number in rows and self._holds(rows[number])
+        return self._known[number]
 
     def _holds(self, row: tuple[Any, ...]) -> bool:
         """Check whether the claim of a row holds today."""

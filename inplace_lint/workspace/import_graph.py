@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inplace_lint.config.settings import is_there, marked_root
 from inplace_lint.core.errors import UnreadableError
@@ -105,6 +105,32 @@ class Graph:
             except UnreadableError:
                 self._texts[path] = b""
         return self._texts[path]
+
+    def read_paths(self) -> set[str]:
+        """Return the paths of all files that were read so far, by this graph or by what analyses read."""
+        known = _PROJECTS.get((Path.cwd().as_posix(), self.root))
+        return {*self._texts, *self._digests, *(() if known is None else known.digests)}
+
+    def update(self, texts: Mapping[str, bytes]) -> None:
+        """Take texts for those of the files at their paths."""
+        for path, text in texts.items():
+            if self._texts.get(path) != text:
+                self.drop(path, text)
+
+    def drop(self, path: str, text: bytes | None) -> None:
+        """Forget what is known of a file that changed; it has this text now, or what can be read at its path."""
+        before = self._read(path) if path in self._parsed else None, self._defined(path)
+        facts: tuple[dict[str, Any], ...] = (self._texts, self._digests, self._targets, self._parsed)
+        for known in (*facts, self._definitions, self._callers):
+            known.pop(path, None)
+        if text is not None:
+            self._texts[path] = text
+        if before != (None if before[0] is None else self._read(path), self._defined(path)):
+            self._homes.clear()
+            self._users.clear()
+            self._callers.clear()
+        if (Path.cwd().as_posix(), self.root) in _PROJECTS:
+            self.project().drop(path)
 
     def below(self, path: str) -> set[str]:
         """Return the files that a file imports, directly or through others."""

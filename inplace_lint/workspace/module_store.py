@@ -8,14 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from inplace_lint.core.span import Slice
 from inplace_lint.effects.may_write import Summaries, Target
 from inplace_lint.effects.outline_form import outline_in, outline_out
-from inplace_lint.effects.summary import Outline, outline
+from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module import Module, Stopwatch, Tally
 from inplace_lint.workspace.star_exports import Bound, bound
 
+_NOWHERE = Slice("", 0, 0)
 Followed = tuple[tuple[Target, ...], tuple[str, ...]]  # the definitions and the modules that a name means
 
 
@@ -101,6 +103,21 @@ class Project:
         self.asked.lighten()
         self._shared.clear()
         self.kept = Tally()
+
+    def drop(self, path: str) -> None:
+        """Read a file again; what was found of other files through it stays if what it defines is the same."""
+        old = self.modules.get(path)
+        for known in (self.digests, self._bound, self._before):
+            known.pop(path, None)
+        self._answers = {claim: answer for claim, answer in self._answers.items() if claim.path != path}
+        self._shared.clear()
+        if path in self.modules:
+            self._keep(path, self._load(path))
+            new = self.modules[path]
+            if old is None or new is None or not _alike(old.outline, new.outline):
+                self.summaries.clear()
+                self.followed.clear()
+                self.asked.lighten()
 
     def answers(self, main: str) -> dict[Claim, str]:
         """Return what the analysis of a file asked of the other ones, with the digests of the answers."""
@@ -209,6 +226,15 @@ class Project:
         made = outline(path, source, roots)
         self.outlines[key] = outline_out(made)
         return made
+
+
+def _alike(one: Outline, other: Outline) -> bool:
+    """Check whether two outlines differ in nothing but lines."""
+    return one[1:2] + one[4:] == other[1:2] + other[4:] and list(map(_form, one.items)) == list(map(_form, other.items))
+
+
+def _form(item: Definition) -> Definition:
+    return item._replace(slice=_NOWHERE, methods=tuple(_form(method) for method in item.methods))
 
 
 def alone() -> Project:
