@@ -55,7 +55,7 @@ def zoo(tmp_path, monkeypatch):
 
 
 def replayed(seed: int, cold) -> int:
-    """Edit the library in turns, as saved files and as texts that are not saved; return how many findings there were."""
+    """Edit the library, as saved files and as texts that are not saved; return how many findings there were."""
     rng = random.Random(seed)
     kept, texts, found = lasting(), {}, 0
     for number in range(60):
