@@ -102,7 +102,7 @@ def _stdin(path: Path, resolver: SettingsResolver, plan: session.Plan) -> Run:
             data = book.source.encode("utf-8", "surrogatepass")
         task = session.task_of(name, data, path, root, plan)
         tasks = [task] if files.mentions(data, framework_names()) else []
-        return session.check_all(tasks, plan, outcome), {task.path: data}
+        return session.check_all(tasks, plan._replace(texts={name: data}), outcome), {task.path: data}
 
     return run
 

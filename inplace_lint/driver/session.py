@@ -66,8 +66,8 @@ class Plan(NamedTuple):
 
     `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
     that may report what is no fault. `texts` replace files, by the paths that findings carry. `store` keeps results for
-    later runs, `memory` what was read for later runs of this process. `nested` returns the patterns that a configuration
-    file in a searched folder excludes.
+    later runs, `memory` what was read for later runs of this process. `nested` returns the patterns that a
+    configuration file in a searched folder excludes.
     """
 
     settings: Settings
@@ -93,8 +93,11 @@ def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan
 
 
 def check_all(tasks: Sequence[Task], plan: Plan, outcome: Outcome) -> Outcome:
-    """Check the tasks, without their callers, and add findings and failures to the outcome."""
-    return _check_all(tasks, _graphs(tasks, {}, plan), plan, outcome)
+    """Check the tasks, with their callers where they are at a path, and add findings and failures to the outcome."""
+    graphs = _graphs(tasks, {}, plan)
+    alone = [task for task in tasks if not task.root]
+    around = _with_callers(tasks, {root: graph for root, graph in graphs.items() if root}, plan)
+    return _check_all([*alone, *around], graphs, plan, outcome)
 
 
 def _graphs(tasks: Sequence[Task], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> dict[str, import_graph.Graph]:

@@ -119,13 +119,15 @@ class Graph:
 
     def drop(self, path: str, text: bytes | None) -> None:
         """Forget what is known of a file that changed; it has this text now, or what can be read at its path."""
-        before = self._read(path) if path in self._parsed else None, self._defined(path)
+        imports = self._read(path) if path in self._parsed else None
+        definitions = self._definitions.get(path)
         facts: tuple[dict[str, Any], ...] = (self._texts, self._digests, self._targets, self._parsed)
         for known in (*facts, self._definitions, self._callers):
             known.pop(path, None)
         if text is not None:
             self._texts[path] = text
-        if before != (None if before[0] is None else self._read(path), self._defined(path)):
+        other = imports is not None and imports != self._read(path)
+        if other or (definitions is not None and definitions != self._defined(path)):
             self._homes.clear()
             self._users.clear()
             self._callers.clear()
