@@ -1,4 +1,4 @@
-"""Computes figures from measured runs: ratios, medians, and the tables of README."""
+"""Computes figures from measured runs: ratios, medians, and the tables of docs/performance.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-START, END = "<!-- speed: python benchmarks/speed.py --readme -->\n", "<!-- end of speed -->\n"
+START, END = "<!-- speed: python benchmarks/speed.py --write -->\n", "<!-- end of speed -->\n"
 _SHOWN = 0.01  # a stage with less of all time has no column
 
 
@@ -54,16 +54,16 @@ def tables(rows: Sequence[Row], growth: Mapping[int, Timed], place: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def written(readme: str, text: str) -> str:
+def written(page: str, text: str) -> str:
     """
-    Return a README with the tables between its marks.
+    Return a page with the tables between its marks.
 
     Raises: ValueError for one without marks.
     """
-    before, start, rest = readme.partition(START)
+    before, start, rest = page.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
-        msg = f"README has no {START.strip()} … {END.strip()}"
+        msg = f"the page has no {START.strip()} … {END.strip()}"
         raise ValueError(msg)
     return f"{before}{START}\n{text}\n\n{END}{after}"
 

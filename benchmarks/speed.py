@@ -2,9 +2,10 @@
 Measures the tool beside others: `python benchmarks/speed.py`.
 
 Downloads the pinned wheels below with pip and runs, in turns on each, this tool without and with a filled cache, `ruff
-check --select ALL --no-cache`, and TorchFix with all its rules, which `--torchfix` names. Prints the tables of README;
-`--readme` writes them there. Ratios are of one round to ruff in the same round, and their median is shown, so that
-other load on the machine cancels out as far as it can. Seconds are of the processors (CPU) and of the clock (wall).
+check --select ALL --no-cache`, and TorchFix with all its rules, which `--torchfix` names. Prints the tables of
+docs/performance.md; `--write` writes them there. Ratios are of one round to ruff in the same round, and their median is
+shown, so that other load on the machine cancels out as far as it can. Seconds are of the processors (CPU) and of the
+clock (wall).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def main() -> int:
     parser.add_argument(
         "--most", type=float, help="fail when a cold run takes more than so many times ruff's wall time"
     )
-    parser.add_argument("--readme", action="store_true", help="write the tables into README.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/performance.md")
     chosen = parser.parse_args()
     jobs = ("--jobs", str(chosen.jobs)) if chosen.jobs else ()
     tools = Tools((sys.executable, "-m", "inplace_lint", "check", *jobs), ruff(), chosen.torchfix)
@@ -70,9 +71,9 @@ def main() -> int:
     place = f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.0f}"
     text = figures.tables(rows, growth, place)
     print(text)
-    if chosen.readme:
-        readme = ROOT / "README.md"
-        readme.write_text(figures.written(readme.read_text(encoding="utf-8"), text), encoding="utf-8")
+    if chosen.write:
+        page = ROOT / "docs" / "performance.md"
+        page.write_text(figures.written(page.read_text(encoding="utf-8"), text), encoding="utf-8")
     slow = chosen.most is not None and any(row.ratio("cold") > chosen.most for row in rows)
     return 1 if slow or any(row.broken() for row in rows) else 0
 

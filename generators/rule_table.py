@@ -1,5 +1,5 @@
 """
-Writes the tables of rules into README.md and README.zh.md, from the head of each rule's page.
+Writes the tables of rules into docs/rules.md and README.zh.md, from the head of each rule's page.
 
     python -m generators.rule_table          # writes them
     python -m generators.rule_table --check  # exit 1 if one of the files has another one
@@ -24,20 +24,22 @@ _HEAD = re.compile(
 
 
 class Language(NamedTuple):
-    """The words of a table, and where the pages that it is made of stand below `rules`."""
+    """The words of a table, the file that it is in, and the folder of its pages as that file links it."""
 
-    readme: str
+    file: str
     pages: str
+    link: str
     head: str
     unasked: str
     stop: str
     harms: Mapping[str, str]
 
 
-ENGLISH = Language("README.md", "", "| code | name | what happens |", "off by default", "; ", {})
+ENGLISH = Language("docs/rules.md", "", "../rules/", "| code | name | what happens |", "off by default", "; ", {})
 CHINESE = Language(
     "README.zh.md",
     "zh/",
+    "rules/zh/",
     "| 编号 | 名称 | 说明 |",
     "默认关闭",
     "；",
@@ -65,13 +67,13 @@ def table(folder: Path = ROOT / "rules", language: Language = ENGLISH) -> str:
             raise ValueError(msg)
         harm = head["harm"].strip()
         words = [head["short"], language.harms.get(harm, harm), *([] if rule.default else [language.unasked])]
-        rows.append(f"| [{rule.code}](rules/{page}) | {rule.name} | {language.stop.join(words)} |")
+        rows.append(f"| [{rule.code}]({language.link}{rule.name}.md) | {rule.name} | {language.stop.join(words)} |")
     return "\n".join(rows) + "\n"
 
 
-def written(readme: str, rows: str) -> str:
-    """Return a README with the table between its marks."""
-    before, _, rest = readme.partition(START)
+def written(text: str, rows: str) -> str:
+    """Return a text with the table between its marks."""
+    before, _, rest = text.partition(START)
     return f"{before}{START}\n{rows}\n{END}{rest.partition(END)[2]}"
 
 
@@ -79,7 +81,7 @@ def main() -> int:
     """Write or check the tables, and give the exit status."""
     status = 0
     for language in (ENGLISH, CHINESE):
-        place = ROOT / language.readme
+        place = ROOT / language.file
         readme = place.read_text(encoding="utf-8")
         new = written(readme, table(language=language))
         if "--check" not in sys.argv[1:]:

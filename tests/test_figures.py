@@ -54,5 +54,5 @@ def test_writing_again_replaces_what_stands_between_the_marks() -> None:
     readme = f"before\n{START}\nold\n\n{END}after\n"
     assert written(readme, "new") == f"before\n{START}\nnew\n\n{END}after\n"
     assert written(written(readme, "other"), "new") == written(readme, "new")
-    with pytest.raises(ValueError, match="README has no"):
+    with pytest.raises(ValueError, match="the page has no"):
         written("no marks", "new")

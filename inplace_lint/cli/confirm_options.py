@@ -16,21 +16,21 @@ _DEVICES = ("cpu", "cuda")
 def confirm_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `--confirm` to a command."""
     options = (
-        click.option("--confirm", is_flag=True, help="Run the flagged code, and say what really happens."),
+        click.option("--confirm", is_flag=True, help="Run the flagged code to reproduce each finding."),
         click.option(
             "--device", type=OneOf(_DEVICES), metavar="|".join(_DEVICES), default="cpu",
-            help="Where --confirm runs it.",
+            help="Device for --confirm.",
         ),
         click.option(
             "--confirm-seconds", type=Positive(), default=30.0, metavar="N",
-            help="Time that one target of --confirm may take; default 30.",
+            help="Time limit for one target of --confirm; default 30.",
         ),
         click.option(
             "--confirm-memory", type=Count(), default=4096, metavar="MB",
-            help="Memory that one target of --confirm may take; default 4096.",
+            help="Memory limit for one target of --confirm; default 4096.",
         ),
-        click.option("--confirm-output", is_flag=True, help="Show on stderr what --confirm's targets print."),
-        click.option("--python", metavar="PATH", help="The interpreter, or virtual environment, for --confirm."),
+        click.option("--confirm-output", is_flag=True, help="Show the output of the code that runs on stderr."),
+        click.option("--python", metavar="PATH", help="The interpreter or virtual environment for --confirm."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)

@@ -50,12 +50,12 @@ _OWN_OPTIONS = {"--version", "--help", "-h"}
 
 # Options of several commands.
 _output_format = click.option(
-    "--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="How findings are written."
+    "--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="Output format of findings."
 )
-_output_file = click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings here.")
-_lang = click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of what is told.")
+_output_file = click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")
+_lang = click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the output.")
 _selectors = partial(click.option, multiple=True, callback=split_commas, shell_complete=complete_rule)
-_color = partial(click.option, "--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colours.")
+_color = partial(click.option, "--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colors.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -122,56 +122,60 @@ def program(context: click.Context) -> int | None:
 
 @program.command(short_help="Check files and folders (the default command).")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@_selectors("--select", help="Rules to apply: code, prefix, name or ALL.")
-@_selectors("--extend-select", help="Rules to apply besides those selected.")
-@_selectors("--ignore", help="Rules to leave out.")
+@_selectors("--select", help="Rules to enable: code, prefix, name or ALL.")
+@_selectors("--extend-select", help="Rules to enable in addition to --select.")
+@_selectors("--ignore", help="Rules to disable.")
 @click.option(
     "--assume",
     multiple=True,
     type=OneOf(ASSUMPTIONS),
     metavar="|".join(ASSUMPTIONS),
-    help="Tell also what holds only if a gradient is asked for that nobody here asks for.",
+    help="Also report functions that nothing in the project trains through.",
 )
 @click.option(
     "--per-file-ignores",
     multiple=True,
     callback=split_by_pattern,
     metavar="PATTERN:CODE[,CODE]",
-    help="Rules to leave out in files.",
+    help="Rules to disable in some files.",
 )
+@click.option("--exclude", multiple=True, callback=split_patterns, help="Files and folders to skip, as in .gitignore.")
 @click.option(
-    "--exclude", multiple=True, callback=split_patterns, help="Files and folders to pass over, as in .gitignore."
+    "--force-exclude/--no-force-exclude", default=None, help="Apply --exclude to paths on the command line as well."
 )
-@click.option("--force-exclude/--no-force-exclude", default=None, help="Pass over paths that are given, too.")
 @_output_format
 @_output_file
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
-@click.option("--fix/--no-fix", default=None, help="Apply fixes that are safe, and report what remains.")
-@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Count unsafe fixes in as well.")
-@click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes; report nothing that remains.")
+@click.option("--exit-zero", is_flag=True, help="Exit with status 0 even if something was found.")
+@click.option("--fix/--no-fix", default=None, help="Apply safe fixes and report what remains.")
+@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Include unsafe fixes.")
+@click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes and report nothing.")
 @click.option("--show-fixes/--no-show-fixes", default=None, help="List the fixes that were applied.")
-@click.option("--diff", is_flag=True, help="Show what fixes would change, as a diff; change nothing.")
-@click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was understood.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
-@click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
-@click.option("-j", "--jobs", type=Count(), metavar="N", help="Processes; default one for each CPU.")
-@click.option("--torch-version", callback=framework_version, metavar="VERSION", help="Check for this version of torch.")
+@click.option("--diff", is_flag=True, help="Show what fixes would change as a diff, without changing files.")
+@click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was analyzed.")
+@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
+@click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
+@click.option("-j", "--jobs", type=Count(), metavar="N", help="Number of processes; default one per CPU.")
 @click.option(
-    "--paddle-version", callback=framework_version, metavar="VERSION", help="Check for this version of Paddle."
+    "--torch-version", callback=framework_version, metavar="VERSION", help="Version of torch that the code is for."
 )
 @click.option(
-    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a key of one."
+    "--paddle-version", callback=framework_version, metavar="VERSION", help="Version of Paddle that the code is for."
 )
-@click.option("--isolated", is_flag=True, help="Read no configuration files.")
-@click.option("--baseline", metavar="FILE", callback=absolute_path, help="Let stand what this file lists.")
-@click.option("--write-baseline", metavar="FILE", help="List what is found in this file.")
-@click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what matches nothing any more.")
-@click.option("--since", metavar="REF", help="Tell only what stands in lines that changed since this branch left REF.")
-@click.option("--add-noqa", is_flag=True, help="Write `# noqa: CODE` comments that silence what is found.")
+@click.option(
+    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a setting."
+)
+@click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@click.option(
+    "--baseline", metavar="FILE", callback=absolute_path, help="Do not report the findings listed in this file."
+)
+@click.option("--write-baseline", metavar="FILE", help="Write current findings to this file.")
+@click.option("--prune-baseline", is_flag=True, help="Remove entries that no longer match from the baseline.")
+@click.option("--since", metavar="REF", help="Report only lines that changed since this branch left REF.")
+@click.option("--add-noqa", is_flag=True, help="Suppress current findings by `# noqa: CODE` comments.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--dump-state", type=int, metavar="LINE", hidden=True, help="Print what is known at a line of a file.")
-@click.option("--stdin-filename", metavar="PATH", help="The name of what is read for the path `-`.")
+@click.option("--stdin-filename", metavar="PATH", help="The path of the text on standard input.")
 @_lang
 @_color()
 @confirm_options
@@ -218,12 +222,12 @@ def check(
 
 
 @program.command(
-    short_help="Run a program and see what it overwrites.",
+    short_help="Run a program and report what it overwrites.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     options_metavar="[OPTIONS]",
 )
 @click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
-@click.option("--python", metavar="PATH", help="The interpreter, or the virtual environment, to run it with.")
+@click.option("--python", metavar="PATH", help="The interpreter or virtual environment to run it with.")
 @_output_format
 @_output_file
 @_lang
@@ -231,9 +235,9 @@ def check(
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, **options: Any) -> int:
     """
-    Run SCRIPT, or with -m a module, under watch, and end as it ends.
+    Run SCRIPT, or a module with -m, and report in-place writes that break or corrupt backward.
 
-    What it overwrites although backward needs it is told at its end, on standard error.
+    Findings are printed to standard error at the end; the exit status is that of the program.
     """
     from inplace_lint.live.report import run_watched
 
@@ -245,11 +249,11 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
     return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules(), wants_color)
 
 
-@program.command(short_help="Show or remove what earlier runs have kept.")
+@program.command(short_help="Show the size of the cache, or remove it.")
 @click.argument("action", type=OneOf(("stats", "clear")), metavar="stats|clear")
-@click.option("--cache-dir", metavar="DIR", help="Where the cache is; default .inplace_lint_cache in the project.")
+@click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
 def cache(action: str, cache_dir: str | None) -> int:
-    """Show how much the cache of this project holds, or remove it."""
+    """Show the size of the cache of this project, or remove it."""
     from inplace_lint.driver.store import Store, folder_of, remove
 
     folder = folder_of(resolver_of(known_rules(), {"cache_dir": cache_dir}).settings_of(Path.cwd()))
@@ -262,13 +266,13 @@ def cache(action: str, cache_dir: str | None) -> int:
     return CLEAN
 
 
-@program.command(short_help="Show the page of a rule.")
+@program.command(short_help="Show the documentation of a rule.")
 @click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="The language of the pages.")
+@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the pages.")
 @_color(default="auto")
 def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
-    """Show the page of a rule, or list the rules there are."""
+    """Show the documentation of a rule, or list all rules."""
     from inplace_lint.knowledge.locate import rule_page
     from inplace_lint.report.i18n import language
 
@@ -290,12 +294,12 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
     return CLEAN
 
 
-@program.command(short_help="Say what a pasted traceback means.")
+@program.command(short_help="Explain an error message of torch or Paddle.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @_lang
 @_color(default="auto")
 def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
-    """Read a traceback of torch or paddle from standard input and say what it means; of PATHS show what fits it."""
+    """Explain a traceback of torch or Paddle from standard input, and find its cause in PATHS."""
     from dataclasses import replace
 
     from inplace_lint.cli.check_command import runner
@@ -309,7 +313,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
         streams.write_error("paste the traceback, then press Ctrl-D")
     explained = read(streams.read().decode("utf-8", "replace"))
     if explained is None:
-        return _fail("no error of torch or paddle about in-place operations stands in this text", lang)
+        return _fail("this text contains no error message of torch or paddle about in-place operations", lang)
     streams.write(sys.stdout, "".join(f"{line}\n" for line in describe(explained, sayer(lang))))
     if not paths:
         return CLEAN
@@ -355,10 +359,10 @@ def _show(
     return FAILED if found.troubles else CLEAN
 
 
-@program.command(short_help="Print what makes a shell complete our options.")
+@program.command(short_help="Print a script for shell completion.")
 @click.argument("shell", type=OneOf(("bash", "zsh", "fish")), metavar="bash|zsh|fish")
 def completion(shell: str) -> int:
-    """Print a script for the shell to read at its start, for instance `inplace-lint completion bash >> ~/.bashrc`."""
+    """Print a script for shell completion, for example `inplace-lint completion bash >> ~/.bashrc`."""
     from click.shell_completion import get_completion_class
 
     known = get_completion_class(shell)

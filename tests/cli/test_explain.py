@@ -133,7 +133,7 @@ def test_another_error_is_not_ours(lint):
     assert explained(lint, "Traceback (most recent call last):\nValueError: no\n") == (
         2,
         "",
-        "error: no error of torch or paddle about in-place operations stands in this text\n",
+        "error: this text contains no error message of torch or paddle about in-place operations\n",
     )
 
 

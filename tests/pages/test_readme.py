@@ -1,4 +1,4 @@
-"""What the README shows is what the tool says."""
+"""What the README and the documentation show is what the tool says."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 
 from generators import readme_picture, rule_table
+from inplace_lint.config.schema import KEYS
 from inplace_lint.rules import RULES
 from tests.pages.examples import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+MOST_WORDS = 1_200
 
 
-SHOWN = re.findall(r"```console\n\$ inplace-lint (\S+)\n(.*?)```", README, re.DOTALL)
+SHOWN = re.findall(r"```console\n\$ inplace-lint (\S+)\n(.*?)```", "\n".join((README, *DOCS.values())), re.DOTALL)
 
 
 def test_it_shows_the_output_of_the_tool_for_both_frameworks() -> None:
@@ -56,7 +59,21 @@ def test_the_picture_stands_on_the_first_screen_with_a_text_of_what_it_shows(pic
 
 
 def test_the_table_of_rules_is_what_the_pages_say() -> None:
-    assert rule_table.written(README, rule_table.table()) == README
+    assert rule_table.written(DOCS["rules.md"], rule_table.table()) == DOCS["rules.md"]
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= MOST_WORDS
+
+
+def test_links_of_the_documentation_lead_somewhere() -> None:
+    for name, text in DOCS.items():
+        targets = re.findall(r"\]\((?!http)([^):#]+)", text)
+        assert [target for target in targets if not (ROOT / "docs" / target).exists()] == [], name
+
+
+def test_each_page_of_the_documentation_can_be_reached_from_the_readme() -> None:
+    assert [name for name in DOCS if f"(docs/{name})" not in README] == []
 
 
 def test_a_page_without_a_word_of_what_it_is_about_is_refused(tmp_path: Path) -> None:
@@ -64,3 +81,10 @@ def test_a_page_without_a_word_of_what_it_is_about_is_refused(tmp_path: Path) ->
         (tmp_path / f"{rule.name}.md").write_text(f"# {rule.name} ({rule.code})\n\nharm: silent · x\n\n## What\n")
     with pytest.raises(ValueError, match=r"rules/modified-after-save\.md: the head is not"):
         rule_table.table(tmp_path)
+
+
+def test_the_documentation_names_every_key_of_the_configuration_and_every_input_of_the_action() -> None:
+    assert [key for key in KEYS if f"`{key}`" not in DOCS["configuration.md"]] == []
+    inputs = re.findall(r"^  ([a-z-]+):$", (ROOT / "action.yml").read_text().partition("\noutputs:")[0], re.MULTILINE)
+    assert len(inputs) > 5
+    assert [name for name in inputs if f"`{name}`" not in DOCS["integrations.md"]] == []
