@@ -20,6 +20,7 @@ from inplace_lint.driver.store import Store, folder_of
 from inplace_lint.workspace import files, import_graph, notebook
 
 if TYPE_CHECKING:
+    from inplace_lint.cli.watch import Lasting
     from inplace_lint.fix.apply.command import FixRun
 
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
@@ -51,16 +52,20 @@ def runner(
     policy: PolicyOptions,
     *,
     is_again: bool = False,
+    lasting: Lasting | None = None,
 ) -> Run:
     """
     Return the function that checks the paths: it takes texts that replace files.
 
-    `is_again`: it is called again, so that results are kept in memory where there is no cache.
+    `is_again`: it is called again, so that results are kept in memory where there is no cache. `lasting` is what
+    earlier runs of this process have kept.
     """
     progress = terminal.progress() if sys.stderr.isatty() else None
     by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
-    store = Store(folder_of(settings)) if settings.cache else Store(None) if is_again else None
-    plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested)
+    kept = lasting.store if lasting is not None else Store(None) if is_again else None
+    store = Store(folder_of(settings)) if settings.cache else kept
+    memory = None if lasting is None else lasting.memory
+    plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, memory=memory)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
     if not (policy.writes or settings.baseline or policy.since):
@@ -68,7 +73,6 @@ def runner(
     from inplace_lint.policy import apply, changed_lines  # noqa: PLC0415 - most runs do without
 
     changed = changed_lines.changed_lines(policy.since) if policy.since else None
-
     read_first: dict[str, bytes] = {}
 
     def run(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:

@@ -41,11 +41,13 @@ from inplace_lint.core.errors import InplaceLintError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from inplace_lint.cli.watch import Lasting
     from inplace_lint.config.resolve import SettingsResolver
     from inplace_lint.config.selection import RuleInfo
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # as in `output`
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
+_NOT_WATCHED = ("--fix", "--fix-only", "--diff", "--add-noqa", "--write-baseline", "--prune-baseline", "--show-files")
 _OWN_OPTIONS = {"--version", "--help", "-h"}
 
 # Options of several commands.
@@ -151,6 +153,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes and report nothing.")
 @click.option("--show-fixes/--no-show-fixes", default=None, help="List the fixes that were applied.")
 @click.option("--diff", is_flag=True, help="Show what fixes would change as a diff, without changing files.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
 @click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was analyzed.")
 @click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
@@ -180,10 +183,22 @@ def program(context: click.Context) -> int | None:
 @_color()
 @confirm_options
 def check(
-    paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, diff: bool, **options: Any
+    paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, watch: bool, **options: Any
 ) -> int:
     """Check files and folders, the current folder by default, or standard input (`-`)."""
     paths, stdin = resolve_paths(paths, stdin_filename)
+    if not watch:
+        return _check(None, paths, stdin, output_file, **options)
+    from inplace_lint.cli.watch import watch as check_again
+
+    given = [name for name in _NOT_WATCHED if options[name.removeprefix("--").replace("-", "_")]]
+    excluded = given if paths != (Path("-"),) else ["standard input"]
+    return check_again(lambda lasting: _check(lasting, paths, stdin, output_file, **options), paths, excluded=excluded)
+
+
+def _check(
+    last: Lasting | None, paths: tuple[Path, ...], stdin: Path, output_file: Path | None, *, diff: bool, **options: Any
+) -> int:
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings", "dump_state")}
     no_cache = options.pop("no_cache")
@@ -202,8 +217,8 @@ def check(
     from inplace_lint.cli.output import exit_status, write
 
     check_compatible(policy, settings, diff=diff, is_stdin=is_stdin)
-    is_again = diff or settings.fix or settings.fix_only
-    run = runner(paths, stdin, resolver, settings, policy, is_again=is_again)
+    again = diff or settings.fix or settings.fix_only
+    run = runner(paths, stdin, resolver, settings, policy, is_again=again, lasting=last)
     fixes = apply_fixes(run, settings, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if fixes is None else (fixes.outcome, fixes.texts)
     if outcome.notice:
