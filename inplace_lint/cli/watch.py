@@ -42,7 +42,7 @@ def watch(run: Callable[[Lasting], int], paths: Iterable[Path], *, excluded: Ite
         from watchfiles import PythonFilter  # noqa: PLC0415 - an extra
         from watchfiles import watch as changes  # noqa: PLC0415
     except ImportError as error:
-        msg = "--watch needs the package watchfiles: pip install 'inplace-lint[watch]'"
+        msg = "--watch needs `watchfiles`: `pip install 'inplace-lint[watch]'`"
         raise click.UsageError(msg) from error
     folders = sorted({_folder(path) for path in paths})
     lasting = Lasting(Memory(), Store(None))
@@ -65,7 +65,7 @@ def _run_once(run: Callable[[Lasting], int], lasting: Lasting) -> None:
         terminal.report_error(("error: ", error.format_message()), None)
     except InplaceLintError as error:
         terminal.report_error(("error: ", str(error)), None)
-    terminal.report_error(("waiting for changes; press Ctrl+C to stop",), None)
+    terminal.report_error(("waiting for changes, until `Ctrl+C`",), None)
 
 
 def _folder(path: Path) -> Path:
