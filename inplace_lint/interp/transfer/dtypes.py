@@ -154,7 +154,7 @@ def _asks_for(binding: Binding, tensor: Tensor, value: Value) -> Three:
 
 
 def convert(state: State, leaves: list[Ref], arguments: list[Value], kind: Kind | None) -> None:
-    """Convert the floating ones of some tensors to a dtype: the one of a method's name, or one that an argument may be."""
+    """Convert floating tensors to a dtype: the one of a method's name, or one that an argument may be."""
     for value in arguments:
         if kind is None and not (isinstance(value, Const) or _is_device(state, value)):
             kind = named(value) or Kind("float")

@@ -324,8 +324,8 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
     read = node.value if isinstance(node, ast.Assign) else node
     if isinstance(read, ast.Name):  # where it is read, a copy comes too late
-        scope = next((item for item in reversed(chain) if isinstance(item, _SCOPES)), chain[0])
-        node = _binding(scope, read) or node
+        around = next((item for item in reversed(chain) if isinstance(item, _SCOPES)), chain[0])
+        node = _binding(around, read) or node
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         node.value = helper("kept", node.value)
         return True
