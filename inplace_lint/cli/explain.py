@@ -186,8 +186,8 @@ def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
         yield say(f"It is most likely {what}: an optimizer's step writes it between the forward pass and backward.")
         if not explained.node:
             yield say(
-                "If the model is wrapped for distributed training, it may be a buffer: earlier releases write those in each "
-                "forward pass. Run backward before the next one, or pass `broadcast_buffers=False`."
+                "If the model is wrapped for distributed training, it may be a buffer: earlier releases write those in "
+                "each forward pass. Run backward before the next one, or pass `broadcast_buffers=False`."
             )
     yield say(
         "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one."
