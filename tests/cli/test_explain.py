@@ -159,6 +159,26 @@ def test_errors_of_public_threads_lead_to_the_right_rule():
     assert not wrong
 
 
+OTHERS = [
+    "element 0 of tensors does not require grad and does not have a grad_fn",
+    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
+    "desired behavior.",
+    "cannot assign 'torch.FloatTensor' as parameter 'weight' (torch.nn.Parameter or None expected)",
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.",
+    "forward() got an unexpected keyword argument 'mask'",
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed.",
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor",
+    "Using a non-full backward hook when the forward contains multiple autograd Nodes is deprecated and will be removed.",
+    "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
+]
+
+
+@pytest.mark.parametrize("message", OTHERS)
+def test_a_few_words_in_common_do_not_make_an_error_ours(message):
+    assert explain(f"Traceback (most recent call last):\nRuntimeError: {message}\n") is None
+
+
 def test_findings_at_the_line_that_raised_come_alone(lint, folder, traceback_of):
     leaf = "import torch\nx = torch.ones(2, 2, requires_grad=True)\n"
     (folder / "other.py").write_text(f"{leaf}x[1] = 1\n")
