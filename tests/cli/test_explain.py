@@ -162,14 +162,13 @@ def test_errors_of_public_threads_lead_to_the_right_rule():
 OTHERS = [
     "element 0 of tensors does not require grad and does not have a grad_fn",
     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
-    "desired behavior.",
+    "One of the differentiated Tensors appears to not have been used in the graph.",
     "cannot assign 'torch.FloatTensor' as parameter 'weight' (torch.nn.Parameter or None expected)",
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.",
     "forward() got an unexpected keyword argument 'mask'",
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed.",
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor",
-    "Using a non-full backward hook when the forward contains multiple autograd Nodes is deprecated and will be removed.",
+    "Using a non-full backward hook when the forward contains multiple autograd Nodes is deprecated.",
     "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
 ]
 
