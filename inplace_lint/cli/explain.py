@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from inplace_lint.rules import RULES
 from inplace_lint.workspace.notebook import file_of
 
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
-_SHAPE = re.compile(r"\[(?:torch\.)?(?P<type>[\w.]+)? ?\[(?P<shape>[\d, ]*)\]\]")
+_SHAPE = re.compile(r"\[(?:torch\.)?(?P<type>[\w.]+)?\s*\[(?P<shape>[\d, ]*)\]\]")
 _OUTPUT = re.compile(r"output (?P<number>\d+) of (?P<node>\w+?)(?:Backward\d*)?\b")
 _VERSIONS = re.compile(
     r"(?:is at version (?P<found>\d+)[;,] expected version (?P<wanted>\d+)"
@@ -32,6 +33,8 @@ _FORWARD = re.compile(r"Error detected in \w+\. Traceback of forward call")
 _HOLE = re.compile(
     r"\\\{producer\\\}|\\\[\\\.\\\.\\\.\\\]|'\\\.\\\.\\\.'|\\\(\\\.\\\.\\\.\\\)|\d+|\b(?:Float|Long)\b|(?:\\?\s)+"
 )
+
+_PART = 6  # words of a message that suffice where it is quoted in part
 
 _STALE = frozenset({"stale", "custom_view_base"})  # raised by backward, for a write that was accepted
 _LATE = frozenset({"no_derivative"})
@@ -81,7 +84,7 @@ class _Hit(NamedTuple):
 
 def explain(text: str) -> Explained | None:
     """Parse a traceback; None when it has no error about in-place operations. Of several errors the last counts."""
-    hit = max(_hits(text), default=None)
+    hit = max(_hits(text), default=None) or max(_parts(text), default=None)
     if hit is None:
         return None
     framework = facts.load(hit.framework, None).framework
@@ -106,13 +109,31 @@ def explain(text: str) -> Explained | None:
 
 
 def _hits(text: str) -> Iterator[_Hit]:
+    for name, check, words in _wordings():
+        for match in _pattern(words).finditer(text):
+            yield _Hit(match.end(), match.end() - match.start(), len(words), name, check)
+
+
+def _parts(text: str) -> Iterator[_Hit]:
+    """Yield the longest part of a message that a text has: people shorten messages, and type them with other quotes."""
+    spoken = list(re.finditer(r"\w+", text))
+    said = [word[0].casefold() for word in spoken]
+    longest: dict[int, list[_Hit]] = {}
+    for name, check, words in _wordings():
+        message = re.findall(r"\w+", words.casefold())
+        run = SequenceMatcher(None, said, message, autojunk=False).find_longest_match()
+        if run.size >= _PART:
+            start, end = spoken[run.a].start(), spoken[run.a + run.size - 1].end()
+            longest.setdefault(run.size, []).append(_Hit(end, end - start, -len(words), name, check))
+    yield from longest.get(max(longest, default=0), [])
+
+
+def _wordings() -> Iterator[tuple[str, str, str]]:
+    """Yield the framework, the check and the words of each message that is known."""
     for name in facts.frameworks():
         framework = facts.load(name, None).framework
-        wordings = [(check, words) for check, words in framework.says.items() if check != "no_grad"]
-        wordings += [(check, words) for check, several in framework.heard.items() for words in several]
-        for check, words in wordings:
-            for match in _pattern(words).finditer(text):
-                yield _Hit(match.end(), match.end() - match.start(), len(words), name, check)
+        yield from ((name, check, words) for check, words in framework.says.items() if check != "no_grad")
+        yield from ((name, check, words) for check, several in framework.heard.items() for words in several)
 
 
 def _is_parameter(node: str, tensor: re.Match[str]) -> bool:
@@ -163,6 +184,11 @@ def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
     if explained.parameter:
         what = say("the transposed weight of a linear layer") if explained.node else say("a parameter")
         yield say(f"It is most likely {what}: an optimizer's step writes it between the forward pass and backward.")
+        if not explained.node:
+            yield say(
+                "If the model is wrapped for distributed training, it may be a buffer: earlier releases write those in "
+                "each forward pass. Run backward before the next one, or pass `broadcast_buffers=False`."
+            )
     yield say(
         "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one."
     )

@@ -218,7 +218,8 @@ class Lost:
     A gradient flows past `write`, which changed a value while nothing was recorded.
 
     `read` is the first use of the new value; None when backward starts from it. `beside`: the write went through a
-    detached view, which shares the memory and has no part in the history.
+    detached view, which shares the memory and has no part in the history. `of_slope`: the gradient that is lost is that
+    of a gradient, which was made for it.
     """
 
     framework: str
@@ -226,6 +227,7 @@ class Lost:
     read: Touch | None
     assumptions: frozenset[str]
     beside: bool = False
+    of_slope: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,15 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Slope:
+    """An unrecorded write of a leaf, what it assumes, and the nodes of the gradients that the new value is made of."""
+
+    touch: Touch
+    assumptions: frozenset[str]
+    nodes: tuple[NodeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Switch:
     """The mode that an object sets as a context manager, and the value that it sets it to."""
 
@@ -163,5 +172,7 @@ REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
 # `kept_values` and `kept_states`:
 KEPT_FOR_LATER: Trait[RefId, Place] = Trait("kept for later", Owner.OBJECT)
 STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
+# `lost_slope`:
+SLOPE: Trait[RefId, Slope | None] = Trait("written with a gradient that can be differentiated", Owner.OBJECT)
 # `alias_query`:
 ESCAPED: Trait[RefId, bool] = Trait("escaped", Owner.OBJECT)

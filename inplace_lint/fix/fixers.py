@@ -41,7 +41,8 @@ def _of_stale(case: Case) -> Fix | None:
         return fix_of(saved, safe=True)  # the statement would save and then write a copy made before it, too
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
-    if plan is None or is_lost(case, plan):
+    widened = saved is not None and any(tensor.widened for tensor in case.met())
+    if plan is None or widened or is_lost(case, plan):
         return None if saved is None else fix_of(saved, safe=True)
     return fix_of(plan, safe=False)
 

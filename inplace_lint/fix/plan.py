@@ -57,7 +57,7 @@ def _is_alone(case: Case, plan: Plan, tensor: WrittenTensor) -> bool:
         return False
     if tensor.unrecorded and plan.binds:
         return False
-    if not plan.exact and (tensor.cast or not tensor.floating):
+    if not plan.exact and (tensor.cast or tensor.widened or not tensor.floating):
         return False
     return not _live(case, tensor, _names(tensor) - plan.binds)
 

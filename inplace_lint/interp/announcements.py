@@ -68,6 +68,7 @@ class Listeners:
     * `read_state(state, place, ref)`: a tensor of a module was returned as a part of its state.
     * `load_state(state, framework, read, pairs)`: a state is about to be written to a module: `pairs` are the values in
       it, each with the parameter or buffer that it is written to. `read` is the call.
+    * `differentiate(state, framework, tensors)`: backward is about to run from these tensors.
     * `change_gradients(state, framework, write, owners, how)`: the gradients of these parameters are written in
       place: set to zero (`GRADIENT`), or added to by backward (`SUM`). `write` is the call.
     """
@@ -88,6 +89,7 @@ class Listeners:
     write: Callable[[Call, str, Ref, Tensor], None]
     read_state: Callable[[State, Place, Ref], None]
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]
+    differentiate: Callable[[State, str, Sequence[Tensor]], None]
     change_gradients: Callable[[State, str, Touch, Sequence[Ref], Keeping], None]
 
 

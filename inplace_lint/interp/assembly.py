@@ -11,6 +11,7 @@ from inplace_lint.interp.checkers import (
     kept_aliases,
     kept_states,
     kept_values,
+    lost_slope,
     lost_update,
     overlapped,
 )
@@ -73,8 +74,9 @@ def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
         compare=to_all(kept_values.compare, kept_aliases.compare),
         record=kept_values.record,
         attempt=query.attempt if query is not None else to_all(),
-        write=to_all(kept_values.write, overlapped.write, *([escaped.write] if opinions else [])),
+        write=to_all(kept_values.write, overlapped.write, lost_slope.write, *([escaped.write] if opinions else [])),
         read_state=kept_states.read_state,
         load_state=kept_states.load_state,
+        differentiate=lost_slope.differentiate,
         change_gradients=kept_states.change_gradients,
     )

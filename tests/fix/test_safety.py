@@ -151,6 +151,37 @@ def test_whole_numbers_would_change_their_type(fix):
     assert fix(source).text == source.replace("n /= 2", "n = n / 2")
 
 
+WIDENED = {
+    "a half tensor": "h = torch.sigmoid(w.half())\nh += torch.ones(3)",
+    "a half tensor, by a method": "h = torch.sigmoid(w.half())\nh.add_(torch.ones(3))",
+    "a tensor of another lower precision": "h = w.to(torch.bfloat16).sigmoid()\nh *= torch.full((3,), 2.0)",
+    "an operand of higher precision": "h = torch.sigmoid(w)\nh.add_(torch.ones(3, dtype=torch.float64))",
+}
+
+
+@pytest.mark.parametrize("lines", [pytest.param(lines, id=name) for name, lines in WIDENED.items()])
+def test_a_new_tensor_would_have_the_dtype_of_the_operand(fix, lines):
+    source = f"import torch\n\nw = torch.ones(3, requires_grad=True)\n{lines}\n"
+    done = fix(f"{source}h.sum().backward()\n", unsafe=False)
+    assert applicability(done) == ["safe"]
+    assert ".clone()\n" in done.text
+    assert lines.rpartition("\n")[2] in done.text
+
+
+SAME = {
+    "half": "h = torch.sigmoid(w.half())\nh += torch.ones(3, dtype=torch.float16)",
+    "double": "h = torch.sigmoid(w.double())\nh += torch.ones(3, dtype=torch.float64)",
+    "a narrower one": "h = torch.sigmoid(w)\nh += torch.ones(3, dtype=torch.float16)",
+    "the usual one": "h = torch.sigmoid(w)\nh += torch.ones(3)",
+}
+
+
+@pytest.mark.parametrize("lines", [pytest.param(lines, id=name) for name, lines in SAME.items()])
+def test_an_operand_that_is_no_wider_leaves_the_dtype(fix, lines):
+    source = f"import torch\n\nw = torch.ones(3, requires_grad=True)\n{lines}\nh.sum().backward()\n"
+    assert "h = h + torch.ones" in fix(source, unsafe=False).text
+
+
 def test_all_turns_of_a_loop_count(fix):
     turns = "    h = h.sigmoid()\n    x = x + k\n    h += 1\n    k = h\n"
     body = f"h = self.fc(x)\nk = h\nfor _ in range(3):\n{turns}return h + k"

@@ -49,6 +49,15 @@ def never(table):
     w.data.clamp_(0, 1)
     w.sum().backward()
 """
+REFUSED = """\
+e = net(x * 1).sigmoid()
+e += 1
+e.sum().backward()
+"""
+LEAF = """\
+w = torch.rand(3, requires_grad=True)
+w[0] = 1
+"""
 # Each part with the line without its fault: no part is longer or shorter without it.
 REPAIRS = {
     UNTRACKED: (("y.data.mul_(2)", "y = y.mul(2)"), "confirmed"),
@@ -57,6 +66,8 @@ REPAIRS = {
     HARMLESS_CHECKPOINT: (("shift.mul_(1)", "other = shift * 1"), "not reached"),
     KEPT: (("    h += 1", "    h = h + 1"), "confirmed"),
     NEVER: (("w.data.clamp_(0, 1)", "w = w.clamp(0, 1)"), "could not run"),
+    REFUSED: (("e += 1", "e = e + 1"), "confirmed"),
+    LEAF: (("w[0] = 1", "w[0].add(1)"), "confirmed"),
 }
 
 

@@ -168,8 +168,8 @@ def _new_parameter(act: IntrinsicCall) -> Results:
 
 
 def _converted(act: IntrinsicCall) -> Results:
-    """Convert the parameters of a module to the dtype that the method's name or an argument says."""
-    refs = [ref for _, ref in leaves(act.state, act.positional(0), param=True)]
+    """Convert the parameters and buffers of a module to the dtype that the method's name or an argument says."""
+    refs = [ref for param in (True, False) for _, ref in leaves(act.state, act.positional(0), param=param)]
     given = [*act.arguments.positional[1:], *(value for _, value in act.arguments.keywords)]
     dtypes.convert(act.state, refs, given, dtypes.named(Dotted(act.form.name)))
     return [(act.state, act.positional(0))]

@@ -36,6 +36,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.frame import text_of
+from inplace_lint.interp.transfer import dtypes
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class WrittenTensor:
     `others`: attributes, containers, callers or unknown code may refer to it. `foreign`: it was made before the
     function was called, or its origin is not known. `bases` are the local variables that refer to a larger tensor
     which shares the write; `base`: something else refers to one; `taken`: this function took it as a part of one.
-    `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `param`: it is a
-    parameter, or part of one. `bound`: the owner is an attribute that an object of a library needs as it is.
+    `floating`: its elements are floating numbers. `cast`: the op chooses its types by itself. `widened`: an operand has
+    a wider floating dtype, which a new tensor would have. `param`: it is a parameter, or part of
+    one. `bound`: the owner is an attribute that an object of a library needs as it is.
     `certain`: it is certainly a tensor of the framework, and no array that shares its memory.
     `gradient`: a gradient flows into what is written from another operand. `unrecorded`: the write was not recorded,
     so that the tensor kept its history, which a new one would not have.
@@ -75,6 +77,7 @@ class WrittenTensor:
     taken: bool
     floating: bool
     cast: bool
+    widened: bool
     param: bool
     bound: bool
     certain: bool
@@ -132,12 +135,20 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         taken=view and ref.id > frame.env.id and not _is_all(tensor),
         floating=tensor.dtype == "float" or (tensor.dtype == "unknown" and tensor.rg is True),
         cast=state.modes.autocast is not False,
+        widened=_is_widened(call, part, tensor),
         param=tensor.param or (whole is not None and whole.param),
         bound=_is_bound(state, frame, expr, owner),
         certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),
         gradient=_brings_gradient(call, tensor),
         unrecorded=tensor.rg is not False and (state.modes.grad is not True or call.binding.op.history == "keep_old"),
     )
+
+
+def _is_widened(call: Call, part: str, tensor: Tensor) -> bool:
+    """Check whether an operand has a floating dtype which a new tensor would have, and what is written has not."""
+    names, usual = call.binding.given - {part}, call.facts.framework.default_dtype
+    others = [other for name in names for _, other in call.binding.tensors(name) if other.dtype == "float"]
+    return any(dtypes.widens(tensor.exact, other.exact, usual) for other in others)
 
 
 def _brings_gradient(call: Call, tensor: Tensor) -> bool:

@@ -30,23 +30,28 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
     index = call.binding.value(call.binding.op.args[1].name) if fact.moves else None
     if overlap.spreads(call.state, tensor.part, index):
         _report(call, part, tensor, Failure.OVERLAP)
-    elif Check.OPERANDS in fact.checks and (fact.moves or Check.BROADCAST in fact.checks):
+    elif Check.BROADCAST in fact.checks or (Check.OPERANDS in fact.checks and fact.moves):
         written = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
         base = tensor if tensor.base is None else call.state.tensor(tensor.base)
         for name in call.binding.given - {part}:
             for _, other in call.binding.tensors(name):
                 if other.storage == tensor.storage and overlap.reads_late(
-                    written, other.part, None if base is None else base.sizes, again=_is_arithmetic(call)
+                    written,
+                    other.part,
+                    None if base is None else base.sizes,
+                    again=_is_arithmetic(call),
+                    dense=Check.OPERANDS not in fact.checks,
                 ):
                     _report(call, part, tensor, Failure.OPERANDS_OVERLAP)
                     return
 
 
 def _is_arithmetic(call: Call) -> bool:
-    """Check whether a call is what an augmented assignment of numbers stands for."""
+    """Check whether a call computes what an operator of numbers does, in place or not."""
     framework, rows = call.facts.framework, call.facts.rows
-    methods = (f"{framework.tensor}.{framework.augmented.get(token)}" for token in _ARITHMETIC)
-    return any(row in rows.get(method, ()) for method in methods for row in rows.get(call.name, ()))
+    methods = (table.get(token) for table in (framework.augmented, framework.binary) for token in _ARITHMETIC)
+    named = [row for name in (call.name, call.name.removesuffix("_")) for row in rows.get(name, ())]
+    return any(row in named for method in methods for row in rows.get(f"{framework.tensor}.{method}", ()))
 
 
 def _report(call: Call, part: str, tensor: Tensor, check: Failure) -> None:

@@ -43,6 +43,7 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
     inputs = state.tensors_in(act.value("inputs"))
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name
+    act.interp.listeners.differentiate(state, framework, found)
     added = tape.backward(state, framework, found, site, retain=retain, inputs=inputs, handed=handed)
     optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), Keeping.SUM)
     return [(state, NONE)]

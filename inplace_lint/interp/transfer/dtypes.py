@@ -42,6 +42,15 @@ _DTYPES = {
 }
 
 
+_WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
+
+
+def widens(floating: str, other: str, usual: str) -> bool:
+    """Return whether an operand of dtype `other` promotes one of dtype `floating`; an unknown one is taken as usual."""
+    mine, its = floating or usual, other or usual
+    return mine != its and _WIDTHS.get(its, 0) >= _WIDTHS.get(mine, 0)
+
+
 def default(state: State, name: str) -> Kind:
     """Return the dtype of new floating tensors; `name` is the framework's default."""
     return Kind("float", "" if state.has_trait(traits.OTHER_DEFAULT, None) else name)
@@ -55,7 +64,8 @@ def of_new(binding: Binding, framework: Framework, fact: ReturnFact, operands: l
     if fact.dtype == "float" and fact.leaf:
         return default(binding.state, framework.default_dtype)
     if fact.dtype not in {"same", "fraction"}:
-        return Kind(fact.dtype)
+        own = named(Const(binding.op.name))  # `Tensor.half` is called like its dtype
+        return own if own is not None and own.kind == fact.dtype else Kind(fact.dtype)
     common = _common(binding, framework, operands)
     if common.kind not in {"int", "bool"} or fact.leaf:
         return common
@@ -144,7 +154,7 @@ def _asks_for(binding: Binding, tensor: Tensor, value: Value) -> Three:
 
 
 def convert(state: State, leaves: list[Ref], arguments: list[Value], kind: Kind | None) -> None:
-    """Convert parameters to a dtype: the one of a method's name, or one that an argument may be."""
+    """Convert floating tensors to a dtype: the one of a method's name, or one that an argument may be."""
     for value in arguments:
         if kind is None and not (isinstance(value, Const) or _is_device(state, value)):
             kind = named(value) or Kind("float")

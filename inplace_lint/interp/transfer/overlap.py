@@ -128,12 +128,15 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
     return False
 
 
-def reads_late(written: Part | None, other: Part | None, sizes: Sizes | None, *, again: bool) -> bool:
+def reads_late(
+    written: Part | None, other: Part | None, sizes: Sizes | None, *, again: bool, dense: bool = False
+) -> bool:
     """
     Check whether a write, element by element in the order of the memory, reads some elements after it has set them.
 
     Asked of two views of one storage that the framework does not refuse. `sizes` are those of the whole storage.
-    `again`: where an element is set twice from one operand, the result is another one.
+    `again`: where an element is set twice from one operand, the result is another one. `dense`: the framework copies
+    what is not dense in memory before it computes.
     """
     if written is None or other is None or written == other:
         return False
@@ -144,6 +147,8 @@ def reads_late(written: Part | None, other: Part | None, sizes: Sizes | None, *,
     if max(len(left), len(right)) > 1:
         return False
     moves = {move for move, _, _ in left + right}
+    if dense and (moves != {"rows"} or any(_has_gaps(step) for step in (*written, *other))):
+        return False
     if moves == {"axes"}:
         gaps = any(_has_gaps(step) for step in written[:shared])
         return gaps and (not left or not right or _differ(left[0], right[0]))

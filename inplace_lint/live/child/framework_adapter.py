@@ -16,6 +16,8 @@ import random
 from types import ModuleType
 from typing import Any, Callable, ClassVar, Dict, List, Sequence, Tuple
 
+from .attempt import attempt
+
 _DEEPEST = 4
 _MOST_ITEMS = 1000
 _MOST_NODES = 10_000
@@ -120,8 +122,12 @@ class FrameworkAdapter(abc.ABC):
                 held = {f"{name}.{key}": item for key, item in value.named_parameters()}
             for key, item in held.items():
                 self.note(item, f"`{key}`")
-                if isinstance(item, self.tensor) and item.is_leaf and self.requires_grad(item):
+                if isinstance(item, self.tensor) and self._is_trained_leaf(item):
                     self._note_gradient(item, f"the gradient of `{key}`")
+
+    def _is_trained_leaf(self, tensor: Any) -> bool:
+        """Check whether a tensor gets a gradient; torch refuses the question for a view whose base was written."""
+        return bool(attempt(lambda: tensor.is_leaf and self.requires_grad(tensor)).value)
 
     def _note_gradient(self, leaf: Any, what: str) -> None:
         """Keep the numbers of a gradient; where none came, it is zero."""

@@ -14,7 +14,12 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     reads = (Mark(Role.ALIAS, event.read.site.place, "used here, with the history of before"),) if event.read else ()
-    if event.beside:
+    if event.of_slope:
+        message = (
+            f"{named(write.symbol)} gets the value of a gradient made with `create_graph`, and loses how that was made"
+        )
+        cure = "compute with a new tensor instead of writing the parameter; or leave `create_graph` out"
+    elif event.beside:
         message = f"{named(write.symbol)} shares its memory with a tensor whose history does not contain this write"
         cure = "write into a `clone()` of the detached tensor; or write the tensor itself by a recorded call"
     else:

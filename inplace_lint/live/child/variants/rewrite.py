@@ -296,13 +296,18 @@ def _rebound(chain: Sequence[ast.AST]) -> bool:
 def _part_of(chain: Sequence[ast.AST], name: ast.Name) -> Optional[ast.Subscript]:
     """Return the subscript that a name is bound to, where that is its only binding and can be evaluated again."""
     scope = next((node for node in reversed(chain) if isinstance(node, _SCOPES)), chain[0])
+    value = getattr(_binding(scope, name), "value", None)
+    is_plain = isinstance(value, ast.Subscript) and not any(isinstance(part, MADE) for part in ast.walk(value))
+    return value if is_plain else None
+
+
+def _binding(scope: ast.AST, name: ast.Name) -> Optional[ast.Assign]:
+    """Return the assignment above a name that alone binds it in its scope."""
     if _bound_in(scope).count(name.id) != 1:
         return None
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign) and [getattr(target, "id", "") for target in node.targets] == [name.id]:
-            value = node.value
-            is_plain = isinstance(value, ast.Subscript) and not any(isinstance(part, MADE) for part in ast.walk(value))
-            return value if is_plain and node.lineno < name.lineno else None  # type: ignore[return-value]
+            return node if node.lineno < name.lineno else None
     return None
 
 
@@ -317,6 +322,10 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         return True
     if isinstance(node, NAMES) and isinstance(node.ctx, ast.Store):
         node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
+    read = node.value if isinstance(node, ast.Assign) else node
+    if isinstance(read, ast.Name):  # where it is read, a copy comes too late
+        around = next((item for item in reversed(chain) if isinstance(item, _SCOPES)), chain[0])
+        node = _binding(around, read) or node
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         node.value = helper("kept", node.value)
         return True
