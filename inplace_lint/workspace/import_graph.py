@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.config.settings import is_there, marked_root
 from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.remembered import remembered
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
 from inplace_lint.workspace.claims import Claim, Question, Text, digest
@@ -80,15 +81,8 @@ class Graph:
         self.read: dict[str, Sequence[Statement]] = {}
         self.root, self._texts, self._exclude = root, dict(texts), exclude
         self._look_up = _lookup(root, frameworks)
-        self._targets: dict[str, frozenset[str]] = {}
-        self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._homes: dict[tuple[str, str], str] = {}
-        self._users: dict[str, dict[str, dict[str, set[str]]]] = {}
-        self._definitions: dict[str, frozenset[str]] = {}
-        self._packages: dict[str, str] = {}
         self._listed: set[str] | None = None
-        self._callers: dict[str, tuple[str, ...]] = {}
-        self._digests: dict[str, str] = {}
 
     def text(self, path: str) -> bytes:
         """Return the bytes of a file; none when it cannot be read."""
@@ -109,6 +103,7 @@ class Graph:
             waiting.extend(more)
         return found - {path}
 
+    @remembered
     def callers(self, path: str) -> tuple[str, ...]:
         """
         Return the files whose entry points may find something in a file: those that import something defined in it.
@@ -117,16 +112,6 @@ class Graph:
         more, only those count that import something that leads to a write; direct importers come before those that
         import these, and of each the nearest folders first.
         """
-        known = self._callers.get(path)
-        if known is None:
-            known = self._callers[path] = self._nearest(path)
-        return known
-
-    def users(self, path: str) -> Mapping[str, set[str]]:
-        """Return the files that import something defined in a file, each with the names; "" is the file itself."""
-        return self._users_of(self._package(path)).get(path, {})
-
-    def _nearest(self, path: str) -> tuple[str, ...]:
         known = self._users_of(self._package(path))
         found: dict[str, None] = {}
         level = {path}
@@ -141,38 +126,41 @@ class Graph:
             level = users
         return tuple(found)[:_MOST_CALLERS]
 
+    def users(self, path: str) -> Mapping[str, set[str]]:
+        """Return the files that import something defined in a file, each with the names; "" is the file itself."""
+        return self._users_of(self._package(path)).get(path, {})
+
     def _leading(self, path: str, users: Sequence[str], names: Mapping[str, set[str]]) -> list[str]:
         """Return those of the importers of a file that import what leads to a write, in turns for each such name."""
         leading = _leading_names(self.text(path).decode("utf-8", "replace"))
         of_each = [[user for user in users if name in names[user]] for name in sorted({*leading, "", "*"})]
         return [user for turn in itertools.zip_longest(*of_each) for user in turn if user is not None]
 
+    @remembered
     def _users_of(self, package: str) -> dict[str, dict[str, set[str]]]:
         """
         Return for each file of an outermost package (of no package, if that is empty) which files import what of it.
 
         A file outside a package can only do so if the name of the package occurs in it.
         """
-        known = self._users.get(package)
-        if known is None:
-            known = self._users[package] = {}
-            word = posixpath.basename(package).encode("utf-8", "surrogateescape")
-            for user in self._files(package):
-                if user.startswith(f"{package}/") or word in self.text(user):
-                    for target, name in self._meant(user, package):
-                        known.setdefault(target, {}).setdefault(user, set()).add(name)
+        known: dict[str, dict[str, set[str]]] = {}
+        word = posixpath.basename(package).encode("utf-8", "surrogateescape")
+        for user in self._files(package):
+            if user.startswith(f"{package}/") or word in self.text(user):
+                for target, name in self._meant(user, package):
+                    known.setdefault(target, {}).setdefault(user, set()).add(name)
         return known
 
     def _package(self, path: str) -> str:
         """Return the folder of the outermost package that a file is in; empty if it is in none."""
-        folder = posixpath.dirname(path)
-        known = self._packages.get(folder)
-        if known is None:
-            known, above = "", folder
-            while posixpath.basename(above) and is_there(Path(above, "__init__.py")):
-                known, above = above, posixpath.dirname(above)
-            self._packages[folder] = known
-        return known
+        return self._outermost(posixpath.dirname(path))
+
+    @remembered
+    def _outermost(self, folder: str) -> str:
+        found = ""
+        while posixpath.basename(folder) and is_there(Path(folder, "__init__.py")):
+            found, folder = folder, posixpath.dirname(folder)
+        return found
 
     def _files(self, package: str) -> list[str]:
         """Return the files that may import something of an outermost package, or of a file in none."""
@@ -196,30 +184,25 @@ class Graph:
             case _:
                 return project(self.root, self._look_up.frameworks, self._texts).answer(claim)
 
+    @remembered
     def _digest(self, path: str) -> str:
-        if path not in self._digests:
-            data = self.text(path)
-            self._digests[path] = digest(data) if data or Path(path).is_file() else ""
-        return self._digests[path]
+        data = self.text(path)
+        return digest(data) if data or Path(path).is_file() else ""
 
+    @remembered
     def _imports(self, path: str) -> frozenset[str]:
         """Return the files that the imports of a file may run."""
-        known = self._targets.get(path)
-        if known is None:
-            found = set[str]()
-            for target, names in self._statements(path):
-                found.add(target)
-                inner = (self._look_up.submodule(target, name) for name in names)
-                found.update(name for name in inner if name is not None)
-            known = self._targets[path] = frozenset(found)
-        return known
+        found = set[str]()
+        for target, names in self._statements(path):
+            found.add(target)
+            inner = (self._look_up.submodule(target, name) for name in names)
+            found.update(name for name in inner if name is not None)
+        return frozenset(found)
 
+    @remembered
     def _statements(self, path: str) -> tuple[tuple[str, frozenset[str]], ...]:
         """Return the files that imports mean, each with the names after `import`, strings that look so included."""
-        known = self._parsed.get(path)
-        if known is None:
-            known = self._parsed[path] = tuple(self._imported(path))
-        return known
+        return tuple(self._imported(path))
 
     def _imported(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
         for statement in self._read(path):
@@ -268,12 +251,10 @@ class Graph:
             self._homes[key] = inner or self._exporter(path, name, depth) or path
         return self._homes[key]
 
+    @remembered
     def _defined(self, path: str) -> frozenset[str]:
         """Return the functions and classes that a file defines at its top level."""
-        if path not in self._definitions:
-            text = self.text(path).decode("utf-8", "replace")
-            self._definitions[path] = frozenset(match[1] for match in _DEFINITION.finditer(text))
-        return self._definitions[path]
+        return frozenset(match[1] for match in _DEFINITION.finditer(self.text(path).decode("utf-8", "replace")))
 
     def _exporter(self, path: str, name: str, depth: int) -> str | None:
         if depth == _DEEPEST or not name:

@@ -14,9 +14,10 @@ Names decide what is used, as in `effects.schedule`: that more is taken for trai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from inplace_lint.core.errors import UnreadableError
+from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -29,21 +30,15 @@ _ASKING = frozenset({"backward", "autograd.grad"})
 _WHOLE = frozenset({"", "*"})
 
 
-@dataclass(slots=True)
+@dataclass
 class Trainers:
     """The trained functions of the files that a graph knows, found on demand."""
 
     graph: Graph
-    _outlines: dict[str, Outline | None] = field(default_factory=dict)
-    _known: dict[Target, bool] = field(default_factory=dict)
 
-    def train(self, target: Target) -> bool:
+    @remembered
+    def train(self, start: Target) -> bool:
         """Check whether something in the project trains through a function or class; nobody does without a name."""
-        if target not in self._known:
-            self._known[target] = self._search(target)
-        return self._known[target]
-
-    def _search(self, start: Target) -> bool:
         if not start[1]:
             return False
         here = self._outline(start[0])
@@ -72,13 +67,12 @@ class Trainers:
         known = self._outline(path)
         return [] if known is None else [item for item in known.items if name in item.binds]
 
+    @remembered
     def _outline(self, path: str) -> Outline | None:
-        if path not in self._outlines:
-            try:
-                self._outlines[path] = outline(path, files.decode(self.graph.text(path)), frameworks())
-            except (SyntaxError, UnreadableError):
-                self._outlines[path] = None
-        return self._outlines[path]
+        try:
+            return outline(path, files.decode(self.graph.text(path)), frameworks())
+        except (SyntaxError, UnreadableError):
+            return None
 
 
 def _asks_anywhere(item: Definition) -> bool:
