@@ -84,6 +84,11 @@ class Arguments:
             shifted[0] = expr
         return Arguments((value, *self.positional), self.keywords, shifted, self.unknown)
 
+    def shifted(self, by: int) -> dict[int | str, ir.Expr]:
+        """Return the expressions where the arguments are so many positions further on; those before 0 are left out."""
+        moved = ((key + by if isinstance(key, int) else key, expr) for key, expr in self.exprs.items())
+        return {key: expr for key, expr in moved if isinstance(key, str) or key >= 0}
+
     def named(self, name: str) -> Value | None:
         """Return a keyword argument, if it is passed."""
         return next((value for key, value in self.keywords if key == name), None)
