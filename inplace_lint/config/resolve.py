@@ -10,9 +10,10 @@ from typing import Any
 from inplace_lint.config.globs import spec_of
 from inplace_lint.config.selection import RuleInfo, codes_of, enabled_codes, opinion_codes, validated
 from inplace_lint.config.settings import Settings, overridden, project_root, settings_in
+from inplace_lint.core.remembered import remembered
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SettingsResolver:
     """
     Resolves settings by folder; each configuration file is read once.
@@ -27,18 +28,17 @@ class SettingsResolver:
     inline: Mapping[str, Any] = field(default_factory=dict)
     named: Settings | None = None
     isolated: bool = False
-    _files: dict[Path, Settings | None] = field(default_factory=dict)
-    _settings: dict[Path, Settings] = field(default_factory=dict)
     _codes: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def settings_of(self, path: Path) -> Settings:
         """Return the settings for a file or folder."""
         folder = path.absolute()
-        folder = folder if folder.is_dir() else folder.parent
-        if folder not in self._settings:
-            mine = self._nearest(folder) or Settings(root=project_root(folder))
-            self._settings[folder] = overridden(replace(mine, **self.inline), self.chosen)
-        return self._settings[folder]
+        return self._settings_below(folder if folder.is_dir() else folder.parent)
+
+    @remembered
+    def _settings_below(self, folder: Path) -> Settings:
+        mine = self._nearest(folder) or Settings(root=project_root(folder))
+        return overridden(replace(mine, **self.inline), self.chosen)
 
     def codes_of(self, path: Path) -> frozenset[str]:
         """Return the codes of the rules that apply to a file."""
@@ -74,17 +74,14 @@ class SettingsResolver:
         mine = self._nearest(folder)
         return () if mine is None or mine.root != folder or "exclude" in self.inline else mine.exclude
 
+    @remembered
     def _nearest(self, folder: Path) -> Settings | None:
         if self.isolated or self.named is not None:
             return self.named
-        if folder not in self._files:
-            mine = settings_in(folder)
-            if mine is not None:
-                mine = validated(mine, self.known)
-            elif folder.parent != folder:
-                mine = self._nearest(folder.parent)
-            self._files[folder] = mine
-        return self._files[folder]
+        mine = settings_in(folder)
+        if mine is not None:
+            return validated(mine, self.known)
+        return self._nearest(folder.parent) if folder.parent != folder else None
 
 
 def _matches(pattern: str, path: Path, root: Path) -> bool:

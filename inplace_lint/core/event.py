@@ -110,8 +110,8 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
-    """Backward needs what `save` kept, but `write` overwrote it; `saves` are further nodes that need it as well."""
+class _Needed:
+    """`write` changed what `save` kept, or read, before `backward` needs it; that is None where it is not known."""
 
     framework: str
     save: Touch
@@ -121,8 +121,23 @@ class Stale:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """The framework refuses `write` by `check` (leaf, leaf_view, multi_view, …)."""
+class Stale(_Needed):
+    """Backward needs what `save` kept, but `write` overwrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untracked(_Needed):
+    """Backward uses what `save` kept, and `write` changed it behind the version counter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed(_Needed):
+    """Backward runs a function again that read `save` from outside its arguments, and `write` has changed that."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """The framework checks `write` before it carries it out; `origin` is where the tensor was made."""
 
     framework: str
     check: Failure
@@ -132,40 +147,18 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Untracked:
-    """Backward uses what `save` kept, and `write` changed it behind the version counter."""
-
-    framework: str
-    save: Touch
-    write: Touch
-    backward: Site | None
-    assumptions: frozenset[str]
+class Refused(_Checked):
+    """The framework refuses `write` by `check` (leaf, leaf_view, multi_view, …)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recomputed:
-    """Backward runs a function again that read `save` from outside its arguments, and `write` has changed that."""
-
-    framework: str
-    save: Touch
-    write: Touch
-    backward: Site | None
-    assumptions: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(_Checked):
     """
     The framework carries out `write` to memory that overlaps, with other values than it spells.
 
     `check` says what overlaps. `compiled`: only compiled code carries it out; as it stands, `check` refuses it.
     """
 
-    framework: str
-    check: Failure
-    write: Touch
-    origin: Site | None
-    assumptions: frozenset[str]
     compiled: bool = True
 
 
@@ -204,15 +197,6 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
-    """A write that has no effect where the function is compiled as a whole: only what a statement binds is kept."""
-
-    framework: str
-    write: Touch
-    assumptions: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Lost:
     """
     A gradient flows past `write`, which changed a value while nothing was recorded.
@@ -246,15 +230,6 @@ class Escaped:
 
 
 @dataclass(frozen=True, slots=True)
-class LostUpdate:
-    """An augmented assignment bound a variable anew, and the parameter behind it keeps its value."""
-
-    framework: str
-    write: Touch
-    assumptions: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Carried:
     """`write` put a history into a tensor that outlives a step, and the `backward` of a later step ran into it."""
 
@@ -265,8 +240,8 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
-class Accumulated:
-    """`write` added a value to a sum whose history, or that of the value, was used up by a backward."""
+class _Written:
+    """A fault that is known by `write` alone."""
 
     framework: str
     write: Touch
@@ -274,12 +249,23 @@ class Accumulated:
 
 
 @dataclass(frozen=True, slots=True)
-class Performed:
-    """A write in the call of a module, whatever comes of it."""
+class Ignored(_Written):
+    """A write that has no effect where the function is compiled as a whole: only what a statement binds is kept."""
 
-    framework: str
-    write: Touch
-    assumptions: frozenset[str]
+
+@dataclass(frozen=True, slots=True)
+class LostUpdate(_Written):
+    """An augmented assignment bound a variable anew, and the parameter behind it keeps its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulated(_Written):
+    """`write` added a value to a sum whose history, or that of the value, was used up by a backward."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed(_Written):
+    """A write in the call of a module, whatever comes of it."""
 
 
 Event = (

@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.finding import Finding, Fix
+from inplace_lint.core.remembered import remembered
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
@@ -69,15 +71,10 @@ class FileResult:
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
 
 
-_LOADED: dict[tuple[str, str | None], facts.Facts] = {}
-
-
+@cache
 def facts_for(name: str, version: str | None) -> facts.Facts:
     """Return the tables of a framework, read once in a process."""
-    key = (name, version)
-    if key not in _LOADED:
-        _LOADED[key] = facts.load(name, version)
-    return _LOADED[key]
+    return facts.load(name, version)
 
 
 def packages() -> tuple[str, ...]:
@@ -199,18 +196,15 @@ class Resolver:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.located: dict[Slice, Located] = {}
         self.fixes: Fixes | None = None
 
+    @remembered
     def locate(self, slice_: Slice) -> Located:
         """Return the syntax of a slice with the positions of its nodes; it is parsed once."""
-        known = self.located.get(slice_)
-        if known is None:
-            module = self.context.module(slice_.path)
-            from inplace_lint.frontend.positions import Located  # noqa: PLC0415 - libcst only where something was found
+        from inplace_lint.frontend.positions import Located  # noqa: PLC0415 - libcst only where something was found
 
-            known = self.located[slice_] = Located(module.source, slice_, module.holes(slice_))
-        return known
+        module = self.context.module(slice_.path)
+        return Located(module.source, slice_, module.holes(slice_))
 
     def span(self, place: Place) -> Span:
         """Return the position of a place."""

@@ -21,7 +21,7 @@ file; `workspace.call_graph` builds it, since which definition a name means is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -71,18 +71,8 @@ class Effects:
 
     def joined(self, other: Effects) -> Effects:
         """Return the effects of two definitions of one name."""
-        return Effects(
-            self.writes or other.writes,
-            self.writes_own or other.writes_own,
-            self.makes or other.makes,
-            self.methods_write or other.methods_write,
-            self.runs | other.runs,
-            self.only_called | other.only_called,
-            self.kept | other.kept,
-            self.attributes | other.attributes,
-            {**self.methods, **other.methods},
-            self.is_class or other.is_class,
-        )
+        pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(Effects))
+        return Effects(*(mine | its for mine, its in pairs))
 
     def without_own_writes(self) -> Effects:
         """Return the same effects with nothing that the definition writes itself."""

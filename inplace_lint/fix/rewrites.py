@@ -173,7 +173,7 @@ def _end_of(syntax: Syntax, argument: cst.Arg) -> tuple[int, int]:
 
 def _of_chain(case: Case, syntax: Syntax, node: cst.Call) -> Plan | None:
     """Rewrite `x.a_(…).b_(…)` as a whole, whichever of its calls the finding is at."""
-    links = list(_chain(case, syntax, node))
+    links = list(_chain(syntax, node))
     tensor = case.facts.framework.tensor
     if any(not case.partner(f"{tensor}.{_method(link)}") for link in links):
         return copies.before_write(case, syntax, node)
@@ -183,7 +183,7 @@ def _of_chain(case: Case, syntax: Syntax, node: cst.Call) -> Plan | None:
     return _bound(case, syntax, links[-1], first.value, edits)
 
 
-def _chain(case: Case, syntax: Syntax, node: cst.Call) -> Iterator[cst.Call]:
+def _chain(syntax: Syntax, node: cst.Call) -> Iterator[cst.Call]:
     """Yield the calls of a chain that write the same tensor, the innermost first."""
     inner = node
     while (below := _receiver(inner)) is not None and _method(below).endswith("_"):

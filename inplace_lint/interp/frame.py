@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 
 from inplace_lint.core.event import Site
-from inplace_lint.core.records import dataclass
+from inplace_lint.core.records import dataclass, replace
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Ref, RefId, Value
@@ -49,21 +49,7 @@ class Frame:
 
     def dropping(self, at: int) -> Frame:
         """Return this frame for a statement that drops the result of the call at `at`."""
-        return Frame(
-            self.env,
-            self.module,
-            self.slice,
-            self.caller,
-            self.closure,
-            self.receiver,
-            self.passed,
-            self.stack,
-            self.built,
-            at,
-            self.inside,
-            self.handles,
-            self.outer,
-        )
+        return replace(self, dropped=at)
 
     def site(self, at: int) -> Site:
         """Return the site of a node that this frame executes."""
@@ -97,6 +83,11 @@ class Arguments:
         if expr is not None:
             shifted[0] = expr
         return Arguments((value, *self.positional), self.keywords, shifted, self.unknown)
+
+    def shifted(self, by: int) -> dict[int | str, ir.Expr]:
+        """Return the expressions where the arguments are so many positions further on; those before 0 are left out."""
+        moved = ((key + by if isinstance(key, int) else key, expr) for key, expr in self.exprs.items())
+        return {key: expr for key, expr in moved if isinstance(key, str) or key >= 0}
 
     def named(self, name: str) -> Value | None:
         """Return a keyword argument, if it is passed."""

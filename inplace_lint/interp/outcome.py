@@ -69,3 +69,12 @@ def returned(outcome: Outcome) -> Value:
 def goes_on(outcomes: Outcomes) -> bool:
     """Say whether nothing is raised on some path; paths that raise come last."""
     return bool(outcomes) and outcomes[0].flow is not Flow.RAISE
+
+
+def taken(state: State, results: Results) -> Value | None:
+    """Turn a state that others hold into that of the first result, and return its value; None if there is none."""
+    for after, value in results[:1]:
+        if after is not state:
+            state.become(after)
+        return value
+    return None

@@ -37,6 +37,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.options.coverage import Option
+from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
@@ -331,11 +332,7 @@ def _of_project(interp: Interpreter, state: State, function: ir.Function, param:
     ):
         return None
     frame = Frame(module_env(state, path), path, function.slice)
-    for after, value in interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0)[:1]:
-        if after is not state:
-            state.become(after)
-        return value
-    return None
+    return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
 
 
 def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:

@@ -210,29 +210,24 @@ def _framework_schema(version: str | None) -> Schema:
     def flag_at(value: object) -> bool:
         return admits(version_range(value), version) if isinstance(value, str) else flag(value)
 
-    def names(value: object) -> frozenset[str]:
-        return frozenset(each(text)(value))
-
     operators = table(text, "binary operator", BINARY)
+    by_type: dict[str, Reader] = {
+        "str": text,
+        "bool": flag_at,
+        "tuple[str, ...]": each(text),
+        "frozenset[str]": lambda value: frozenset(each(text)(value)),
+        "Mapping[str, str]": table(text),
+        "Mapping[str, int]": table(number),
+        "Mapping[str, tuple[str, ...]]": table(each(text), "message of a framework", MESSAGES),
+    }
     readers: dict[str, Reader] = {
-        **dict.fromkeys(("name", "title", "tensor", "module", "function", "calls", "requires_grad", "parts"), text),
-        **dict.fromkeys(("packages", "attributes", "distributions", "releases", "factors"), each(text)),
-        **dict.fromkeys(("autocast", "errors", "tracers", "setters", "datasets"), names),
-        **dict.fromkeys(("arrays", "indices", "bitwise", "equality", "excludes", "alike"), names),
+        **{one.name: by_type[str(one.type)] for one in fields(Framework)},
         **dict.fromkeys(("augmented", "binary", "reflected"), operators),
-        **dict.fromkeys(("canonical", "kin", "names", "infers", "parameters", "synonyms"), table(text)),
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),
-        "heard": table(each(text), "message of a framework", MESSAGES),
         "words": table(text, "word for a cure", CURES),
-        "default_dtype": text,
-        "fields": table(number),
         "negated": flag,
-        **dict.fromkeys(
-            ("rebases", "own_gradients", "checks_custom", "checks_checkpoint", "checkpoint_stops"), flag_at
-        ),
-        **dict.fromkeys(("counts_steps", "counts_loads", "keeps_parameters"), flag_at),
     }
     return Schema("a framework", {key: (key, reader) for key, reader in readers.items()}, _REQUIRED)
 

@@ -13,11 +13,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TextIO
 
 from inplace_lint.core.finding import Finding, Related, Verdict
+from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.report.model import Report
 
@@ -40,19 +41,17 @@ class Template:
     kept: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Catalogue:
     """The templates of a language, the most specific first."""
 
     templates: tuple[Template, ...]
-    _said: dict[str, str] = field(default_factory=dict)
 
+    @remembered
     def say(self, text: str) -> str:
         """Return a text in the language; unchanged where no template matches it."""
-        if text not in self._said:
-            found = self.match(text)
-            self._said[text] = text if found is None else self._filled(*found)
-        return self._said[text]
+        found = self.match(text)
+        return text if found is None else self._filled(*found)
 
     def match(self, text: str) -> tuple[Template, dict[str, str]] | None:
         """Return the template that a text matches, and the text of its holes."""

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.config.globs import excludes, spec_of
 from inplace_lint.config.settings import NAMES, is_there
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
+from inplace_lint.core.remembered import remembered
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -66,22 +67,20 @@ class _Search:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sources:
     """The lines of files by the paths that spans carry; `texts` are contents that are in no file on disk."""
 
     texts: Mapping[str, bytes] = field(default_factory=dict)
-    _lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @remembered
     def lines(self, path: str) -> tuple[str, ...]:
         """Return the lines of a file without their ends; none when it can no longer be read."""
-        if path not in self._lines:
-            try:
-                data = self.texts[path] if path in self.texts else read(Path(path))
-                self._lines[path] = tuple(re.split(r"\r\n|\r|\n", decode(data)))
-            except UnreadableError:
-                self._lines[path] = ()
-        return self._lines[path]
+        try:
+            data = self.texts[path] if path in self.texts else read(Path(path))
+            return tuple(re.split(r"\r\n|\r|\n", decode(data)))
+        except UnreadableError:
+            return ()
 
 
 def find(

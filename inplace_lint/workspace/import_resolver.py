@@ -12,30 +12,27 @@ from __future__ import annotations
 import posixpath
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from inplace_lint.core.remembered import remembered
 from inplace_lint.workspace.claims import Claim, Question
 
 INIT = "__init__.py"
 
 
-@dataclass(slots=True)
+@dataclass
 class Lookup:
     """
     Finds files for imports, and remembers the answers.
 
     `has` returns whether a file exists. Paths are written as spans carry them: below `here` relative to it, with
     slashes. Nothing is looked up above `root`. `frameworks` are packages that are never taken from the project.
-    `checked` are the paths that the answers so far depend on, and whether a file was there.
     """
 
     has: Callable[[str], bool]
     here: str = "/"
     root: str = "/"
     frameworks: frozenset[str] = frozenset()
-    checked: dict[str, bool] = field(default_factory=dict)
-    _search: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _answers: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
 
     def resolve(self, importer: str, module: str, level: int) -> str | None:
         """Return the path of the file that an import in `importer` means; None when it is not in the project."""
@@ -43,10 +40,11 @@ class Lookup:
         if not level and (top in self.frameworks or top in sys.stdlib_module_names):
             return None
         folder = posixpath.dirname(posixpath.join(self.here, importer))
-        key = (folder, module, level)
-        if key not in self._answers:
-            self._answers[key] = self._relative(*key) if level else self._absolute(folder, module)
-        return self._answers[key]
+        return self._found(folder, module, level)
+
+    @remembered
+    def _found(self, folder: str, module: str, level: int) -> str | None:
+        return self._relative(folder, module, level) if level else self._absolute(folder, module)
 
     def submodule(self, package: str, name: str) -> str | None:
         """Return the path of a module inside a package, given as the path of its `__init__` file."""
@@ -84,23 +82,18 @@ class Lookup:
     def _shown(self, path: str) -> str:
         return path.removeprefix(self.here.rstrip("/") + "/")
 
+    @remembered
     def _exists(self, path: str) -> bool:
-        shown = self._shown(path)
-        known = self.checked.get(shown)
-        if known is None:
-            known = self.checked[shown] = self.has(shown)
-        return known
+        return self.has(self._shown(path))
 
+    @remembered
     def _folders(self, folder: str) -> tuple[str, ...]:
         """Return the folders in which an absolute import from this folder is looked up, the nearest first."""
-        known = self._search.get(folder)
-        if known is None:
-            here = folder
-            while here != self.root and self._exists(posixpath.join(here, INIT)) and posixpath.dirname(here) != here:
-                here = posixpath.dirname(here)
-            found = [here]
-            while here != self.root and posixpath.dirname(here) != here:
-                here = posixpath.dirname(here)
-                found.append(here)
-            known = self._search[folder] = (*found, posixpath.join(self.root, "src"))
-        return known
+        here = folder
+        while here != self.root and self._exists(posixpath.join(here, INIT)) and posixpath.dirname(here) != here:
+            here = posixpath.dirname(here)
+        found = [here]
+        while here != self.root and posixpath.dirname(here) != here:
+            here = posixpath.dirname(here)
+            found.append(here)
+        return (*found, posixpath.join(self.root, "src"))

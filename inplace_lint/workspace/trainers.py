@@ -14,8 +14,9 @@ Names decide what is used, as in `effects.schedule`: that more is taken for trai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
@@ -27,20 +28,15 @@ _ASKING = frozenset({"backward", "autograd.grad"})
 _WHOLE = frozenset({"", "*"})
 
 
-@dataclass(slots=True)
+@dataclass
 class Trainers:
     """The trained functions of the files that a graph knows, found on demand."""
 
     graph: Graph
-    _known: dict[Target, bool] = field(default_factory=dict)
 
-    def train(self, target: Target) -> bool:
+    @remembered
+    def train(self, start: Target) -> bool:
         """Check whether something in the project trains through a function or class; nobody does without a name."""
-        if target not in self._known:
-            self._known[target] = self._search(target)
-        return self._known[target]
-
-    def _search(self, start: Target) -> bool:
         if not start[1]:
             return False
         here = self._outline(start[0])

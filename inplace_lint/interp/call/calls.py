@@ -105,9 +105,7 @@ def call(
             return call_closure(interp, frame, state, function, arguments, at)
         case Partial(inner, args, keywords):
             given = {name for name, _ in arguments.keywords}
-            shifted: dict[int | str, ir.Expr] = {
-                (key + len(args) if isinstance(key, int) else key): expr for key, expr in arguments.exprs.items()
-            }
+            shifted = arguments.shifted(len(args))
             kept = tuple(pair for pair in keywords if pair[0] not in given)
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)

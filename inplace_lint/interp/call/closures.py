@@ -20,6 +20,7 @@ from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.fuel import DEPTH, RECURSION
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
+from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
 
 _VAGUE = frozenset({"", "input"})
@@ -36,12 +37,9 @@ def method(interp: Interpreter, state: State, cls: ClassValue, name: str, slice_
     if node is None:
         return None
     frame = Frame(module_env(state, cls.module), cls.module, slice_)
-    made: Value | None = None
-    for after, value in interp.make_function(frame, state, node, cls)[:1]:
-        if after is not state:
-            state.become(after)
-        made = value
-        state.set_trait(traits.METHOD, key, value)
+    made = taken(state, interp.make_function(frame, state, node, cls))
+    if made is not None:
+        state.set_trait(traits.METHOD, key, made)
     return made
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Partial, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Partial, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS
 from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
 
 _WAYS = 2  # of a decorator that are followed
@@ -56,16 +57,14 @@ def apply(
         if closure.function.is_generator and spells(decorator, "contextmanager"):
             closure = replace(closure, manages=True)
             continue
-        for after, value in interp.evaluate(frame, state, decorator)[:1]:
-            if after is not state:
-                state.become(after)
-            mode = modes.mode_of(interp, state, value)
-            if mode is not None and isinstance(made, Closure):
-                made = replace(made, modes=(mode, *made.modes))
-            elif mode is not None:
-                closure = replace(closure, modes=(mode, *closure.modes))
-            elif _is_of_program(value):
-                made = _decorated(interp, frame, state, value, made or closure) or made
+        value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
+        mode = modes.mode_of(interp, state, value)
+        if mode is not None and isinstance(made, Closure):
+            made = replace(made, modes=(mode, *made.modes))
+        elif mode is not None:
+            closure = replace(closure, modes=(mode, *closure.modes))
+        elif _is_of_program(value):
+            made = _decorated(interp, frame, state, value, made or closure) or made
     return [(state, made or closure)]
 
 
@@ -75,11 +74,9 @@ def run_on_class(
     """Run the program's decorators of a class for their side effects, such as an entry in a registry."""
     # IMPRECISE: a decorator is assumed to return the class that it is applied to.
     for decorator in reversed(decorators):
-        for after, value in interp.evaluate(frame, state, decorator)[:1]:
-            if after is not state:
-                state.become(after)
-            if _is_of_program(value):
-                _decorated(interp, frame, state, value, cls)
+        value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
+        if _is_of_program(value):
+            _decorated(interp, frame, state, value, cls)
 
 
 def _is_of_program(value: Value) -> bool:
@@ -95,8 +92,5 @@ def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value
     with interp.fuel.scope(paths=_WAYS):
         results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
     results.sort(key=lambda result: result[1] == thing)
-    for after, value in results[:1]:
-        if after is not state:
-            state.become(after)
-        return value if isinstance(value, Closure | Bound | Partial | ClassValue) else None
-    return None
+    value = taken(state, results)
+    return value if isinstance(value, Closure | Bound | Partial | ClassValue) else None

@@ -43,8 +43,8 @@ def _object(act: IntrinsicCall) -> Results:
 def _of_object(act: IntrinsicCall) -> Results:
     """Call a method of a library object."""
     owner, _, method = act.form.name.rpartition(".")
-    exprs = {key - 1 if isinstance(key, int) else key: expr for key, expr in act.arguments.exprs.items() if key != 0}
-    rest = Arguments(act.arguments.positional[1:], act.arguments.keywords, exprs, act.arguments.unknown)
+    given = act.arguments
+    rest = Arguments(given.positional[1:], given.keywords, given.shifted(-1), given.unknown)
     name = f"{owner}.of.{method}"
     return act.interp.apply_op(act.frame, act.state, name, rest, act.at, instance=act.receiver())
 

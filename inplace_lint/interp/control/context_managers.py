@@ -25,7 +25,7 @@ from inplace_lint.interp.call import closures
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, taken
 
 Inside = Callable[[State, Value], Outcomes]
 
@@ -105,9 +105,6 @@ def _details(state: State, error: Raised) -> tuple[Value, Value, Value]:
 
 def _method(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Value | None:
     """Return a method that the program defines; None for one of a library or none at all."""
-    for after, found in interp.get_attribute(frame, state, value, name, at)[:1]:
-        if after is not state:
-            state.become(after)
-        function = found.function if isinstance(found, Bound) else found
-        return found if isinstance(function, Closure) else None
-    return None
+    found = taken(state, interp.get_attribute(frame, state, value, name, at))
+    function = found.function if isinstance(found, Bound) else found
+    return found if isinstance(function, Closure) else None

@@ -12,13 +12,13 @@ from __future__ import annotations
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, Const, Ref, Sym, Tuple, Value, of_key
+from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Sym, Tuple, Value, of_key
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Items
+from inplace_lint.interp.outcome import Items, taken
 from inplace_lint.interp.transfer import materialise, recording, shapes
 from inplace_lint.ir import nodes as ir
 
@@ -95,13 +95,10 @@ def _rows(
     assert facts is not None
     exprs: dict[int | str, ir.Expr] = {} if expr is None else {0: expr}
     name = f"{facts.framework.tensor}.__iter__"
-    rows: list[Value] = []
-    for after, result in interp.apply_op(frame, state, name, Arguments((value,), (), exprs), at)[:1]:
-        if after is not state:
-            state.become(after)
-        inner = state.object(result)
-        known = result.items if isinstance(result, Tuple) else inner.items if isinstance(inner, ListObject) else ()
-        rows.extend(recording.more_like(state, known, count))
+    result = taken(state, interp.apply_op(frame, state, name, Arguments((value,), (), exprs), at)) or NONE
+    inner = state.object(result)
+    known = result.items if isinstance(result, Tuple) else inner.items if isinstance(inner, ListObject) else ()
+    rows = list(recording.more_like(state, known, count))
     return rows or [state.symbols.sym((origins.ROW, value, turn, state.next_id), "tensor") for turn in range(count)]
 
 

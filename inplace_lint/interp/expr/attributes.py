@@ -106,7 +106,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
         case Super(owner, receiver):
             return _super(interp, frame, state, owner, receiver, name, at)
         case ClassValue():
-            return _of_class(interp, frame, state, value, name)
+            return _of_class(interp, state, value, name)
         case Tuple():
             return [(state, _of_tuple(interp, value, name))]
         case Const():
@@ -327,7 +327,7 @@ def _bound(interp: Interpreter, frame: Frame, state: State, value: Value, found:
     return [(state, found)]
 
 
-def _of_class(interp: Interpreter, frame: Frame, state: State, cls: ClassValue, name: str) -> Results:
+def _of_class(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Results:
     if name == "__name__":
         return [(state, Const(cls.name))]
     found = lookup(interp, state, cls, name)

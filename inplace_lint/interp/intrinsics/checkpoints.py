@@ -22,16 +22,13 @@ from inplace_lint.domain.values import Const, NodeId, StorageId
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.ir import nodes as ir
 
 
 def _checkpoint(act: IntrinsicCall) -> Results:
     """Run `checkpoint(function, *arguments)`: its nodes save the arguments, from which backward computes the rest."""
     arguments = act.arguments
     keywords = tuple(pair for pair in arguments.keywords if pair[0] not in {"use_reentrant", "preserve_rng_state"})
-    exprs: dict[int | str, ir.Expr] = {
-        key - 1 if isinstance(key, int) else key: expr for key, expr in arguments.exprs.items() if key != 0
-    }
+    exprs = arguments.shifted(-1)
     rest = Arguments(arguments.positional[1:], keywords, exprs, arguments.unknown)
     state, framework = act.state, act.interp.context.default().framework
     kept: list[Save] = []

@@ -36,7 +36,7 @@ from inplace_lint.knowledge.op import Op
 def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
     """Run the call of an intrinsic and return its results."""
     if form.act.startswith(MODE):
-        return _mode(interp, frame, state, form, arguments, at)
+        return _mode(state, form, arguments)
     bound = bind(form.args, arguments)
     values = default_values(form.args, {} if bound is None else bound[0])
     if interp.fuel.lazy and not interp.fuel.shallow and arguments.positional:
@@ -45,7 +45,7 @@ def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Ar
     return _INTRINSICS[form.act](act)
 
 
-def _mode(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
+def _mode(state: State, form: Op, arguments: Arguments) -> Results:
     """Return a context manager that sets a mode; `set_grad_enabled` sets it at once."""
     name, _, fixed = form.act[len(MODE) :].partition("=")
     first = arguments.positional[0] if arguments.positional else None

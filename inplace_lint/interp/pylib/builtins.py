@@ -330,10 +330,6 @@ def _sum(request: Request) -> Results:
     return [(state, total)]
 
 
-def _print(request: Request) -> Results:
-    return [(request.state, NONE)]
-
-
 def _type(request: Request) -> Results:
     value = request.argument(0)
     if isinstance(value, Const):
@@ -346,14 +342,6 @@ def _type(request: Request) -> Results:
     return request.unknown()
 
 
-def _number_like(request: Request) -> Results:
-    return request.unknown("number")
-
-
-def _text(request: Request) -> Results:
-    return request.unknown("str")
-
-
 _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "len": _len,
     "all": _all_or_any,
@@ -363,12 +351,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "enumerate": _enumerate,
     "zip": _zip,
     "reversed": _reversed,
-    "list": _list,
-    "tuple": _list,
-    "set": _list,
-    "frozenset": _list,
-    "iter": _list,
-    "sorted": _list,
+    **dict.fromkeys(("list", "tuple", "set", "frozenset", "iter", "sorted"), _list),
     "dict": _dict,
     "isinstance": _isinstance,
     "issubclass": _issubclass,
@@ -384,17 +367,9 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "int": _number,
     "float": _number,
     "abs": _number,
-    "max": _number_like,
-    "min": _number_like,
     "sum": _sum,
-    "print": _print,
+    "print": lambda request: [(request.state, NONE)],
     "type": _type,
-    "round": _number_like,
-    "id": _number_like,
-    "hash": _number_like,
-    "ord": _number_like,
-    "str": _text,
-    "repr": _text,
-    "format": _text,
-    "chr": _text,
+    **dict.fromkeys(("max", "min", "round", "id", "hash", "ord"), lambda request: request.unknown("number")),
+    **dict.fromkeys(("str", "repr", "format", "chr"), lambda request: request.unknown("str")),
 }

@@ -178,7 +178,7 @@ def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozen
     records = call.state.modes.grad is not False
     if records and fact.to == "out" and "out_grad" in call.facts.framework.says and recording.rg_of(call):
         return Failure.OUT_GRAD, frozenset()
-    if Check.OPERAND in fact.checks and _brings_a_number(call, fact):
+    if Check.OPERAND in fact.checks and _brings_a_number(call):
         return Failure.OPERAND, frozenset()
     repeats = tensor.view is View.EXPANDED and (not fact.moves or overlap.keeps_repeats(call, fact.moves))
     if Check.OVERLAP in fact.checks and repeats:
@@ -194,7 +194,7 @@ def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozen
     return None if kind is None else (kind, frozenset())
 
 
-def _brings_a_number(call: Call, fact: WriteFact) -> bool:
+def _brings_a_number(call: Call) -> bool:
     """Check whether the second argument is a Python number where the framework requires a tensor."""
     value = call.binding.value(call.binding.op.args[1].name)
     return value is not None and operators.is_number(call.state, value)

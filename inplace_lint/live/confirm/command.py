@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def _setup(findings: Sequence[Finding], options: Mapping[str, Any], settings: Se
         memory=options["confirm_memory"],
         root=str(settings.root.absolute()),
         probes=settings.probes,
-        callers_of=_Callers().of,
+        callers_of=_callers(),
         root_of=_root,
         hear=_hear if options["confirm_output"] else lambda _what, _printed: None,
     )
@@ -81,14 +81,7 @@ def _root(path: str) -> str:
     return str(Path(import_graph.root_of(Path(path))).absolute())
 
 
-@dataclass(slots=True)
-class _Callers:
-    """The files of a project that import something from one of its files; each project is listed once."""
-
-    graphs: dict[str, import_graph.Graph] = field(default_factory=dict)
-
-    def of(self, path: str) -> Sequence[str]:
-        root = import_graph.root_of(Path(path))
-        if root not in self.graphs:
-            self.graphs[root] = import_graph.Graph(root, framework_names(), {}, {})
-        return self.graphs[root].callers(files.shown(Path(path)))
+def _callers() -> Callable[[str], Sequence[str]]:
+    """Return what finds the files of a project that import something from one; each project is listed once."""
+    graph_of = cache(lambda root: import_graph.Graph(root, framework_names(), {}, {}))
+    return lambda path: graph_of(import_graph.root_of(Path(path))).callers(files.shown(Path(path)))

@@ -103,7 +103,7 @@ def _overlapping(torch: Any, graph: Any) -> Iterator[Tuple[str, str, Dict[str, A
             continue
         if _repeats(tensors[0]):
             yield "overlap", op, at
-        elif any(_overlap(torch, tensors[0], other) for other in tensors[1:]):
+        elif any(_overlap(tensors[0], other) for other in tensors[1:]):
             yield "operands_overlap", op, at
 
 
@@ -112,7 +112,7 @@ def _repeats(tensor: Any) -> bool:
     return any(count > 1 and step == 0 for count, step in zip(tensor.shape, tensor.stride()))  # noqa: B905 - Python 3.8
 
 
-def _overlap(torch: Any, one: Any, other: Any) -> bool:
+def _overlap(one: Any, other: Any) -> bool:
     """Check whether two tensors share a part of their memory, and are not the same."""
     if one.untyped_storage()._cdata != other.untyped_storage()._cdata:
         return False
