@@ -45,7 +45,7 @@ def _construct(
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
     prepare_container(interp, state, cls, ref)
     mapping = prepare_mapping(interp, state, cls, ref)
-    if mapping is not None and not isinstance(interp.lookup(state, cls, "__init__"), Closure):
+    if mapping is not None and not cls.is_data and not isinstance(interp.lookup(state, cls, "__init__"), Closure):
         return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]
     instance = state.instance(ref)
     if interp.fuel.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
