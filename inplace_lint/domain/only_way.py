@@ -7,8 +7,9 @@ The only way from a loss to what is trained: which assumptions about unknown cal
 
 That a gradient passes an unknown call is certain where it has no other way from the loss to some leaf that requires
 grad. That leaf could not be trained otherwise. Where the program runs backward itself, it is certain that the only
-value from outside that the loss is computed of requires grad, since backward raises if nothing does; and that a network
-of unknown layers needs its parameters for the gradient of what comes from another one.
+value from outside that the loss is computed of requires grad, since backward raises if nothing does, and so it is where
+a module without parameters returns a loss; and that a network of unknown layers needs its parameters for the gradient
+of what comes from another one.
 """
 
 from __future__ import annotations
@@ -31,15 +32,17 @@ def certain(
     asked: Sequence[Tensor] | None,
     *,
     elsewhere: frozenset[RefId] | None,
+    loss: Sequence[Tensor] = (),
 ) -> frozenset[str]:
     """
     Return those of a breach's assumptions that are certain, such as that a gradient passes an unknown call.
 
     The breach is at a node that a backward from `starts` runs. `asked`: what the program itself calls that on. If it is
     None, what a library's function returned is no loss as long as nothing that is trained is computed of it.
-    `elsewhere` are the leaves that something else trains; None if all may be.
+    `elsewhere` are the leaves that something else trains; None if all may be. `loss` is what backward runs from, if
+    certainly something is trained through it.
     """
-    sure = _needed(state, state.nodes[number]) | _granted(state, asked or (), starts)
+    sure = _needed(state, state.nodes[number]) | _granted(state, loss, starts, number)
     passes = {above for above, node in state.nodes.items() if node.passes and node.passes in assumed}
     if not passes or elsewhere is None:
         return sure
@@ -54,11 +57,12 @@ def certain(
     return sure | found
 
 
-def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId]) -> frozenset[str]:
+def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId], number: NodeId) -> frozenset[str]:
     """
-    Return the assumption that the only source of a loss requires grad; none where there are several sources.
+    Return the assumption that the only source of a loss requires grad.
 
-    Beside what a network of unknown layers returned, a part of an argument is data: `for x, y in loader: net(x) - y`.
+    Of several, one does: where all of them lead to a node, that it requires grad is certain. Beside what a network
+    of unknown layers returned, a part of an argument is data: `for x, y in loader: net(x) - y`.
     """
     found: frozenset[str] = frozenset()
     if [tensor.rg for tensor in loss] != [None]:
@@ -74,7 +78,14 @@ def _granted(state: State, loss: Sequence[Tensor], starts: Iterable[NodeId]) -> 
     if data and len(others) == 1 and _function(state, SymId(others[0].of)) is not None:
         sources = others
         found -= frozenset(data)
-    return frozenset(sources) if len(found) == 1 else frozenset()
+    return frozenset(sources) if len(found) == 1 else _shared(state, number, found)
+
+
+def _shared(state: State, number: NodeId, sources: frozenset[str]) -> frozenset[str]:
+    """Return the assumptions of a node that all sources of a loss lead to, but those that it saves something for."""
+    below = frozenset().union(*(state.nodes[node].doubts for node in _below(state, (number,))))
+    node = state.nodes[number]
+    return node.assumptions.difference(*(save.assumptions for save in node.saves)) if sources <= below else frozenset()
 
 
 def _is_part_of_argument(state: State, number: SymId) -> bool:

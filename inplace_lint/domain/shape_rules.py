@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import zip_longest
 
-from inplace_lint.domain import shape
+from inplace_lint.domain import rearrangement, shape
 from inplace_lint.domain.shape import Axes, Axis, Operands, Size, part_of
 from inplace_lint.domain.values import NONE, Const, SliceValue, Three, Tuple, Value
 from inplace_lint.knowledge.shape_fact import ShapeFact
@@ -36,6 +36,8 @@ def axes_of(fact: ShapeFact, operands: Operands) -> Axes | None:
         return None if lengths is None else tuple(Axis(length) for length in lengths)
     if rule is ShapeRule.EINSUM:
         return _einsum(operands.value(str(names[0])))
+    if rule is ShapeRule.REARRANGE:
+        return rearrangement.rearranged(*_pattern(fact, operands))
     if rule in {ShapeRule.STACK, ShapeRule.CAT}:
         every = operands.several(str(names[0]))
         axes = next((one for one in every if one is not None), None)
@@ -44,6 +46,8 @@ def axes_of(fact: ShapeFact, operands: Operands) -> Axes | None:
     if axes is None and rule is ShapeRule.RESHAPE:
         sizes = operands.numbers(str(names[1]))
         return None if sizes is None else tuple(Axis(None if size == -1 else size) for size in sizes)
+    if axes is None and rule is ShapeRule.REDUCE:
+        return () if _reduces_all(operands, fact.args[1:]) else None
     return None if axes is None else _RULES[rule](axes, operands, names[1:])
 
 
@@ -96,6 +100,12 @@ def _reduce(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axe
     if kept is None:
         return None
     return tuple(_NEW if i in gone else axis for i, axis in enumerate(axes) if kept or i not in gone)
+
+
+def _reduces_all(operands: Operands, names: tuple[str | int, ...]) -> bool:
+    """Check whether a tensor is reduced to one number, whatever its axes are."""
+    every = not names or (isinstance(names[0], str) and operands.numbers(names[0]) == ())
+    return every and (len(names) < 2 or operands.flag(str(names[1])) is False)  # noqa: PLR2004 - dim, keepdim
 
 
 def _is_known(operands: Operands, name: str | int) -> bool:
@@ -268,6 +278,8 @@ def _resolved(sizes: tuple[Size, ...], old: tuple[Size, ...]) -> tuple[Size, ...
 
 def views(fact: ShapeFact, operands: Operands) -> Three:
     """Return whether a tensor can get the shape of a fact without a copy; None if unknown."""
+    if fact.rule is ShapeRule.REARRANGE:
+        return rearrangement.views(*_pattern(fact, operands))
     axes, names = operands.axes(str(fact.args[0])), fact.args[1:]
     if axes is None:
         return None
@@ -279,6 +291,12 @@ def views(fact: ShapeFact, operands: Operands) -> Three:
         return None
     first, last = alike(axes, _resolved(sizes, tuple(axis.size for axis in axes)))
     return shape.merge(axes[first : len(axes) - last])[1]
+
+
+def _pattern(fact: ShapeFact, operands: Operands) -> tuple[Value | None, Axes | None, Callable[[str], Size]]:
+    """Return what rearranging asks for: the pattern, the axes, and the lengths of names that are given."""
+    source, pattern = map(str, fact.args)
+    return operands.value(pattern), operands.axes(source), lambda name: next(iter(operands.numbers(name) or ()), None)
 
 
 def _reshape(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes | None:

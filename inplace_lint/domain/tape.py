@@ -104,13 +104,14 @@ def backward(
     inputs: Iterable[tuple[Ref, Tensor]] = (),
     handed: bool = False,
     elsewhere: frozenset[RefId] | None = frozenset(),
+    trained: bool = False,
 ) -> frozenset[RefId]:
     """
     Run backward from these tensors: report every stale save, and free the nodes unless they are retained.
 
     `inputs` are the tensors whose gradients are computed; without any, all leaves. Return the leaves that already had
     a gradient, to which the new one was added; none where gradients are `handed` to the caller and not accumulated.
-    `elsewhere` are the leaves that something else trains; None if all may be.
+    `elsewhere`: the leaves that something else trains; None if all may be. `trained`: something is through `tensors`.
     """
     added, fresh, tensors = set[RefId](), set[RefId](), list(tensors)
     for tensor in (tensor for tensor in tensors if tensor.rg and tensor.nodes):
@@ -118,14 +119,13 @@ def backward(
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
     order = [(i, assumed) for i, assumed in sorted(reachable(state, starts).items()) if way is None or i in way]
-    if site is not None:
-        _check_freed(state, framework, order, site)
+    _check_freed(state, framework, order, site)
+    asked, loss = tensors if site is not None else None, tensors if trained or site is not None else ()
     for number, assumed in order:
         node = state.nodes[number]
         for event in _breaches(state, framework, node, site):
             why = event.assumptions | assumed
-            asked = tensors if site is not None else None
-            sure = only_way.certain(state, starts, number, why, asked, elsewhere=elsewhere)
+            sure = only_way.certain(state, starts, number, why, asked, elsewhere=elsewhere, loss=loss)
             state.report(replace(event, assumptions=why - sure))
         if not handed:
             # A step after a backward through an unknown call is taken to write what the call may depend on.
@@ -146,10 +146,12 @@ def _breaches(state: State, framework: str, node: Node, site: Site | None) -> It
         yield Refused(framework, node.broken.check, node.broken.touch, None, node.assumptions | state.assumptions)
 
 
-def _check_freed(state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site) -> None:
+def _check_freed(
+    state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site | None
+) -> None:
     """Report the writes by which tensors kept the history of an earlier step, if this backward runs into that."""
-    if any(isinstance(event, Carried) for event in state.events):
-        return  # the first one ends the program
+    if site is None or any(isinstance(event, Carried) for event in state.events):
+        return  # nobody called this backward, or the first one ended the program
     for number, assumed in order:
         for earlier in state.nodes[number].inputs:
             write = state.nodes[earlier].write

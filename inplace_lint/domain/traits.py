@@ -149,6 +149,7 @@ SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
 EQUALS: Trait[SymId, Const] = Trait("equals", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)
+REQUIRES_GRAD: Trait[SymId, bool] = Trait("was found to require grad", Owner.SYMBOL)
 
 # Of the path as a whole.
 OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)

@@ -367,6 +367,6 @@ def _finish(
     for state, _ in results:
         if name and (not certain or state.trait(traits.LOSS, None) is True):
             state.assume(f"a gradient is asked for what `{name}` returns")
-    losses.backward(interp, results, cls, name)
+    losses.backward(interp, results, cls, name, certain=certain)
     interp.fuel.end_root(finished=bool(results))
     return collect(interp, results, calls=calls)

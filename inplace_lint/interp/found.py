@@ -44,7 +44,12 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
     trains = interp.context.observed.end_root([state for state, _ in results])
     if calls and not trains:
         interp.fuel.returned -= schedule.methods_of_classes(interp.context.outline) - interp.fuel.before
-    counted = Counter(event for state, _ in results for event in state.events if not gradients.is_refuted(state, event))
+    counted = Counter(
+        gradients.settled(state, event)
+        for state, _ in results
+        for event in state.events
+        if not gradients.is_refuted(state, event)
+    )
     options = interp.context.coverage.words()
     return [Found(event, count, len(results), options) for event, count in counted.items()]
 

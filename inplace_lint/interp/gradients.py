@@ -6,7 +6,7 @@ from inplace_lint.core.assumption import Assumption, assumption
 from inplace_lint.core.event import Event, Site, Stale
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
-from inplace_lint.domain import unknown_history
+from inplace_lint.domain import traits, unknown_history
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, SymId
 from inplace_lint.effects import schedule
@@ -55,6 +55,16 @@ def is_refuted(state: State, event: Event) -> bool:
         and unknown_history.has_no_gradient(state, Sym(SymId(known.of)))
         for known in event.assumptions
     )
+
+
+def settled(state: State, event: Event) -> Event:
+    """Return an event without the assumptions of a gradient that the path has asked for, and found."""
+    known = {
+        one
+        for one in event.assumptions
+        if isinstance(one, Assumption) and state.trait(traits.REQUIRES_GRAD, SymId(one.of))
+    }
+    return replace(event, assumptions=event.assumptions - known) if known else event
 
 
 def is_assumed(event: Event) -> bool:

@@ -32,8 +32,14 @@ from inplace_lint.interp.transfer import materialise
 from inplace_lint.workspace import trainers
 
 
-def backward(interp: Interpreter, results: Results, cls: ClassValue | None = None, method: str = "") -> None:
-    """Run backward on each path from what an entry point returned: a function, or the method of a class."""
+def backward(
+    interp: Interpreter, results: Results, cls: ClassValue | None = None, method: str = "", *, certain: bool = True
+) -> None:
+    """
+    Run backward on each path from what an entry point returned: a function, or the method of a class.
+
+    `certain`: whoever uses the class runs the method.
+    """
     roots = [_of_result(interp, state, value) if state.modes.grad is not False else [] for state, value in results]
     unknown = any(node.passes for state, _ in results for node in state.nodes.values())
     names = _called_elsewhere(interp, cls, method) if unknown and cls is not None else frozenset()
@@ -47,7 +53,13 @@ def backward(interp: Interpreter, results: Results, cls: ClassValue | None = Non
             others = (*plain[:number], *plain[number + 1 :], _leaves(state, value, names))
             elsewhere = frozenset(leaf for found in others for leaf in found)
         name = interp.context.default().framework.name
-        tape.backward(state, name, roots[number], None, retain=False, elsewhere=elsewhere)
+        is_loss = certain and cls is not None and interp.context.is_module(cls) is not None and _is_loss(roots[number])
+        tape.backward(state, name, roots[number], None, retain=False, elsewhere=elsewhere, trained=is_loss)
+
+
+def _is_loss(tensors: Sequence[Tensor]) -> bool:
+    """Check whether a result is one number: whoever calls a module that returns such trains something through it."""
+    return len(tensors) == 1 and tensors[0].rank == 0
 
 
 def _called_elsewhere(interp: Interpreter, cls: ClassValue, name: str) -> frozenset[str] | None:

@@ -20,8 +20,8 @@ from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import keywords
-from inplace_lint.ir import nodes as ir
 
 
 def construct(
@@ -45,7 +45,7 @@ def _construct(
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
     prepare_container(interp, state, cls, ref)
     mapping = prepare_mapping(interp, state, cls, ref)
-    if mapping is not None and not isinstance(interp.lookup(state, cls, "__init__"), Closure):
+    if mapping is not None and not cls.is_data and not isinstance(interp.lookup(state, cls, "__init__"), Closure):
         return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]
     instance = state.instance(ref)
     if interp.fuel.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
@@ -98,15 +98,9 @@ def _construct_data(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
 ) -> Results:
     """Set the fields of a dataclass from the arguments in order, then from their defaults."""
-    fields = [
-        field
-        for entry in reversed(interp.context.mro(cls))
-        if isinstance(entry, ClassValue)
-        for field in _fields(interp, entry)
-    ]
     scope = state.heap[interp.class_body(state, cls).id]
     assert isinstance(scope, Names)
-    for position, field in enumerate(fields):
+    for position, field in enumerate(dataclass_fields.names(interp, cls)):
         value = arguments.named(field)
         if value is None and position < len(arguments.positional):
             value = arguments.positional[position]
@@ -119,17 +113,6 @@ def _construct_data(
     if isinstance(post, Closure):
         return [(after, ref) for after, _ in interp.call(frame, state, Bound(ref, post), Arguments(), 0)]
     return [(state, ref)]
-
-
-def _fields(interp: Interpreter, cls: ClassValue) -> list[str]:
-    node = interp.context.definition(cls)
-    if node is None:
-        return []
-    return [
-        statement.target.id
-        for statement in node.body
-        if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name)
-    ]
 
 
 def construct_library(

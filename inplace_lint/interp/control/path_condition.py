@@ -128,6 +128,8 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
             learn(state, item, False)
     elif key[0] is origins.REQUIRES and not side:
         _has_no_gradient(state, key[1])
+    elif key[0] is origins.REQUIRES and isinstance(key[1], Sym):
+        state.set_trait(traits.REQUIRES_GRAD, key[1].id, True)
 
 
 def _has_no_gradient(state: State, value: Value) -> None:

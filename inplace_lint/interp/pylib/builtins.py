@@ -1,8 +1,8 @@
-"""Python's builtin functions on symbolic values: `len`, `range`, `isinstance`, `getattr`."""
+"""Python's builtin functions on symbolic values: `len`, `isinstance`, `getattr`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from keyword import iskeyword
 
 from inplace_lint.core.records import replace
@@ -12,42 +12,12 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Super, Sym, Tuple, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Items, Results
-from inplace_lint.interp.pylib import constant_folding, methods, type_tests
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib import constant_folding, iterators, methods, type_tests
+from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import expressions as ir
-
-_LONGEST = 256
-
-
-class Request:
-    """The call of a builtin."""
-
-    __slots__ = ("arguments", "at", "frame", "function", "interp", "state")
-
-    def __init__(
-        self, interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int
-    ) -> None:
-        self.interp, self.frame, self.state = interp, frame, state
-        self.function, self.arguments, self.at = function, arguments, at
-
-    def argument(self, position: int) -> Value | None:
-        """Return a positional argument; None if it was not passed."""
-        values = self.arguments.positional
-        return values[position] if position < len(values) else None
-
-    def unknown(self, kind: str = "") -> Results:
-        """Return an unknown result, the same for equal arguments."""
-        key = (origins.BUILTIN, self.function.name, self.function.receiver, self.arguments.positional)
-        return [(self.state, self.state.symbols.sym(key, kind))]
-
-    def items(self, value: Value | None) -> Items:
-        """Return the items of an iterable."""
-        if value is None:
-            return Items((), exact=True)
-        return self.interp.items_of(self.frame, self.state, value, None, self.at)
 
 
 def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arguments: Arguments, at: int) -> Results:
@@ -108,61 +78,9 @@ def _len(request: Request) -> Results:
     return request.unknown("number")
 
 
-def _range(request: Request) -> Results:
-    values = request.arguments.positional
-    numbers = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
-    if len(numbers) == len(values) and values and (len(numbers) < 3 or numbers[2] != 0):  # noqa: PLR2004 - a step
-        span = range(*numbers)
-        if len(span) <= _LONGEST:
-            return [(request.state, Tuple(tuple(Const(number) for number in span)))]
-    return _first_turns(request, values)
-
-
-def _first_turns(request: Request, values: Sequence[Value]) -> Results:
-    """Return the first numbers of a range of unknown length, as many as a loop over an unknown iterable has turns."""
-    start = values[0] if len(values) > 1 else Const(0)
-    step = values[2] if len(values) > 2 else Const(1)  # noqa: PLR2004 - start, stop, step
-    if not (isinstance(start, Const) and isinstance(step, Const)):
-        return request.unknown("sequence")
-    if not (isinstance(start.value, int) and isinstance(step.value, int) and len(values) <= 3):  # noqa: PLR2004
-        return request.unknown("sequence")
-    return [(request.state, Tuple(tuple(Const(start.value + turn * step.value) for turn in range(UNKNOWN_TURNS))))]
-
-
-def _enumerate(request: Request) -> Results:
-    found = _turns(request, request.argument(0))
-    start = request.argument(1) or request.arguments.named("start")
-    first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
-    pairs = tuple(Tuple((Const(first + position), item)) for position, item in enumerate(found.items))
-    return [(request.state, Tuple(pairs, found.exact))]
-
-
-def _turns(request: Request, value: Value | None) -> Items:
-    if value is None:
-        return Items((), exact=True)
-    found = request.items(value)
-    if found.items:
-        return found
-    expr = request.arguments.exprs.get(0)
-    return request.interp.turns(request.frame, request.state, value, expr, request.at)
-
-
-def _zip(request: Request) -> Results:
-    columns = [_turns(request, value) for value in request.arguments.positional]
-    rows = tuple(Tuple(row) for row in zip(*(column.items for column in columns), strict=False))
-    return [(request.state, Tuple(rows, all(column.exact for column in columns)))]
-
-
-def _reversed(request: Request) -> Results:
-    found = request.items(request.argument(0))
-    if not found.items:
-        return request.unknown("sequence")
-    return [(request.state, Tuple(found.items[::-1], found.exact))]
-
-
 def _list(request: Request) -> Results:
     value = request.argument(0)
-    found = _turns(request, value)
+    found = iterators.turns(request, value)
     if request.function.name == "tuple":
         return [(request.state, Tuple(found.items, found.exact))]
     kind = "set" if request.function.name in {"set", "frozenset"} else "list"
@@ -278,23 +196,6 @@ def _super(request: Request) -> Results:
     return request.unknown()
 
 
-def _map(request: Request) -> Results:
-    function = request.argument(0)
-    columns = [_turns(request, value) for value in request.arguments.positional[1:]]
-    going: list[tuple[State, tuple[Value, ...]]] = [(request.state, ())]
-    for row in zip(*(column.items for column in columns), strict=False):
-        going = [
-            (after, (*done, value))
-            for before, done in going
-            for after, value in (
-                request.interp.call(request.frame, before, function, Arguments(row), request.at)
-                if function is not None
-                else []
-            )
-        ]
-    return [(after, Tuple(done, all(column.exact for column in columns))) for after, done in going]
-
-
 def _bool(request: Request) -> Results:
     value = request.argument(0)
     known = path_condition.truth(request.state, value) if value is not None else False
@@ -313,7 +214,7 @@ def _number(request: Request) -> Results:
 
 def _sum(request: Request) -> Results:
     """Evaluate `sum`, whose items may be tensors."""
-    found = _turns(request, request.argument(0))
+    found = iterators.turns(request, request.argument(0))
     start = request.argument(1)
     total: Value = start if start is not None else Const(0)
     state = request.state
@@ -347,10 +248,10 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "all": _all_or_any,
     "any": _all_or_any,
     "callable": _callable,
-    "range": _range,
-    "enumerate": _enumerate,
-    "zip": _zip,
-    "reversed": _reversed,
+    "range": iterators.of_range,
+    "enumerate": iterators.of_enumerate,
+    "zip": iterators.of_zip,
+    "reversed": iterators.of_reversed,
     **dict.fromkeys(("list", "tuple", "set", "frozenset", "iter", "sorted"), _list),
     "dict": _dict,
     "isinstance": _isinstance,
@@ -362,7 +263,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "object.__setattr__": _setattr,
     "setattr": _setattr,
     "super": _super,
-    "map": _map,
+    "map": iterators.of_map,
+    "filter": iterators.of_filter,
     "bool": _bool,
     "int": _number,
     "float": _number,

@@ -12,7 +12,7 @@ from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import builtins, constant_folding
+from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields
 
 
 def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
@@ -182,6 +182,12 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
     return done[value.id]
 
 
+def _fields(interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    value = arguments.positional[0] if arguments.positional else NONE
+    known = dataclass_fields.descriptions(interp, state, value)
+    return [(state, known or state.symbols.sym((origins.STANDARD_LIBRARY, "dataclasses.fields", value, at)))]
+
+
 _MOST_REPEATS = 64
 _NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
@@ -196,6 +202,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "importlib.util.find_spec": _find_spec,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
+    "dataclasses.fields": _fields,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
 }

@@ -192,10 +192,12 @@ def views(binding: Binding, name: str) -> Three:
     """Return whether a tensor can get the shape of the result without a copy; None if unknown."""
     tensor = binding.tensor(name)
     fact = next((one.shape for one in binding.op.returns if one.shape is not None), None)
-    if tensor is None or tensor.contiguous or tensor.sizes is None or fact is None:
+    if tensor is None or fact is None:
         return None if tensor is None else tensor.contiguous
+    if fact.rule is not ShapeRule.REARRANGE and (tensor.contiguous or tensor.sizes is None):
+        return tensor.contiguous
     found = shape_rules.views(fact, CallOperands(binding, strided=True))
-    return tensor.contiguous if found is None else found
+    return tensor.contiguous if found is None and fact.rule is not ShapeRule.REARRANGE else found
 
 
 def symbol(state: State, tensor: Value) -> Sym:

@@ -1,0 +1,123 @@
+"""
+Patterns of einops: which axes a rearranged tensor has, and whether it is a view.
+
+    rearrange(x, "b n (h d) -> b h n d", h=8)     # splits and turns axes: a view, whatever the strides of x are
+    rearrange(x, "b h n d -> b n (h d)")          # makes one axis of two: a view only where their strides fit
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from inplace_lint.domain import shape
+from inplace_lint.domain.shape import Axes, Axis, Part, Size
+from inplace_lint.domain.values import Const, Three, Value
+
+Groups = tuple[tuple[str, ...], ...]  # the names that each axis is made of; none for one of size 1
+_DOTS = "..."
+_PART = re.compile(r"\.\.\.|[^\s()]+|[()]")
+
+
+def groups(pattern: Value | None) -> tuple[Groups, Groups] | None:
+    """Return both sides of a pattern; None where it is unknown, or where a name stands on one side alone."""
+    text = pattern.value if isinstance(pattern, Const) else None
+    return _sides(text) if isinstance(text, str) else None
+
+
+@cache
+def _sides(text: str) -> tuple[Groups, Groups] | None:
+    left, arrow, right = text.replace("…", _DOTS).partition("->")
+    sides = _side(left), _side(right)
+    return sides if arrow and sorted(_names(sides[0])) == sorted(_names(sides[1])) else None
+
+
+def _side(text: str) -> Groups:
+    found: list[tuple[str, ...]] = []
+    inner: list[str] | None = None
+    for part in _PART.findall(text):
+        names = () if part == "1" else (part,)
+        if part == "(":
+            inner = []
+        elif part == ")":
+            found.append(tuple(inner or ()))
+            inner = None
+        elif inner is None:
+            found.append(names)
+        else:
+            inner.extend(names)
+    return tuple(found)
+
+
+def _names(side: Groups) -> list[str]:
+    return [name for group in side for name in group]
+
+
+def turns(pattern: Value | None) -> Three:
+    """Return whether a pattern puts axes into another order; None if unknown."""
+    sides = groups(pattern)
+    return None if sides is None else _names(sides[0]) != _names(sides[1])
+
+
+def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size]) -> Three:
+    """Return whether a tensor with these axes can be rearranged without a copy; None if unknown."""
+    sides = groups(pattern)
+    if sides is None:
+        return None
+    merged = [group for group in sides[1] if len(group) > 1]
+    if not merged:
+        return True
+    named = _named(sides[0], axes, length)
+    answers = [None] if named is None else [shape.merge(_of_group(group, named))[1] for group in merged]
+    return False if False in answers else None if None in answers else True
+
+
+def rearranged(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size]) -> Axes | None:
+    """Return the axes of a rearranged tensor; None where even their number is unknown."""
+    sides = groups(pattern)
+    named = None if sides is None else _named(sides[0], axes, length)
+    if sides is None or named is None:
+        return None if sides is None or _DOTS in _names(sides[1]) else (Axis(None),) * len(sides[1])
+    found: list[Axis] = []
+    for group in sides[1]:
+        inner = _of_group(group, named)
+        found.extend(inner if group == (_DOTS,) or len(inner) == 1 else (_merged(inner),))
+    return tuple(found)
+
+
+def _of_group(group: tuple[str, ...], named: dict[str, Axes]) -> Axes:
+    return tuple(axis for name in group for axis in named[name])
+
+
+def _merged(axes: Axes) -> Axis:
+    number = shape.count(tuple(axis.size for axis in axes))
+    return Axis(number[0] if number is not None and not number[1] else None, shape.merge(axes)[0])
+
+
+def _named(side: Groups, axes: Axes | None, length: Callable[[str], Size]) -> dict[str, Axes] | None:
+    """Return the axes that each name of the left side stands for."""
+    if axes is None:
+        return None
+    plain = (_DOTS,) not in side
+    if plain and len(axes) != len(side):
+        if not axes or axes[-1].stride is None:
+            return None
+        axes = shape.dense(tuple(Part(None, (i,)) for i in range(len(side))))  # contiguous, of axes that were unknown
+    count = len(axes) - len(side) + 1
+    found: dict[str, Axes] = {}
+    at = 0
+    for group in side:
+        taken = axes[at : at + count] if group == (_DOTS,) else axes[at : at + 1]
+        at += len(taken)
+        if group == (_DOTS,) or len(group) == 1:
+            found[group[0]] = taken
+        elif taken:
+            found.update(_split(group, taken[0], length))
+    return found if found.keys() == set(_names(side)) and at == len(axes) else None
+
+
+def _split(group: tuple[str, ...], axis: Axis, length: Callable[[str], Size]) -> dict[str, Axes]:
+    """Return the axes that one axis is divided into."""
+    sizes = [length(name) or Part(axis.size, (name,)) for name in group]
+    return {name: (part,) for name, part in zip(group, shape.dense(tuple(sizes), axis.stride), strict=True)}

@@ -1,0 +1,110 @@
+"""Python's builtin functions that go over items: `range`, `enumerate`, `zip`, `reversed`, `map`, `filter`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Tuple, Value
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.fuel import UNKNOWN_TURNS
+from inplace_lint.interp.outcome import Items, Results
+from inplace_lint.interp.pylib.request import Request
+
+_LONGEST = 256
+
+
+def of_range(request: Request) -> Results:
+    """Return the numbers of a range; of an unknown one the first."""
+    values = request.arguments.positional
+    numbers = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
+    if len(numbers) == len(values) and values and (len(numbers) < 3 or numbers[2] != 0):  # noqa: PLR2004 - a step
+        span = range(*numbers)
+        if len(span) <= _LONGEST:
+            return [(request.state, Tuple(tuple(Const(number) for number in span)))]
+    return _firstturns(request, values)
+
+
+def _firstturns(request: Request, values: Sequence[Value]) -> Results:
+    """Return the first numbers of a range of unknown length, as many as a loop over an unknown iterable has turns."""
+    start = values[0] if len(values) > 1 else Const(0)
+    step = values[2] if len(values) > 2 else Const(1)  # noqa: PLR2004 - start, stop, step
+    if not (isinstance(start, Const) and isinstance(step, Const)):
+        return request.unknown("sequence")
+    if not (isinstance(start.value, int) and isinstance(step.value, int) and len(values) <= 3):  # noqa: PLR2004
+        return request.unknown("sequence")
+    return [(request.state, Tuple(tuple(Const(start.value + turn * step.value) for turn in range(UNKNOWN_TURNS))))]
+
+
+def of_enumerate(request: Request) -> Results:
+    """Return the items with their numbers."""
+    found = turns(request, request.argument(0))
+    start = request.argument(1) or request.arguments.named("start")
+    first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
+    pairs = tuple(Tuple((Const(first + position), item)) for position, item in enumerate(found.items))
+    return [(request.state, Tuple(pairs, found.exact))]
+
+
+def turns(request: Request, value: Value | None) -> Items:
+    """Return the items of an iterable; of an unknown one as many as a loop over it has turns."""
+    if value is None:
+        return Items((), exact=True)
+    found = request.items(value)
+    if found.items:
+        return found
+    expr = request.arguments.exprs.get(0)
+    return request.interp.turns(request.frame, request.state, value, expr, request.at)
+
+
+def of_zip(request: Request) -> Results:
+    """Return the rows of several columns."""
+    columns = [turns(request, value) for value in request.arguments.positional]
+    rows = tuple(Tuple(row) for row in zip(*(column.items for column in columns), strict=False))
+    return [(request.state, Tuple(rows, all(column.exact for column in columns)))]
+
+
+def of_reversed(request: Request) -> Results:
+    """Return the items from the last to the first."""
+    found = request.items(request.argument(0))
+    if not found.items:
+        return request.unknown("sequence")
+    return [(request.state, Tuple(found.items[::-1], found.exact))]
+
+
+def of_map(request: Request) -> Results:
+    """Return what a function returns for each item, or row of items."""
+    function = request.argument(0)
+    columns = [turns(request, value) for value in request.arguments.positional[1:]]
+    going: list[tuple[State, tuple[Value, ...]]] = [(request.state, ())]
+    for row in zip(*(column.items for column in columns), strict=False):
+        going = [
+            (after, (*done, value))
+            for before, done in going
+            for after, value in (
+                request.interp.call(request.frame, before, function, Arguments(row), request.at)
+                if function is not None
+                else []
+            )
+        ]
+    return [(after, Tuple(done, all(column.exact for column in columns))) for after, done in going]
+
+
+def of_filter(request: Request) -> Results:
+    """Return the items for which a function returns a true value; those that are true if it is None."""
+    function, found = request.argument(0), turns(request, request.argument(1))
+    going: list[tuple[State, tuple[Value, ...]]] = [(request.state, ())]
+    for item in found.items:
+        going = [
+            (side_state, (*kept, item) if side else kept)
+            for before, kept in going
+            for after, verdict in _verdicts(request, before, function, item)
+            for side_state, side in path_condition.split(request.interp.fuel, after, verdict)
+        ]
+    return [(after, Tuple(kept, found.exact)) for after, kept in going]
+
+
+def _verdicts(request: Request, state: State, function: Value | None, item: Value) -> Results:
+    if function is None or function == NONE:
+        return [(state, item)]
+    return request.interp.call(request.frame, state, function, Arguments((item,)), request.at)
