@@ -8,6 +8,8 @@ Attribute access.
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
@@ -156,9 +158,10 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     if facts is None and value.kind not in NOT_TENSORS and name not in _AMBIGUOUS:
         default = interp.context.default()
         forms = default.forms(f"{default.framework.tensor}.{name}")
-        if forms and (value.kind == "input" or not name.endswith("_")) and name not in default.framework.attributes:
+        may_be = value.kind == "input" or not name.endswith("_") or _is_item(state, value, framework.parameters)
+        if forms and may_be and name not in default.framework.attributes:
             facts = default
-    if facts is not None:
+    if facts is not None and name != "grad":
         method = f"{facts.framework.tensor}.{name}"
         if facts.forms(method):
             return _tensor_attribute(interp, frame, state, value, method, at)
@@ -171,6 +174,13 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     kind = "number" if name in {"ndim", "itemsize"} else value.kind if value.kind in {"array", "input"} else ""
     describes = unknown_history.nodes_behind(state, value) and _describes(interp, name)
     return [(state, state.symbols.sym((origins.DESCRIBES if describes else origins.ATTRIBUTE, value.id, name), kind))]
+
+
+def _is_item(state: State, value: Sym, named: Container[str]) -> bool:
+    """Check whether an unknown value is an item or a parameter, and so no package whose functions write tensors."""
+    key = state.symbols.key(value)
+    listed = isinstance(key, tuple) and key[0] in {origins.TURN, origins.ITEM}
+    return listed or opaque_modules.is_named_as_parameter(state, value, named)
 
 
 def _describes(interp: Interpreter, name: str) -> bool:

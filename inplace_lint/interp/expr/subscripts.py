@@ -32,6 +32,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
@@ -74,6 +75,14 @@ def _framework_of(interp: Interpreter, frame: Frame, state: State, value: Value,
     return interp.context.default() if axes and owner is not None and interp.context.is_module(owner) else None
 
 
+def _of_parameter(interp: Interpreter, state: State, value: Value, index: Value) -> Facts | None:
+    """Return the facts for an unknown module's `weight`, an item of which is assigned by its position."""
+    default = interp.context.default()
+    named = isinstance(index, Const) and isinstance(index.value, str)
+    is_parameter = opaque_modules.is_named_as_parameter(state, value, default.framework.parameters)
+    return default if is_parameter and not named else None
+
+
 def _kept_under(state: State, value: Value, index: Value) -> Value | None:
     """Return what the program stored in an unknown mapping under a key, until unknown code receives the mapping."""
     if not isinstance(value, Sym) or not isinstance(index, Const) or not isinstance(index.value, str):
@@ -90,7 +99,11 @@ def kept_in(state: State, value: Sym) -> tuple[tuple[Value, Value], ...]:
 
 def unknown_item(state: State, value: Value, index: Value) -> Sym:
     """Return the item of an unknown value: the same one for the same index."""
-    kind = kind_of_item(state, value)
+    kind = (
+        "tensor"
+        if opaque_modules.is_named_parameter(state, value) and index == Const(1)
+        else kind_of_item(state, value)
+    )
     if kind == "number" and isinstance(index, SliceValue):
         kind = "sequence"
     return state.symbols.sym((origins.ITEM, value, index), kind)
@@ -100,6 +113,8 @@ def kind_of_item(state: State, value: Value) -> str:
     """Return the kind of the items of an unknown value: of a shape, numbers; of an input or array, the same kind."""
     if _is_shape(state, value):
         return "number"
+    if opaque_modules.is_listed(state, value, "parameters"):
+        return "tensor"
     return value.kind if isinstance(value, Sym) and value.kind in {"array", "input"} else ""
 
 
@@ -203,7 +218,7 @@ def set_(
     again: bool = False,
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` if an augmented assignment has just written the item itself."""
-    facts = _framework_of(interp, frame, state, receiver, index)
+    facts = _framework_of(interp, frame, state, receiver, index) or _of_parameter(interp, state, receiver, index)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
         if source is not None:

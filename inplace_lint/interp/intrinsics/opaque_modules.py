@@ -10,7 +10,7 @@ Every finding of it has an assumption: backward of a single layer needs no weigh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.domain import origins, traits, unknown_history
@@ -18,6 +18,7 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Sav
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
+from inplace_lint.knowledge.facts import Framework
 
 _DEEPEST = 4
 _NAMELESS = "forward"
@@ -112,6 +113,57 @@ def parameter(state: State, owner: Sym, name: str) -> Ref | None:
     ref = state.new(made)
     state.set_trait(traits.UNKNOWN_ATTRIBUTE, (owner.id, name), ref)
     return ref
+
+
+def name_of_parameter(state: State, tensor: Tensor, framework: Framework) -> str:
+    """Return the name of a tensor that is an unknown module's `weight` or `bias`; empty for any other tensor."""
+    number = next((number for number, ref in state.all_traits(traits.TENSOR) if state.tensor(ref) is tensor), None)
+    if number is None or not is_named_as_parameter(state, Sym(number), framework.parameters):
+        return ""
+    if _freezes(state, framework.requires_grad):
+        return ""
+    key = state.symbols.keys[number]
+    assert isinstance(key, tuple)
+    return str(key[2])
+
+
+def is_named_as_parameter(state: State, value: Value, named: Container[str]) -> bool:
+    """Check whether a value is an attribute of an unknown one, with the name that a module has for a parameter."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.ATTRIBUTE, int(), str(name)):
+            return name in named
+        case _:
+            return False
+
+
+def _freezes(state: State, setting: str) -> bool:
+    """Check whether the program says of something unknown that it requires no grad: it may be the module."""
+    tensors = (state.tensor(ref) for _, ref in state.all_traits(traits.TENSOR))
+    return any(tensor is not None and tensor.rg is False for tensor in tensors) or any(
+        isinstance(key, tuple) and key[0] is origins.ATTRIBUTE and str(key[2]).startswith(setting)
+        for key in state.symbols.keys
+    )
+
+
+def is_listed(state: State, value: Value, method: str) -> bool:
+    """Check whether an unknown value is what a method of an unknown object returned, or a list of that."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.RESULT, Sym() as function, *_):
+            key = state.symbols.key(function)
+            return isinstance(key, tuple) and key[0] is origins.ATTRIBUTE and key[2] == method
+        case (origins.BUILTIN, "list" | "tuple", None, (Sym() as inner,)):
+            return is_listed(state, inner, method)
+        case _:
+            return False
+
+
+def is_named_parameter(state: State, value: Value) -> bool:
+    """Check whether an unknown value is a pair of a name and a parameter, of those that an unknown module lists."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.TURN, Sym() as listed, *_):
+            return is_listed(state, listed, "named_parameters")
+        case _:
+            return False
 
 
 def _is_child(state: State, value: Sym) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site
+from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, Sym, Tuple, Value
+from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
@@ -21,9 +24,23 @@ def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | Non
     tensor = state.tensor(value)
     if tensor is not None:
         return interp.context.facts.get(tensor.framework) or interp.context.default()
-    if isinstance(value, Sym) and value.kind == "tensor":
+    if isinstance(value, Sym) and (value.kind == "tensor" or _has_gradient(state, value)):
         return interp.context.default()
     return None
+
+
+def _has_gradient(state: State, value: Sym) -> bool:
+    """Check whether an unknown value is a gradient, or something that has one which was used."""
+    return state.has_trait(traits.HAS_USED_GRADIENT, value.id) or _owner_of_gradient(state, value) is not None
+
+
+def _owner_of_gradient(state: State, value: Sym) -> SymId | None:
+    """Return the unknown value whose gradient a value is; None if it is none."""
+    match state.symbols.keys[value.id]:
+        case (origins.ATTRIBUTE, int(owner), "grad") if value.kind not in NOT_TENSORS:
+            return SymId(owner)
+        case _:
+            return None
 
 
 def of_operand(interp: Interpreter, state: State, value: Value) -> Facts | None:
@@ -44,10 +61,12 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     nodes = unknown_history.nodes_behind(state, value)
     asked = assumption(f"{describe(state, value)} requires grad", value.id)
     why = next((state.nodes[node].passes for node in nodes if state.nodes[node].passes), asked)
+    note_gradients(state, (value,))
+    trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=None if not state.has_trait(traits.NO_GRADIENT, value.id) else False,
-        leaf=None,
+        rg=True if trained else None if not state.has_trait(traits.NO_GRADIENT, value.id) else False,
+        leaf=trained or None,
         nodes=nodes,
         sure=value.kind in {"tensor", "input"},
         why=why,
@@ -55,6 +74,19 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
+
+
+def note_gradients(state: State, values: Iterable[Value]) -> None:
+    """Remember whose gradients are operands: what has a gradient that is used is a leaf that requires grad."""
+    for value in values:
+        owner = _owner_of_gradient(state, value) if type(value) is Sym else None
+        if owner is None:
+            continue
+        state.set_trait(traits.HAS_USED_GRADIENT, owner, True)
+        ref = state.trait(traits.TENSOR, owner)
+        tensor = None if ref is None else state.tensor(ref)
+        if ref is not None and tensor is not None and tensor.rg is None and not tensor.nodes:
+            state.put(ref, replace(tensor, rg=True, leaf=True))
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:

@@ -20,8 +20,8 @@ from inplace_lint.domain.heap import Broken, Names, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.frame import Variable
-from inplace_lint.interp.intrinsics import transforms
-from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results
+from inplace_lint.interp.intrinsics import opaque_modules, transforms
+from inplace_lint.interp.transfer import lazy_view_history, materialise, overlap, recording, results
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
@@ -39,6 +39,7 @@ _REFUSES = {View.MULTI: Failure.MULTI_VIEW, View.CUSTOM: Failure.CUSTOM_VIEW, Vi
 def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     """Run a call that writes; a refused write does not change the state."""
     state, binding = call.state, call.binding
+    materialise.note_gradients(state, binding.values.values())
     targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
     listeners = call.interp.listeners
     for fact, ref, tensor in targets:
@@ -114,16 +115,9 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, fr
     state = call.state
     base = state.tensor(tensor.base) if tensor.base is not None else None
     grad = state.modes.grad is not False
-    tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
-    asks = Check.LEAF_ALWAYS in fact.checks or (grad and Check.LEAF in fact.checks)
-    unless = _leaf_unless(tensor, base, by_view=call.facts.framework.rebases) if asks else None
-    if unless is not None:
-        return Failure.LEAF, unless
-    if grad and Check.LEAF_VIEW in fact.checks:
-        if base is not None and tracked and ((base.rg and base.leaf) or _is_own_leaf(tensor, base)):
-            return Failure.LEAF_VIEW, base.doubt
-        if Check.LEAF not in fact.checks and tensor.rg and tensor.leaf and (base is None or _is_own_leaf(tensor, base)):
-            return Failure.LEAF_VIEW, tensor.doubt if base is None else frozenset()
+    as_leaf = _refused_leaf(call, fact, tensor, base, grad=grad)
+    if as_leaf is not None:
+        return as_leaf
     if grad and lazy_view_history.lacks_history(state, tensor) and lazy_view_history.checks_view(call, fact):
         return Failure.EARLY_VIEW, tensor.doubt
     refuses = _REFUSES.get(tensor.view) if tensor.view is not None else None
@@ -139,6 +133,27 @@ def refused_by(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, fr
             return made_so, recorded
     refusal = transforms.refuses(call, fact, tensor)
     return (refusal, frozenset()) if refusal else _unfit(call, fact, tensor)
+
+
+def _refused_leaf(
+    call: Call, fact: WriteFact, tensor: Tensor, base: Tensor | None, *, grad: bool
+) -> tuple[Failure, frozenset[str]] | None:
+    """Return the refusal of a write to a leaf that requires grad, or to a view of one; None if it is none."""
+    tracked = tensor.view in {View.SINGLE, View.MULTI, View.EXPANDED, View.CUSTOM, View.HOOKED}
+    if Check.LEAF_ALWAYS in fact.checks or (grad and Check.LEAF in fact.checks):
+        unless = _leaf_unless(tensor, base, by_view=call.facts.framework.rebases)
+        if unless is None and base is None:
+            unless = _parameter_unless(call, tensor)
+        if unless is not None:
+            return Failure.LEAF, unless
+    if not grad or Check.LEAF_VIEW not in fact.checks:
+        return None
+    if base is not None and tracked and ((base.rg and base.leaf) or _is_own_leaf(tensor, base)):
+        return Failure.LEAF_VIEW, base.doubt
+    if Check.LEAF not in fact.checks and tensor.rg and tensor.leaf and (base is None or _is_own_leaf(tensor, base)):
+        return Failure.LEAF_VIEW, tensor.doubt if base is None else frozenset()
+    unless = _parameter_unless(call, base or tensor) if tracked or Check.LEAF not in fact.checks else None
+    return None if unless is None else (Failure.LEAF_VIEW, unless)
 
 
 def _recorded_if(call: Call, tensor: Tensor) -> frozenset[str] | None:
@@ -167,6 +182,14 @@ def _leaf_unless(tensor: Tensor, base: Tensor | None, *, by_view: bool) -> froze
     if tensor.leaf:
         return tensor.doubt if base is None else None
     return frozenset({"it had no history before it was told to require grad"}) if base is None or not base.rg else None
+
+
+def _parameter_unless(call: Call, tensor: Tensor) -> frozenset[str] | None:
+    """Return the assumption under which an unknown value is a parameter that requires grad; None if nothing says so."""
+    if tensor.rg is not None or tensor.leaf is not None or tensor.nodes:
+        return None
+    name = opaque_modules.name_of_parameter(call.state, tensor, call.facts.framework)
+    return frozenset({f"`{name}` is a parameter"}) if name else None
 
 
 def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:

@@ -1,0 +1,1 @@
+"""Programs written after public reports of in-place faults, with labels from runs."""
