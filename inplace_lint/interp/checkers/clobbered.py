@@ -94,9 +94,9 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         return  # where this is wrong, autograd refuses it
     if tensor.view is View.NO_GRAD and lazy_view_history.is_poisoned(state, tensor):
         return  # likewise
-    bound = max(bound, _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id)))
+    since = max(bound, _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id)))
     for write in writes:
-        if write.clock > bound and (
+        if write.clock > since and (
             (_hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id))
             or _loses(frame, write, ref, tensor)
         ):
