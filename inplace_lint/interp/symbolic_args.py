@@ -196,16 +196,21 @@ def of_function(
 
 
 def of_method(interp: Interpreter, state: State, method: Closure, cls: ClassValue) -> Arguments:
-    """Return the arguments of a method of a class; a data set is asked for items by their positions."""
+    """
+    Return the arguments of a method of a class.
+
+    A data set is asked for items by their positions. What a loss compares its first argument with has no gradient.
+    """
     function, skip = method.function, 0 if method.wrapper == "static" else 1
     found = of_function(interp, state, function, dict(method.defaults), skip)
+    name, framework = function.qualname, interp.context.default().framework
     match found.keywords:
-        case ((name, Sym(_, "input") as asked), *rest) if function.qualname == "__getitem__" and _is_dataset(
-            interp, cls
-        ):
-            return Arguments(found.positional, ((name, replace(asked, kind="number")), *rest))
-        case _:
-            return found
+        case ((key, Sym(_, "input") as asked), *rest) if name == "__getitem__":
+            if _derives(interp, cls, framework.datasets):
+                return Arguments(found.positional, ((key, replace(asked, kind="number")), *rest))
+        case (_, (_, Sym(number))) if name == framework.calls and _derives(interp, cls, framework.losses):
+            state.set_trait(traits.NO_GRADIENT, number, True)
+    return found
 
 
 def of_constructor(
@@ -283,10 +288,9 @@ def _kind(interp: Interpreter, state: State, function: ir.Function, param: ir.Pa
     return kind
 
 
-def _is_dataset(interp: Interpreter, cls: ClassValue) -> bool:
-    """Say whether a class is a data set of the framework: its items are asked for by their positions."""
-    datasets = interp.context.default().framework.datasets
-    return any(isinstance(base, Dotted) and base.name in datasets for base in interp.context.mro(cls))
+def _derives(interp: Interpreter, cls: ClassValue, bases: frozenset[str]) -> bool:
+    """Say whether a class derives from one of some classes of a framework."""
+    return any(isinstance(base, Dotted) and base.name in bases for base in interp.context.mro(cls))
 
 
 def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:

@@ -25,7 +25,7 @@ from inplace_lint.domain.values import Ref, RefId, Value
 from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
-from inplace_lint.interp.transfer.index import is_constant
+from inplace_lint.interp.transfer.index import is_constant, takes_all
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -94,8 +94,9 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         return  # where this is wrong, autograd refuses it
     if tensor.view is View.NO_GRAD and lazy_view_history.is_poisoned(state, tensor):
         return  # likewise
+    since = max(bound, _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id)))
     for write in writes:
-        if write.clock > bound and (
+        if write.clock > since and (
             (_hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id))
             or _loses(frame, write, ref, tensor)
         ):
@@ -103,6 +104,28 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
             return
         if write.clock > bound and write.tensor == ref:
             escaped.check_read(call, part, expr, tensor, write)
+
+
+def _set_anew(call: Call, writes: tuple[Write, ...], ref: Ref, tensor: Tensor, name: tuple[RefId, str]) -> int:
+    """Return when all of a tensor was last set through the variable that reads it; 0 if it never was."""
+    setters = call.facts.framework.setters
+    return max(
+        (
+            write.clock
+            for write in writes
+            if name in write.names and write.tensor == ref and write.touch.op in setters and _covers(write, tensor)
+        ),
+        default=0,
+    )
+
+
+def _covers(write: Write, tensor: Tensor) -> bool:
+    """Check whether a write changed every element of the tensor that it was made on."""
+    if write.part is None or tensor.part is None:
+        return False
+    *outer, last = write.part or (None,)
+    whole = last is not None and tuple(outer) == tensor.part and bool(last[2]) and takes_all(last[2][0])
+    return write.part == tensor.part or whole
 
 
 def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Keeping, Lost, Snapshot, Touch
+from inplace_lint.core.event import Keeping, Lost, Snapshot, Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import tape, traits
-from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Tensor, View, Write
+from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, RefId, Tuple, Value
 from inplace_lint.interp.checkers import liveness, self_average
+from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -187,7 +188,9 @@ def _check_kept(
             if write.clock > kept.clock and (
                 write.tensor != ref
                 if how is traits.STATE_OF
-                else write.tensor == ref and _through_a_variable(state, write)
+                else write.tensor == ref
+                and _through_a_variable(state, write)
+                and not _is_for_container(call, write, tensor)
             ):
                 assumptions = state.assumptions | write.assumptions | write.doubt
                 read = call.touch(part, expr, tensor)
@@ -201,6 +204,26 @@ def _through_a_variable(state: State, write: Write) -> bool:
     if write.touch.flag is not None and not write.names:
         return True
     return bool(write.names) and not any(_was_fetched(state, env, name) for env, name in write.names)
+
+
+def _is_for_container(call: Call, write: Write, tensor: Tensor) -> bool:
+    """Check whether a write is meant for what holds the tensor: it is of this call, and nothing else reads it again."""
+    frame, touch = call.frame, write.touch
+    if frame.closure is None or touch.site.place.slice != frame.slice or touch.site.caller != frame.caller:
+        return False
+    scope = call.state.heap[frame.env.id]
+    values = scope.values if isinstance(scope, Names) else {}
+    held = {(frame.env.id, name) for name, value in values.items() if _is_of(call.state, value, tensor)}
+    shows = touch.dropped or touch.spelled in {Spelling.ITEM, Spelling.AUGMENTED}
+    if not shows or len(write.names) != 1 or held - write.names or tensor.storage < frame.env.id:
+        return False
+    ((_, name),) = write.names
+    return next_use.after(frame.closure.function.body, touch.site.place.at, name) is not next_use.Use.READ
+
+
+def _is_of(state: State, value: Value, tensor: Tensor) -> bool:
+    other = state.tensor(value)
+    return other is not None and other.storage == tensor.storage
 
 
 def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:

@@ -39,7 +39,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Op, SaveFact
-from inplace_lint.knowledge.words import Predicate
+from inplace_lint.knowledge.words import Predicate, ValueKind
 
 
 def call_op(
@@ -130,10 +130,14 @@ def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, valu
     if form.args and form.args[0].kind == "args" and form.args[0].name in values and not form.returns[:1]:
         expected.add(form.args[0].name)
     some_tensor = any(state.tensors_in(value) for value in values.values())
+    measures = bool(form.returns) and form.returns[-1].value in _SIZES  # what else it is given are axes
     for name, value in values.items():
-        likely = form.grads is None and some_tensor and _may_be_tensor(state, value)
+        likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
             materialise.materialise_all(interp, state, value, framework)
+
+
+_SIZES = frozenset({ValueKind.SIZE, ValueKind.SHAPE})
 
 
 def _may_hold_unknowns(state: State, value: Value) -> bool:

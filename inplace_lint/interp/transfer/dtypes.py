@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Tensor
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Three, Tuple, Value
 
@@ -118,11 +118,29 @@ def of_literal(state: State, value: Value | None) -> str | None:
     """Return the class of dtypes of a number, or of nested lists of numbers; None where it is unknown."""
     if isinstance(value, Const):
         return type(value.value).__name__
+    if isinstance(value, Sym):
+        return "int" if _is_whole(state, value) else None
     inner = state.object(value) if isinstance(value, Ref) else value
     if not isinstance(inner, ListObject | Tuple) or not inner.exact:
         return None
     kinds = {of_literal(state, item) for item in inner.items}
     return next((kind for kind in ("complex", "float", "int", "bool") if kind in kinds and None not in kinds), None)
+
+
+def _is_whole(state: State, value: object) -> bool:
+    """Check whether a number is certainly whole: a size, a length, or computed from such without a division."""
+    if isinstance(value, Const):
+        return type(value.value) is int
+    match state.symbols.key(value) if isinstance(value, Sym) and value.kind == "number" else None:
+        case (origins.ITEM, Sym() as inner, _):
+            of = state.symbols.key(inner)
+            return isinstance(of, tuple) and of[0] is origins.SHAPE
+        case (origins.SHAPE, *_) | (origins.BUILTIN, "len", *_):
+            return True
+        case (origins.BINARY, "+" | "-" | "*" | "//" | "%", left, right):
+            return _is_whole(state, left) and _is_whole(state, right)
+        case _:
+            return False
 
 
 def _may_be_dtype(state: State, value: Value) -> bool:

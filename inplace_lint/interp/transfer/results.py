@@ -12,7 +12,7 @@ from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, overlap, shapes
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
-from inplace_lint.knowledge.words import ShapeRule
+from inplace_lint.knowledge.words import DType, ShapeRule
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -43,8 +43,13 @@ def make(call: Call, rg: Three, node: NodeId | None) -> Value:
 
 
 def _undecided(facts: tuple[ReturnFact, ...], chosen: ReturnFact) -> ReturnFact:
-    """Return the fact to apply where an earlier one may hold too: the result may be a view, unless all are fresh."""
+    """Return the fact to apply where an earlier one may hold too: the result may be a view, unless all are fresh.
+
+    Where these differ in their dtypes, that of the result is not known.
+    """
     kinds = {fact.kind for fact in facts}
+    if kinds <= {"fresh"} and len({fact.dtype for fact in facts}) > 1:
+        return replace(chosen, dtype=DType.UNKNOWN)
     if kinds <= {"fresh"} or chosen.kind in {"tuple", "list", "value"}:
         return chosen
     source = next((fact.of for fact in facts if fact.of), "")

@@ -1,0 +1,82 @@
+"""
+What a function does next with a variable, from its text: whether it may still read it after a statement.
+
+    items.append(x)
+    x[mask] = 0         # nothing reads `x` after this: it is written for `items`
+    x = step(items)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+
+from inplace_lint.ir import nodes as ir
+
+
+class Use(Enum):
+    """The next thing that happens to a variable: it is read, set without being read, or neither."""
+
+    READ = auto()
+    SET = auto()
+    NONE = auto()
+
+
+def after(body: Sequence[ir.Stmt], at: int, name: str) -> Use:
+    """Return the next use of a variable after the node with an ordinal: `READ` if it is not certainly another one."""
+    here = next((number for number, statement in enumerate(body) if _has_node(statement, at)), None)
+    if here is None:
+        return Use.NONE
+    loop = body[here]
+    if isinstance(loop, ir.Try | ir.Match | ir.FunctionDef | ir.ClassDef | ir.Unknown):
+        return Use.READ
+    inner = next((block for block in _blocks(loop) if any(_has_node(part, at) for part in block)), ())
+    found = after(inner, at, name)
+    if isinstance(loop, ir.For | ir.While) and found is not Use.READ:
+        # The next turn, or what follows the loop.
+        head = loop.test if isinstance(loop, ir.While) else loop.target
+        found = Use.READ if _names(head, name) or _first(inner, name) is Use.READ else Use.NONE
+    return _first(body[here + 1 :], name) if found is Use.NONE else found
+
+
+def _first(body: Sequence[ir.Stmt], name: str) -> Use:
+    """Return what statements do first with a variable; one that is only set before a jump may not be."""
+    for statement in body:
+        if isinstance(statement, ir.Assign) and any(_is_name(target, name) for target in statement.targets):
+            return Use.READ if _names(statement.value, name) else Use.SET
+        if _names(statement, name):
+            return Use.READ
+        if any(isinstance(node, ir.Jump) for node in _walk(statement)):
+            return Use.NONE
+    return Use.NONE
+
+
+def _is_name(target: ir.Expr, name: str) -> bool:
+    return isinstance(target, ir.Name) and target.id == name
+
+
+def _blocks(statement: ir.Stmt) -> Iterator[Sequence[ir.Stmt]]:
+    match statement:
+        case ir.If() | ir.For() | ir.While():
+            yield from (statement.body, statement.orelse)
+        case ir.With():
+            yield statement.body
+        case _:
+            return
+
+
+def _names(node: object, name: str) -> bool:
+    return any(isinstance(part, ir.Name) and part.id == name for part in _walk(node))
+
+
+def _has_node(node: object, at: int) -> bool:
+    return any(getattr(part, "at", None) == at for part in _walk(node))
+
+
+def _walk(node: object) -> Iterator[object]:
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            yield part
+            waiting.extend(part)
