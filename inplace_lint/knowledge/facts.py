@@ -49,7 +49,8 @@ class Framework:
     `distributions` are the names that it is installed by, `releases` its minor versions, the newest last. `errors` are
     the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history.
-    `keeps_parameters`: a parameter cannot be set to a tensor.
+    `keeps_parameters`: a parameter cannot be set to a tensor. `copies_gaps`: a write in place reads an operand on the
+    same memory as it is, unless that has gaps; then a copy is made first.
     `synonyms` are other names of arguments, with those of the facts; `factors` the numbers that a call may also have
     before the tensors, in this order.
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
@@ -99,6 +100,7 @@ class Framework:
     tracers: frozenset[str] = frozenset()
     setters: frozenset[str] = frozenset()
     keeps_parameters: bool = False
+    copies_gaps: bool = False
     fields: Mapping[str, int] = field(default_factory=dict)
     datasets: frozenset[str] = frozenset()
     losses: frozenset[str] = frozenset()

@@ -28,9 +28,10 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
         return  # compiled code has values and no memory
     fact = next(fact for fact in call.binding.op.writes if fact.to == part)
     index = call.binding.value(call.binding.op.args[1].name) if fact.moves else None
+    dense, is_broadcast = call.facts.framework.copies_gaps, Check.BROADCAST in fact.checks
     if overlap.spreads(call.state, tensor.part, index):
         _report(call, part, tensor, Failure.OVERLAP)
-    elif Check.BROADCAST in fact.checks or (Check.OPERANDS in fact.checks and fact.moves):
+    elif (dense and is_broadcast) or (Check.OPERANDS in fact.checks and (fact.moves or is_broadcast)):
         written = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
         base = tensor if tensor.base is None else call.state.tensor(tensor.base)
         for name in call.binding.given - {part}:
@@ -40,7 +41,7 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
                     other.part,
                     None if base is None else base.sizes,
                     again=_is_arithmetic(call),
-                    dense=Check.OPERANDS not in fact.checks,
+                    dense=dense,
                 ):
                     _report(call, part, tensor, Failure.OPERANDS_OVERLAP)
                     return
