@@ -364,9 +364,14 @@ def _finish(
     calls: bool = False,
 ) -> list[Found]:
     """Run backward from all that was returned, as a training program would; it is not certain after another one."""
+    asked = f"a gradient is asked for what `{name}` returns"
     for state, _ in results:
         if name and (not certain or state.trait(traits.LOSS, None) is True):
-            state.assume(f"a gradient is asked for what `{name}` returns")
+            state.assume(asked)
     losses.backward(interp, results, cls, name, certain=certain)
     interp.fuel.end_root(finished=bool(results))
-    return collect(interp, results, calls=calls)
+    found = collect(interp, results, calls=calls)
+    if cls is None or certain:
+        return found
+    entry = (interp.context.path, f"{cls.name}.{name}")
+    return [replace(one, entry=entry) if asked in one.event.assumptions else one for one in found]

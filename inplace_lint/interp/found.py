@@ -20,7 +20,7 @@ class Found:
     A breach found from one entry point, with the number of its paths that have it and of all its paths.
 
     `options` are the arguments on which the entry point was run instead of its defaults. `entry` is the file and name
-    of the entry point, where only a caller can ask for the gradient that is assumed.
+    of the entry point, where only a caller can ask for the gradient that is assumed; `Class.method` for a method.
     """
 
     event: Event
@@ -62,7 +62,7 @@ def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Fou
     entry = (interp.context.path, item.name) if gradients.is_plain(interp, item) else None
     nobody = (interp.context.path, "")
     return [
-        replace(one, entry=nobody if gradients.by_nobody(one.event) else entry)
+        replace(one, entry=nobody if gradients.by_nobody(one.event) else entry or one.entry)
         if gradients.is_assumed(one.event)
         else one
         for one in found

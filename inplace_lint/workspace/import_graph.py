@@ -161,6 +161,11 @@ class Graph:
         """Return the files that import something defined in a file, each with the names; "" is the file itself."""
         return self._users_of(self._package(path)).get(path, {})
 
+    def mentioning(self, path: str, word: str) -> list[str]:
+        """Return the files that may use a file, and itself, in which a word occurs."""
+        searched = word.encode("utf-8", "surrogatepass")
+        return [known for known in self._files(self._package(path)) if searched in self.text(known)]
+
     def _nearest(self, path: str) -> tuple[str, ...]:
         known = self._users_of(self._package(path))
         found: dict[str, None] = {}

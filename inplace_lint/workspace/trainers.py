@@ -8,7 +8,8 @@ Who trains through a function: the code of a project that uses it, and asks for 
     def step(net, x):
         score(net(x)).backward()          # asks for a gradient: so `score` is trained
 
-Names decide what is used, as in `effects.schedule`: that more is taken for trained than is only shows more.
+Names decide what is used, as in `effects.schedule`: that more is taken for trained than is only shows more. Nobody
+trains through what runs in evaluation only.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.workspace.evaluation import Evaluation
 from inplace_lint.workspace.import_graph import Graph
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -36,9 +38,14 @@ class Trainers:
 
     @remembered
     def train(self, start: Target) -> bool:
-        """Check whether something in the project trains through a function or class; nobody does without a name."""
-        if not start[1]:
-            return False
+        """
+        Check whether something in the project trains through a function or class; nobody does without a name.
+
+        Through a method (`Net.decode`) somebody does unless the project runs it in evaluation only.
+        """
+        evaluation = Evaluation(self.graph, start[0])
+        if not start[1] or "." in start[1]:
+            return bool(start[1]) and not evaluation.runs(start[1].rpartition(".")[2], member=True)
         here = self._outline(start[0])
         if here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items):
             return True  # what a file that trains has besides is meant for it
@@ -47,6 +54,8 @@ class Trainers:
             path, name = waiting.pop()
             is_class = any(item.kind == "class" for item in self._items(path, name))
             for user_path, item, user in self._users(path, name):
+                if evaluation.uses(user_path, user.name, name):
+                    continue
                 if asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
                     return True
                 more = {(user_path, bound) for bound in ((item.name,) if item.name else item.binds)} - seen

@@ -86,3 +86,83 @@ def test_a_comment_that_silences_what_is_not_told_is_not_unused(lint, tree):
 
 def test_a_second_run_from_the_cache_says_the_same(lint, tree):
     assert lint(".") == lint(".") == QUIET
+
+
+DETECTOR = """\
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+    def decode(self, boxes):
+        width = boxes.exp()
+        width += 1
+        return width
+"""
+IN_EVALUATION = {
+    "else": "        if self.training:\n            return out.sum()\n        else:\n            return DECODED\n",
+    "after a return": "        if self.training:\n            return out.sum()\n        return DECODED\n",
+    "not": "        if not self.training and self.decodes:\n            out = DECODED\n        return out\n",
+    "or": "        if not (self.training or self.exports):\n            out = DECODED\n        return out\n",
+    "expression": "        return out if self.training else DECODED\n",
+    "through another": "        return out if self.training else self.result(out)\n\n"
+    "    def result(self, out):\n        return DECODED\n",
+    "predict": "        return out\n\n    def predict(self, x):\n        return self.head.decode(self.head(x))\n",
+    "is there": "        if self.head.decode is not None and not self.training:\n"
+    "            self.head.decode.most = 3\n            out = DECODED\n        return out\n",
+}
+IN_TRAINING = {
+    "always": "        return DECODED\n",
+    "both": "        if self.training:\n            return DECODED\n        return DECODED * 2\n",
+    "another option": "        return out if self.exports else DECODED\n",
+    "and": "        if not (self.training and self.exports):\n            out = DECODED\n        return out\n",
+    "handed on": "        use = self.head.decode\n        return use(out)\n",
+    "through another": "        return self.result(out)\n\n    def result(self, out):\n        return DECODED\n",
+    "unread": "        return (DECODED\n",
+}
+MODEL = """\
+from head import Head
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, exports, decodes):
+        super().__init__()
+        self.head, self.exports, self.decodes = Head(), exports, decodes
+
+    def forward(self, x):
+        out = self.head(x)
+"""
+
+
+@pytest.mark.parametrize("body", IN_EVALUATION.values(), ids=IN_EVALUATION)
+def test_a_method_that_the_project_runs_in_evaluation_only_is_counted_and_not_told(lint, tree, body):
+    (tree / "head.py").write_text(DETECTOR)
+    (tree / "model.py").write_text(MODEL + body.replace("DECODED", "self.head.decode(out)"))
+    for path in (".", "head.py"):
+        status, out, _ = lint("--output-format=concise", "--exclude", "helper.py", path)
+        assert (status, out) == QUIET[:2]
+
+
+@pytest.mark.parametrize("body", IN_TRAINING.values(), ids=IN_TRAINING)
+def test_a_method_that_may_be_trained_through_is_told(lint, tree, body):
+    (tree / "head.py").write_text(DETECTOR)
+    (tree / "model.py").write_text(MODEL + body.replace("DECODED", "self.head.decode(out)"))
+    assert "head.py:15:9: " in lint("--output-format=concise", "--exclude", "helper.py", ".").out
+
+
+def test_a_method_that_nothing_uses_is_told(lint, tree):
+    (tree / "head.py").write_text(DETECTOR)
+    assert lint("--output-format=concise", "head.py").out.startswith("head.py:15:9: warning[IPL101]")
+
+
+def test_a_function_that_a_module_calls_in_evaluation_only_is_not_told(lint, tree):
+    (tree / "user.py").write_text(NET.replace("if self.training", "if not self.training"))
+    assert lint(".") == QUIET

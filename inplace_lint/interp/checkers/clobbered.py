@@ -9,8 +9,8 @@ Reports reads of a tensor that an earlier write changed under another name: auto
 
 Only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one whose very
 part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable of a loop
-(`for p in (w, b): p -= step`). After an explicit write (`x += 1`) the written name itself may be read; after a hidden
-one (`inplace=True`) that is reported too.
+(`for p in (w, b): p -= step`). Two that share memory only by assumption are not reported. After an explicit write
+(`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`) that is reported too.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def _replaces(write: Write, tensor: Tensor) -> bool:
 def _report(
     call: Call, part: str, expr: ir.Expr, tensor: Tensor, write: Write, other: str, *, together: bool = False
 ) -> None:
-    assumptions = call.state.assumptions | write.assumptions | write.doubt
+    if write.doubt | tensor.doubt:
+        return  # whether they share memory at all is not known
+    assumptions = call.state.assumptions | write.assumptions
     read = call.touch(part, expr, tensor)
     call.state.report(Clobbered(call.facts.framework.name, write.touch, read, other, assumptions, together))
 

@@ -1,0 +1,164 @@
+"""
+Which functions of a project run in evaluation only, by the branches in which they are called.
+
+    def forward(self, x):
+        out = self.head(x)
+        if self.training:
+            return self.loss(out)
+        return self.decode(out)       # `decode` runs in evaluation only, and so does what only `decode` calls
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from inplace_lint.core.remembered import remembered
+from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.workspace.import_graph import Graph
+
+_DEEPEST = 4  # functions that call each other, from the one that is asked for outwards
+_MOST = 200  # files with a name, which are parsed; a name that more of them have is no name of one thing
+
+
+class _Use(NamedTuple):
+    """
+    A use of a name: the function around it, whether that is a method, and whether it runs in evaluation only.
+
+    A `bare` name is no method.
+    """
+
+    user: str
+    member: bool
+    evaluates: bool
+    bare: bool = False
+
+
+@dataclass
+class Evaluation:
+    """What the files around one file run in evaluation only, found on demand."""
+
+    graph: Graph
+    path: str
+
+    @remembered
+    def runs(self, name: str, *, member: bool, depth: int = 0) -> bool:
+        """Check whether all that uses functions, or methods, of a name runs in evaluation; false if nothing does."""
+        if name in {word for known in frameworks() for word in framework(known).infers}:
+            return True
+        if not name or name.startswith("__") or name in {framework(known).calls for known in frameworks()}:
+            return False
+        paths = self.graph.mentioning(self.path, name)
+        uses = [use for path in paths[:_MOST] for use in self._uses(path, name) if not (member and use.bare)]
+        return 0 < len(paths) <= _MOST and bool(uses) and all(self._evaluates(use, depth) for use in uses)
+
+    def uses(self, path: str, user: str, name: str) -> bool:
+        """Check whether a function in a file uses the functions of a name in evaluation only."""
+        found = [use for use in self._uses(path, name) if use.user == user]
+        return bool(found) and all(self._evaluates(use, 0) for use in found)
+
+    def _evaluates(self, use: _Use, depth: int) -> bool:
+        return use.evaluates or (depth < _DEEPEST and self.runs(use.user, member=use.member, depth=depth + 1))
+
+    @remembered
+    def _uses(self, path: str, name: str) -> tuple[_Use, ...]:
+        try:
+            tree = ast.parse(self.graph.text(path))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return (_Use("", member=False, evaluates=False),)  # what cannot be read may train
+        walk = _Walk(name)
+        walk.block(tree.body)
+        return tuple(use for use in walk.uses if use.user != name)
+
+
+@dataclass
+class _Walk:
+    """A walk over a file for the uses of a name."""
+
+    name: str
+    uses: list[_Use] = field(default_factory=list)
+    user: str = ""
+    member: bool = False
+    evaluates: bool = False
+    in_class: bool = False
+
+    def block(self, body: Sequence[ast.AST], *, evaluates: bool = False) -> None:
+        """Walk statements that follow each other; what follows a branch that training leaves is evaluation."""
+        before = self.evaluates
+        self.evaluates = before or evaluates
+        for node in body:
+            self.node(node)
+            if isinstance(node, ast.If):
+                side, other = _sides(node.test)
+                self.evaluates |= (other and _leaves(node.body)) or (side and _leaves(node.orelse))
+        self.evaluates = before
+
+    def _branches(self, node: ast.If | ast.IfExp) -> None:
+        side, other = _sides(node.test)
+        self.node(node.test)
+        for part, evaluates in ((node.body, side), (node.orelse, other)):
+            self.block(part if isinstance(part, list) else [part], evaluates=evaluates)
+
+    def node(self, node: ast.AST) -> None:
+        """Walk a statement or an expression."""
+        match node:
+            case ast.If() | ast.IfExp():
+                self._branches(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self._definition(node)
+            case ast.Compare(ast.Attribute(value, self.name), [ast.Is() | ast.IsNot()]):
+                self.node(value)
+            case ast.Attribute(value, attribute):
+                if attribute == self.name and isinstance(node.ctx, ast.Load):
+                    self.uses.append(_Use(self.user, self.member, self.evaluates))
+                # What has attributes is no function: `self.decode.threshold` does not call a method `decode`.
+                self.node(value.value if isinstance(value, ast.Attribute) and value.attr == self.name else value)
+            case ast.Name(self.name, ast.Load()):
+                self.uses.append(_Use(self.user, self.member, self.evaluates, bare=True))
+            case _:
+                for _, part in ast.iter_fields(node):
+                    self._part(part)
+
+    def _part(self, part: object) -> None:
+        if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
+            self.block(part)
+        elif isinstance(part, list):
+            for inner in part:
+                self._part(inner)
+        elif isinstance(part, ast.AST):
+            self.node(part)
+
+    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        for part in node.decorator_list:
+            self.node(part)
+        before = replace(self)
+        if isinstance(node, ast.ClassDef):
+            self.in_class = True
+        else:
+            self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, False
+        self.block(node.body)
+        self.user, self.member, self.in_class = before.user, before.member, before.in_class
+        self.evaluates = before.evaluates
+
+
+def _sides(test: ast.expr) -> tuple[bool, bool]:
+    """Return whether a condition, where it is true and where it is false, holds in evaluation only."""
+    match test:
+        case ast.Attribute(_, "training"):
+            return False, True
+        case ast.UnaryOp(ast.Not(), inner):
+            side, other = _sides(inner)
+            return other, side
+        case ast.BoolOp(operator, values):
+            sides, others = zip(*(_sides(value) for value in values), strict=True)
+            is_and = isinstance(operator, ast.And)
+            return (any(sides), all(others)) if is_and else (all(sides), any(others))
+        case _:
+            return False, False
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Check whether statements end in one after which nothing of their block runs."""
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
