@@ -319,7 +319,9 @@ def bind(params: tuple[Argument, ...], arguments: Arguments) -> tuple[dict[str, 
         values[name] = value
         if name in arguments.exprs:
             exprs[name] = arguments.exprs[name]
-    if not arguments.unknown and not signature.required <= values.keys():
+    if arguments.unknown:
+        _spread(params, arguments, len(arguments.positional), values)  # `x.reshape(*sizes)` has some, not none
+    elif not signature.required <= values.keys():
         return None
     return values, exprs
 
