@@ -115,7 +115,9 @@ def backward(
     """
     added, fresh, tensors = set[RefId](), set[RefId](), list(tensors)
     for tensor in (tensor for tensor in tensors if tensor.rg and tensor.nodes):
-        check_history(state, framework, tensor, None)
+        missed = lost(state, framework, tensor, None)
+        if missed is not None:
+            state.report(missed)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
     order = [(i, assumed) for i, assumed in sorted(reachable(state, starts).items()) if way is None or i in way]
@@ -123,6 +125,8 @@ def backward(
     asked, loss = tensors if site is not None else None, tensors if trained or site is not None else ()
     for number, assumed in order:
         node = state.nodes[number]
+        for missed in state.trait(traits.LOST, node.site) or () if node.site is not None else ():
+            state.report(replace(missed, assumptions=missed.assumptions | node.assumptions | assumed))
         for event in _breaches(state, framework, node, site):
             why = event.assumptions | assumed
             sure = only_way.certain(state, starts, number, why, asked, elsewhere=elsewhere, loss=loss)
@@ -191,11 +195,12 @@ def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
     return False
 
 
-def check_history(state: State, framework: str, tensor: Tensor, read: Touch | None) -> None:
-    """Report the use of a tensor that was written while grad mode was off."""
+def lost(state: State, framework: str, tensor: Tensor, read: Touch | None) -> Lost | None:
+    """Return what a gradient through a tensor misses: a write while grad mode was off; None if there was none."""
     write = next((write for write in state.storages[tensor.storage].writes if write.unseen), None)
-    if write is not None:
-        state.report(Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt))
+    if write is None:
+        return None
+    return Lost(framework, write.touch, read, state.assumptions | write.assumptions | write.doubt)
 
 
 def breach(

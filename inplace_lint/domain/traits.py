@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from enum import Enum
 from typing import Generic, TypeVar
 
-from inplace_lint.core.event import Site, Touch
+from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.shape import Size
@@ -171,6 +171,7 @@ KEPT: Trait[RefId, Kept] = Trait("kept", Owner.OBJECT)
 KEPT_ALIASES: Trait[StorageId, tuple[Ref, ...]] = Trait("kept aliases", Owner.STORAGE)
 WRITTEN_BESIDE: Trait[RefId, Beside] = Trait("written beside its history", Owner.OBJECT)
 REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
+LOST: Trait[Site, tuple[Lost, ...]] = Trait("used values whose histories lack a write", Owner.WHOLE)
 # `kept_values` and `kept_states`:
 KEPT_FOR_LATER: Trait[RefId, Place] = Trait("kept for later", Owner.OBJECT)
 STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)

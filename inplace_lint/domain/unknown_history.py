@@ -60,10 +60,19 @@ def parts(state: State, value: Sym) -> tuple[Sym, ...]:
 
 def has_no_gradient(state: State, value: Sym, depth: int = 0) -> bool:
     """Check whether an unknown value, or all that it was computed of, is known to have no gradient."""
-    if state.has_trait(traits.NO_GRADIENT, value.id):
+    if state.has_trait(traits.NO_GRADIENT, value.id) or _is_data(state, value):
         return True
     within = [part for part in parts(state, value) if part.kind not in NOT_TENSORS] if depth < _DEEPEST else []
     return bool(within) and all(has_no_gradient(state, part, depth + 1) for part in within)
+
+
+def _is_data(state: State, value: Sym) -> bool:
+    """Check whether an unknown value is the `.data` of another one: where that is a tensor, it requires no grad."""
+    match state.symbols.keys[value.id]:
+        case (origins.ATTRIBUTE, int(), "data"):
+            return True
+        case _:
+            return False
 
 
 def sources(state: State, values: Iterable[Value]) -> tuple[tuple[NodeId, ...], tuple[RefId, ...]]:

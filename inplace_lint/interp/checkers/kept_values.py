@@ -290,14 +290,24 @@ def _report(call: Call, how: Keeping, touch: Touch, kept: Place | None, tensor: 
 
 
 def record(call: Call) -> None:
-    """Report a recorded use of a tensor that was written while gradients were off, or through a detached view."""
+    """
+    Remember a recorded use of a tensor that was written while gradients were off, or through a detached view.
+
+    It is reported when a backward runs the node of the use.
+    """
     for name in call.binding.given:
         for ref, tensor in call.binding.tensors(name):
             if tensor.rg and tensor.nodes:
                 read = call.touch(name, call.binding.exprs.get(name), tensor)
                 if tensor.view is not View.SINGLE:
-                    tape.check_history(call.state, call.facts.framework.name, tensor, read)
-                _check_written_beside(call, ref if tensor.base is None else tensor.base, read)
+                    _remember(call, tape.lost(call.state, call.facts.framework.name, tensor, read))
+                _remember(call, _written_beside(call, ref if tensor.base is None else tensor.base, read))
+
+
+def _remember(call: Call, event: Lost | None) -> None:
+    if event is not None:
+        site = call.frame.site(call.at)
+        call.state.set_trait(traits.LOST, site, (*(call.state.trait(traits.LOST, site) or ()), event))
 
 
 def _note_written_beside(call: Call, touch: Touch, tensor: Tensor) -> None:
@@ -320,9 +330,10 @@ def _is_low(value: Value) -> bool:
     return isinstance(value, Const) and isinstance(value.value, int | float) and value.value <= _LOW
 
 
-def _check_written_beside(call: Call, ref: Ref, read: Touch) -> None:
-    """Report a recorded use of a tensor that was written through a detached view, unless the use leaves that out."""
+def _written_beside(call: Call, ref: Ref, read: Touch) -> Lost | None:
+    """Return what the use of a tensor misses that was written through a detached view, unless the use leaves it out."""
     written = call.state.trait(traits.WRITTEN_BESIDE, ref.id)
-    if written is not None and not (written.low and call.binding.op.name in call.facts.framework.excludes):
-        why = call.state.assumptions | written.assumptions
-        call.state.report(Lost(call.facts.framework.name, written.touch, read, why, beside=True))
+    if written is None or (written.low and call.binding.op.name in call.facts.framework.excludes):
+        return None
+    why = call.state.assumptions | written.assumptions
+    return Lost(call.facts.framework.name, written.touch, read, why, beside=True)
