@@ -200,12 +200,14 @@ def of_method(interp: Interpreter, state: State, method: Closure, cls: ClassValu
     Return the arguments of a method of a class.
 
     A data set is asked for items by their positions. What a loss compares its first argument with has no gradient, and
-    neither has anything that the methods of an optimizer work on.
+    neither has what the methods of an optimizer work on, or what a module that is trained as a whole is called on.
     """
     function, skip = method.function, 0 if method.wrapper == "static" else 1
     found = of_function(interp, state, function, dict(method.defaults), skip)
     name, framework = function.qualname, interp.context.default().framework
-    if _derives(interp, cls, framework.optimizers):
+    if _derives(interp, cls, framework.optimizers) or (
+        name in framework.fed and _derives(interp, cls, framework.trained)
+    ):
         for _, given in found.keywords:
             if isinstance(given, Sym):
                 state.set_trait(traits.NO_GRADIENT, given.id, True)

@@ -55,8 +55,8 @@ class Framework:
     before the tensors, in this order.
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
     classes whose `__getitem__` is asked for a position, `losses` those that compare a prediction with a target,
-    `optimizers` those that write parameters.
-    `names` are those of a program's own variables and
+    `optimizers` those that write parameters, `trained` those of modules that are trained as a whole: what their methods
+    `fed` are called on comes from a data loader. `names` are those of a program's own variables and
     functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are
     likewise names of functions that are called when nothing is trained any more. `arrays` are
     libraries that know nothing of the framework: what they return is no tensor, and carries no gradient.
@@ -105,6 +105,8 @@ class Framework:
     fields: Mapping[str, int] = field(default_factory=dict)
     datasets: frozenset[str] = frozenset()
     optimizers: frozenset[str] = frozenset()
+    trained: frozenset[str] = frozenset()
+    fed: frozenset[str] = frozenset()
     losses: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     heard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -161,3 +161,50 @@ def test_helpers_take_over_the_steps_of_a_training(imports: str, setup: str, fir
 def test_a_lightning_module_is_given_the_optimizers_that_it_configures(returned: str) -> None:
     source = _GAN.format(imports="import lightning as L", base="L.LightningModule", returned=returned)
     assert errors(source) == [("IPL103", "d_opt.step()")]
+
+
+_FORECASTER = """
+import torch
+{imports}
+from torch import nn
+
+
+class Forecaster({base}):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def scaled(self, x):
+        spread = torch.sqrt(x.var(0, keepdim=True))
+        spread += 1e-6
+        return x / spread
+
+    def forward(self, batch):
+        return self.fc(self.scaled({given}))
+
+    def training_step(self, batch, index):
+        return self(batch).pow(2).mean()
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "base"),
+    [
+        ("import pytorch_lightning as pl", "pl.LightningModule"),
+        ("import lightning as L", "L.LightningModule"),
+        ("from lightning.pytorch import LightningModule", "LightningModule"),
+    ],
+)
+def test_a_module_that_is_trained_as_a_whole_is_called_on_data(imports, base):
+    for given in ("batch", 'batch["x"]'):
+        assert not check_file("a.py", _FORECASTER.format(imports=imports, base=base, given=given), Options()).findings
+
+
+def test_what_such_a_module_computes_has_gradients():
+    source = _FORECASTER.format(imports="import lightning as L", base="L.LightningModule", given="self.fc(batch)")
+    assert [one.severity for one in check_file("a.py", source, Options()).findings] == [Severity.ERROR]
+
+
+def test_another_module_may_be_called_on_what_a_layer_returned():
+    source = _FORECASTER.format(imports="", base="nn.Module", given="batch")
+    assert [one.severity for one in check_file("a.py", source, Options()).findings] == [Severity.WARNING]
