@@ -101,7 +101,7 @@ def _select(
 ) -> Call | None:
     """Bind the call to the first form of the op that takes these arguments and whose guard is not known to be false."""
     thing = None if instance is None else state.instance(instance)
-    for form in forms:
+    for number, form in enumerate(forms):
         bound = bind(form.args, arguments)
         if bound is None:
             continue
@@ -110,9 +110,20 @@ def _select(
         binding = Binding(state, form, default_values(form.args, values), frozenset(values), exprs, thing, instance)
         verdict = holds(form.condition, binding)
         if verdict is not False:
-            doubt = binding.sentence(form.condition) if verdict is None else frozenset()
-            return Call(interp, frame, facts, binding, at, spelled, form.name, doubt=doubt)
+            call = Call(interp, frame, facts, binding, at, spelled, form.name)
+            if verdict is None:
+                call.doubt = binding.sentence(form.condition)
+                call.written = _always_written(form, forms[number + 1 :])
+            return call
     return None
+
+
+def _always_written(form: Op, others: tuple[Op, ...]) -> frozenset[str]:
+    """Return what a call writes whichever of its forms it is: `h[index] = 0` writes `h` for a number and for a mask."""
+    if not others or others[-1].condition is not None:
+        return frozenset()
+    writes = [{one.to for one in each.writes if one.counted and one.condition is None} for each in (form, *others)]
+    return frozenset(set.intersection(*writes))
 
 
 def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, values: dict[str, Value]) -> None:

@@ -19,7 +19,11 @@ from inplace_lint.knowledge.facts import Facts
 
 @dataclass(slots=True)
 class Call:
-    """A framework call: its binding, its place, and the flag that makes it write, if any; `state` is the binding's."""
+    """
+    A framework call: its binding, its place, and the flag that makes it write, if any; `state` is the binding's.
+
+    `doubt` is what its form assumes; `written` are the arguments that it writes in any form that it may have.
+    """
 
     interp: Interpreter
     frame: Frame
@@ -31,6 +35,7 @@ class Call:
     flag: Place | None = None
     flagged: bool = False
     doubt: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
     grads: list[tuple[Ref, Tensor]] = field(default_factory=list)
     state: State = field(init=False)
 

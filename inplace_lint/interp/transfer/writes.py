@@ -311,7 +311,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         version=0,
         counted=fact.counted and tensor.counted,
         clock=0,
-        assumptions=call.doubt,
+        assumptions=frozenset() if fact.to in call.written else call.doubt,
         doubt=tensor.doubt,
         names=_names(call, expr, ref) if alone else frozenset(),
         tensor=ref,
