@@ -1,7 +1,8 @@
 """
 Lets another thread end an analysis: an editor whose text has changed has no use for the findings of the old one.
 
-The analysis asks between two files and between two entry points, where nothing that a process keeps is half done.
+The analysis asks every few statements that it runs. What a process keeps of a project is made outside of these, so that
+nothing of it is half done.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ STEPS_AT_IMPORT = 1_000
 STEPS_AT_IMPORTS = 20_000
 _FEW = 2_000
 _FEWER = 1_000
+_PAUSE = 63  # an analysis that is to end ends within so many steps
 
 
 class Limits(TypedDict, total=False):
@@ -91,7 +92,6 @@ class Fuel:
 
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
         """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
-        interruption.check()
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
         self.paths = self.most = paths
         self.prefers = True
@@ -109,6 +109,8 @@ class Fuel:
     def step(self) -> bool:
         """Use up one step; False when none is left."""
         self.steps -= 1
+        if not self.steps & _PAUSE:
+            interruption.check()
         if self.steps < _FEW:
             self.most = 2 if self.steps > _FEWER else 1
             if self.steps < 0:

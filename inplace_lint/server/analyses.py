@@ -2,7 +2,7 @@
 When which open document is analyzed: off the event loop, one analysis at a time, and none of a text that changed.
 
 A round begins once no key was pressed for a moment. It first finds what each changed file does by itself and shows it,
-then what the callers of all open files add. A newer edit ends the round between two entry points.
+then, once the user pauses, what the callers of all open files add. A newer edit ends the round.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Complain(Protocol):
         """Show or log a line."""
 
 
+_PAUSE = 0.4  # seconds without a key after which callers are analyzed, too: longer than between two keys
 _STACK = 64 << 20  # of the thread of the analysis: deeper than what systems give to threads
 
 
@@ -117,6 +118,9 @@ class Analyses:
             if document is not None and not await self._look([document], stop, callers=False):
                 return
             self._changed.pop(path, None)
+        await asyncio.sleep(_PAUSE)
+        if stop.is_set():
+            return
         for folder in dict.fromkeys(document.folder for document in self._documents):
             mine = [document for document in self._documents if document.folder == folder]
             if not await self._look(mine, stop, callers=True):
@@ -140,16 +144,8 @@ class Analyses:
             self._complain(line, is_grave=False)
         for document, version in zip(documents, versions, strict=True):
             mine = tuple(one for one in findings if root / notebook.file_of(one.span) == document.path)
-            self._take(document, Result(version, mine, outcome.statements), callers=callers)
+            self._show(document, Result(version, mine, outcome.statements))
         return True
-
-    def _take(self, document: Document, result: Result, *, callers: bool) -> None:
-        if not callers:
-            document.alone = result
-        elif document.alone is not None and document.alone.version == result.version:
-            document.waits = _kinds(document.alone) != _kinds(result)
-        if callers or not document.waits:
-            self._show(document, result)
 
     def _show(self, document: Document, result: Result) -> None:
         document.result = result
@@ -176,7 +172,3 @@ def _found(
     lang = language(folder.settings().lang)
     report = in_language(Report(outcome.findings, lambda _path: ()), lang)
     return outcome, list(report.findings)
-
-
-def _kinds(result: Result) -> set[tuple[str, object, str, str]]:
-    return {(one.code, one.severity, one.function, one.message) for one in result.findings}

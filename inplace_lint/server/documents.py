@@ -35,8 +35,7 @@ class Document:
 
     `parts` are the texts by their URIs: one of a file, one for each cell of a notebook, in order. `revision` counts our
     own changes of it, since cells have versions of their own; `versions` are those that the editor counts. A result is
-    of the present text where its version is the `revision`. `alone` is what the file was found to do without its
-    callers; where these found more, the document `waits` for them, so that nothing disappears for a moment.
+    of the present text where its version is the `revision`.
     """
 
     uri: str
@@ -46,8 +45,6 @@ class Document:
     versions: dict[str, int]
     is_notebook: bool = False
     revision: int = 0
-    waits: bool = False
-    alone: Result | None = None
     result: Result | None = None
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
