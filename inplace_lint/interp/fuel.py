@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
+from inplace_lint.core import interruption
 from inplace_lint.interp.outcome import Flow, Outcomes
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ STEPS_AT_IMPORT = 1_000
 STEPS_AT_IMPORTS = 20_000
 _FEW = 2_000
 _FEWER = 1_000
+_PAUSE = 63  # an analysis that is to end ends within so many steps
 
 
 class Limits(TypedDict, total=False):
@@ -107,6 +109,8 @@ class Fuel:
     def step(self) -> bool:
         """Use up one step; False when none is left."""
         self.steps -= 1
+        if not self.steps & _PAUSE:
+            interruption.check()
         if self.steps < _FEW:
             self.most = 2 if self.steps > _FEWER else 1
             if self.steps < 0:
