@@ -21,6 +21,7 @@ from inplace_lint import __version__
 from inplace_lint.cli import streams, terminal
 from inplace_lint.cli.confirm_options import KEYS as CONFIRM_KEYS
 from inplace_lint.cli.confirm_options import confirm_options
+from inplace_lint.cli.opportunities import opportunities
 from inplace_lint.cli.options import (
     PolicyOptions,
     absolute_path,
@@ -372,6 +373,9 @@ def _show(
     for line in (*found.troubles, *found.notes):
         terminal.report_error((line,), resolver.settings_of(Path.cwd()).lang)
     return FAILED if found.troubles else CLEAN
+
+
+program.add_command(opportunities)
 
 
 @program.command(short_help="Print a script for shell completion.")
