@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from inplace_lint.driver import session
 from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
 from inplace_lint.driver.store import Store, folder_of
+from inplace_lint.rules import RULE_OF
 from inplace_lint.workspace import files, import_graph, notebook
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def runner(
     progress = terminal.progress() if sys.stderr.isatty() else None
     by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
     kept = lasting.store if lasting is not None else Store(None) if is_again else None
-    store = Store(folder_of(settings)) if settings.cache else kept
+    store = Store(folder_of(settings)) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
     memory = None if lasting is None else lasting.memory
     plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, memory=memory)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
@@ -84,6 +85,11 @@ def runner(
         return outcome, read
 
     return run
+
+
+def _advises(resolver: SettingsResolver, paths: Iterable[Path]) -> bool:
+    """Check whether advice is asked for: then all code is run, and what is learned of files holds for no other run."""
+    return any(RULE_OF[code].unanimous for path in paths for code in resolver.opinions_of(path.absolute()))
 
 
 def _files(paths: tuple[Path, ...], resolver: SettingsResolver, plan: session.Plan) -> Run:

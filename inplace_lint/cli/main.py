@@ -21,6 +21,7 @@ from inplace_lint import __version__
 from inplace_lint.cli import streams, terminal
 from inplace_lint.cli.confirm_options import KEYS as CONFIRM_KEYS
 from inplace_lint.cli.confirm_options import confirm_options
+from inplace_lint.cli.opportunities import opportunities
 from inplace_lint.cli.options import (
     PolicyOptions,
     absolute_path,
@@ -369,6 +370,9 @@ def server(debounce: int, python: str | None, **options: Any) -> int:
         raise click.UsageError(msg) from error
     serve(options, debounce / 1000, [] if python is None else ["--python", python])
     return CLEAN
+
+
+program.add_command(opportunities)
 
 
 @program.command(short_help="Print a script for shell completion.")

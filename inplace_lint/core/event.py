@@ -268,6 +268,23 @@ class Performed(_Written):
     """A write in the call of a module, whatever comes of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spared(_Written):
+    """
+    A call that writes nothing would, in place, spare memory; `write` is the call as it stands.
+
+    `place` is where the flag belongs that makes it write: at the call, or where its module was constructed. `result` is
+    the size of its result in words. `elements` are the known factors of that size. `recorded`: the input would not be
+    kept for backward; otherwise nothing is recorded, and only the peak falls. With assumptions it is not certain that
+    the program computes the same.
+    """
+
+    place: Place
+    result: str
+    elements: int
+    recorded: bool
+
+
 Event = (
     Stale
     | Refused
@@ -283,4 +300,5 @@ Event = (
     | Carried
     | Accumulated
     | Performed
+    | Spared
 )

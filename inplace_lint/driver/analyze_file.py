@@ -18,13 +18,14 @@ from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
-from inplace_lint.effects.summary import Outline, mentions, outline, outline_of
+from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import depth_exceeds
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.checkers.alias_query import AliasQuery
+from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context, Observer
 from inplace_lint.interp.found import Found
 from inplace_lint.knowledge import facts
@@ -46,11 +47,12 @@ class Options:
     """
     What a user can say about the analyzed code as a whole: for which `versions` of frameworks it is meant.
 
-    `opinions`: what is no fault is reported as well, as info.
+    `opinions`: what is no fault is reported as well, as info. `advice`: all code is run, and not only what may write.
     """
 
     versions: tuple[tuple[str, str], ...] = ()
     opinions: bool = False
+    advice: bool = False
 
     def version(self, framework: str) -> str | None:
         """Return the version of a framework that the code is meant for; None for the newest that is known."""
@@ -102,6 +104,8 @@ def check_file(
     clock = Clock()
     known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
     read, outlined = _read(path, source, project)
+    if options.advice:
+        read, outlined = None, all_run(outlined)
     clock.lap("outline")
     used = _frameworks(outlined, known)
     if not used:
@@ -130,8 +134,10 @@ def _said(found: Iterable[Found]) -> Iterator[Said]:
 
 
 def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[Found]:
-    interp = TapeInterpreter(context, opinions=options.opinions, query=query)
-    return call_deep(lambda: entry_points.run_all(interp))
+    spared = Opportunities() if options.advice else None
+    interp = TapeInterpreter(context, opinions=options.opinions, query=query, opportunities=spared)
+    found = call_deep(lambda: entry_points.run_all(interp))
+    return [*found, *(Found(event, 1, 1) for event in (spared.events() if spared is not None else ()))]
 
 
 class Clock:

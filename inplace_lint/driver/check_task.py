@@ -39,6 +39,7 @@ class Task(NamedTuple):
     One file to analyze: the path that its findings carry, its bytes, and the settings that results depend on.
 
     `root` is the top folder in which its imports are looked up. `opinions`: what is no fault is reported as well.
+    `advice`: all code is run, and what would spare memory is reported.
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
     files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
     `kept` says where earlier runs have kept what is known of single files.
@@ -50,6 +51,7 @@ class Task(NamedTuple):
     paddle_version: str | None = None
     root: str = ""
     opinions: bool = False
+    advice: bool = False
     reported: bool = True
     finds_in: frozenset[str] = frozenset()
     texts: tuple[tuple[str, bytes], ...] = ()
@@ -97,7 +99,7 @@ def check_task(task: Task) -> Checked:
         if project is not None:
             project.asked.start()
             project.outlines = {}
-        result = check_file(task.path, source, Options(versions, task.opinions), project, _make_fixes)
+        result = check_file(task.path, source, Options(versions, task.opinions, task.advice), project, _make_fixes)
     except UnreadableError as error:
         return _failed(str(error))
     except FactError as error:

@@ -83,6 +83,7 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
         "says": finding.says,
         "fix": _fix_out(finding.fix),
         "entry": finding.entry,
+        "gain": finding.gain,
     }
 
 

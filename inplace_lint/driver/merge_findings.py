@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from inplace_lint.core.finding import Applicability, Certainty, Finding, Severity
+from inplace_lint.rules import RULE_OF
 
 _SEVERITIES, _CERTAINTIES = list(Severity), list(Certainty)
 
@@ -15,9 +16,15 @@ def doubt(severity: Severity, assumptions: int, certainty: Certainty) -> tuple[i
     return _SEVERITIES.index(severity), assumptions, _CERTAINTIES.index(certainty)
 
 
+def is_agreed(finding: Finding) -> bool:
+    """Return whether a finding is to be shown: advice is only where all that led there agree."""
+    return not (finding.assumptions and RULE_OF[finding.code].unanimous)
+
+
 def merged(findings: Sequence[Finding]) -> Finding:
     """Return the surest of several findings of one rule at one place, with a fix that is as safe as that of each."""
-    best = min(findings, key=_key)
+    pick = max if RULE_OF[findings[0].code].unanimous else min
+    best = pick(findings, key=_key)
     fixes = [finding.fix for finding in findings]
     if best.fix is None or None in fixes:
         return replace(best, fix=None)

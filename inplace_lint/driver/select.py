@@ -110,7 +110,8 @@ def _dropped(groups: Mapping[tuple[str, Place], Sequence[Said]]) -> Iterator[tup
 
 def _merged(group: Sequence[Said]) -> Chosen:
     """Return the surest draft of a group with the saves of those that are as severe, of which only the first show."""
-    best = min(group, key=lambda one: one.doubt)
+    pick = max if group[0].rule.unanimous else min
+    best = pick(group, key=lambda one: one.doubt)
     own = best.draft.related
     saves = [mark.place for mark in own if mark.role is Role.SAVE]
     others: dict[Place, Mark] = {}
@@ -158,5 +159,6 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
         fix=fix if fix is not None and fix.edits else None,
         entry=said.entry,
+        gain=draft.gain,
         says=framework.says.get(draft.says, "").replace("{producer}", draft.write.producer.rpartition(".")[2]),
     )

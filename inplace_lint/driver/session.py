@@ -19,7 +19,7 @@ from inplace_lint.core.span import Span
 from inplace_lint.driver import pool
 from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
 from inplace_lint.driver.kept import KeptFiles
-from inplace_lint.driver.merge_findings import merged
+from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.store import Check, Key, Store, context_of
 from inplace_lint.policy import suppress
 from inplace_lint.rules import RULE_OF, RULES
@@ -169,7 +169,8 @@ def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
     found: dict[str, Key] = {}
     for task in tasks:
         root = os.path.relpath(task.root, settings.root) if task.root else None
-        variant = (task.torch_version, task.paddle_version, "opinions" if task.opinions else None, here, root)
+        asked = "advice" if task.advice else "opinions" if task.opinions else None
+        variant = (task.torch_version, task.paddle_version, asked, here, root)
         if variant not in contexts:
             contexts[variant] = context_of(facts, variant)
         found[task.path] = Key(task.path, contexts[variant], digest(task.data))
@@ -210,10 +211,11 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
 def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, reported: bool = True) -> Task:
     """Return the task of checking a text that is, or would be, at a path."""
     settings = plan.settings_of(path)
-    opinions = bool(plan.opinions_of(path))
+    opinions = plan.opinions_of(path)
+    advice = any(RULE_OF[code].unanimous for code in opinions)
     torch = settings.torch_version or pinned(settings.root, "torch")
     paddle = settings.paddle_version or pinned(settings.root, "paddle")
-    return Task(name, data, torch, paddle, root, opinions, reported, texts=tuple(plan.texts.items()))
+    return Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=tuple(plan.texts.items()))
 
 
 def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan) -> list[Task]:
@@ -346,7 +348,9 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
         chosen = [
             finding
             for finding in by_path.get(path, ())
-            if finding.code in codes and (finding.severity is not Severity.INFO or finding.code in opinions)
+            if finding.code in codes
+            and (finding.severity is not Severity.INFO or finding.code in opinions)
+            and is_agreed(finding)
         ]
         reports_unused = path in commented and UNUSED_SUPPRESSION.code in codes
         if not chosen and not reports_unused:

@@ -124,6 +124,12 @@ def _unsafe(form: Callable[[Case], Plan | None]) -> Callable[[Case], Fix | None]
     return fixer
 
 
+def _advised(case: Case) -> Fix | None:
+    """Write in place: nothing is wrong as it stands, so that it is for the user to ask for the change."""
+    plan = flags.set_on(case)
+    return None if plan is None else fix_of(plan, safe=False)
+
+
 FIXERS: Mapping[Repair, Callable[[Case], Fix | None]] = {
     Repair.NEW_TENSOR: _unsafe(_open),
     Repair.NEW_VALUE: _unsafe(_computed),
@@ -138,6 +144,7 @@ FIXERS: Mapping[Repair, Callable[[Case], Fix | None]] = {
     Repair.MODE: _unsafe(modes.without_inference),
     Repair.RETURN_COPY: _unsafe(_returned),
     Repair.TENSOR_OPERAND: _unsafe(operands.made_tensor),
+    Repair.SET_FLAG: _advised,
     Repair.LEAVE_OUT: _unsafe(flags.left_out),
     Repair.VIEW_ALONE: _of_views,
     Repair.COPY_OPERAND: _unsafe(_without_overlap),

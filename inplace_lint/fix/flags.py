@@ -18,6 +18,8 @@ from inplace_lint.fix.rewrites import without
 from inplace_lint.fix.syntax import Syntax, dotted, node_at, syntax_at
 from inplace_lint.interp.checkers.alias_query import WrittenTensor
 
+_SET = "set `inplace=True`"
+
 
 def cleared(case: Case) -> Plan | None:
     """Turn the flag off; where the result of a call is dropped, bind it to the variable that was written."""
@@ -42,6 +44,18 @@ def cleared(case: Case) -> Plan | None:
         return None
     certain = literal and edit.span.path == case.span.path
     return Plan(tuple(edits), "set `inplace=False`", frozenset(binds), exact=True, certain=certain)
+
+
+def set_on(case: Case) -> Plan | None:
+    """Make the call at the place of the finding write in place, by a keyword that it does not have yet."""
+    syntax, node = node_at(case, case.draft.place)
+    if not isinstance(node, cst.Call):
+        return None
+    if not node.args:
+        whole = syntax.text(node)
+        return None if not whole.endswith("()") else Plan((syntax.replace(node, f"{whole[:-1]}inplace=True)"),), _SET)
+    last = node.args[-1]
+    return Plan((syntax.replace(last, f"{syntax.text(last).rstrip().removesuffix(',')}, inplace=True"),), _SET)
 
 
 def left_out(case: Case) -> Plan | None:

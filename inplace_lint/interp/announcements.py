@@ -21,7 +21,7 @@ from inplace_lint.core.event import Keeping, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, Value
+from inplace_lint.domain.values import NodeId, Ref, Value
 from inplace_lint.interp.frame import Frame
 from inplace_lint.ir import nodes as ir
 
@@ -55,13 +55,18 @@ class Listeners:
     * `set_attribute(state, place, value)`: a value is about to become an attribute; its object is not evaluated yet.
     * `hand_over(state, value)`: a value is passed to a call of which nothing is known.
 
-    Calls of an op, each before anything of it has happened:
+    Calls of an op, each but `result` before anything of it has happened:
 
     * `read(call, part, expr, value)`: it reads this argument, and does not write it.
     * `compare(call)`: it returns a Python value that it computes from its arguments.
     * `record(call)`: it is about to be recorded on the tape.
+    * `result(call, node, value)`: it has returned a value and written nothing; `node` is that on the tape.
     * `attempt(call, part, ref, tensor)`: it would write this tensor, if the framework does not refuse.
     * `write(call, part, ref, tensor)`: it writes this tensor; the framework has let it pass.
+
+    Entry points:
+
+    * `finish(states, cut)`: its paths have come to their end; `cut`: some were not explored.
 
     Modules and their gradients:
 
@@ -85,8 +90,10 @@ class Listeners:
     read: Callable[[Call, str, ir.Expr, Value], None]
     compare: Callable[[Call], None]
     record: Callable[[Call], None]
+    result: Callable[[Call, NodeId | None, Value], None]
     attempt: Callable[[Call, str, Ref, Tensor], None]
     write: Callable[[Call, str, Ref, Tensor], None]
+    finish: Callable[[Sequence[State], bool], None]
     read_state: Callable[[State, Place, Ref], None]
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]
     differentiate: Callable[[State, str, Sequence[Tensor]], None]

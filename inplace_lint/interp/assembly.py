@@ -16,6 +16,7 @@ from inplace_lint.interp.checkers import (
     overlapped,
 )
 from inplace_lint.interp.checkers.alias_query import AliasQuery
+from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, statements
 from inplace_lint.interp.expr import assignment, attributes, expressions, subscripts
@@ -27,15 +28,23 @@ class TapeInterpreter:
     """
     The implementation of `Interpreter`: each method is a function of one of the parts, with no call in between.
 
-    With `opinions`, writes that are no fault are reported as well. `query` listens to all writes.
+    With `opinions`, writes that are no fault are reported as well. `query` listens to all writes, and
+    `opportunities` to all calls that write nothing.
     """
 
     __slots__ = ("context", "fuel", "listeners")
 
-    def __init__(self, context: Context, *, opinions: bool = False, query: AliasQuery | None = None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        *,
+        opinions: bool = False,
+        query: AliasQuery | None = None,
+        opportunities: Opportunities | None = None,
+    ) -> None:
         self.context = context
         self.fuel: Fuel = context.fuel
-        self.listeners = subscribe(query, opinions=opinions)
+        self.listeners = subscribe(query, opportunities, opinions=opinions)
 
     evaluate = expressions.evaluate
     evaluate_all = expressions.evaluate_all
@@ -58,7 +67,7 @@ class TapeInterpreter:
     class_body = statements.class_body
 
 
-def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
+def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinions: bool) -> Listeners:
     """Return who listens to what: those of one announcement are called in the order in which they stand here."""
     return Listeners(
         bind=kept_values.bind,
@@ -69,12 +78,14 @@ def subscribe(query: AliasQuery | None, *, opinions: bool) -> Listeners:
         collect=kept_values.collect,
         repeat=kept_values.repeat,
         set_attribute=kept_values.set_attribute,
-        hand_over=query.hand_over if query is not None else to_all(),
+        hand_over=to_all(*(one.hand_over for one in (query, spared) if one is not None)),
         read=to_all(kept_values.read, kept_aliases.read, clobbered.read),
         compare=to_all(kept_values.compare, kept_aliases.compare),
         record=kept_values.record,
+        result=spared.result if spared is not None else to_all(),
         attempt=query.attempt if query is not None else to_all(),
         write=to_all(kept_values.write, overlapped.write, lost_slope.write, *([escaped.write] if opinions else [])),
+        finish=spared.finish if spared is not None else to_all(),
         read_state=kept_states.read_state,
         load_state=kept_states.load_state,
         differentiate=lost_slope.differentiate,

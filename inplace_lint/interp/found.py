@@ -50,6 +50,7 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
         for event in state.events
         if not gradients.is_refuted(state, event)
     )
+    interp.listeners.finish([state for state, _ in results], bool(interp.fuel.cut))
     options = interp.context.coverage.words()
     return [Found(event, count, len(results), options) for event, count in counted.items()]
 

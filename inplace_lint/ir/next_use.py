@@ -13,6 +13,9 @@ from enum import Enum, auto
 
 from inplace_lint.ir import nodes as ir
 
+_LATER = (ir.FunctionDef, ir.ClassDef, ir.Lambda, ir.Comprehension)  # they run their code later, or more than once
+_SIMPLE = (ir.Assign, ir.AugAssign, ir.ExprStmt, ir.Return)
+
 
 class Use(Enum):
     """The next thing that happens to a variable: it is read, set without being read, or neither."""
@@ -37,6 +40,31 @@ def after(body: Sequence[ir.Stmt], at: int, name: str) -> Use:
         head = loop.test if isinstance(loop, ir.While) else loop.target
         found = Use.READ if _names(head, name) or _first(inner, name) is Use.READ else Use.NONE
     return _first(body[here + 1 :], name) if found is Use.NONE else found
+
+
+def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
+    """
+    Return whether certainly nothing reads the value of a variable once the node with an ordinal has read it.
+
+    The statement around that node reads it once, and sets it or is followed by nothing that reads it.
+    """
+    if any(isinstance(node, _LATER) and _names(node, name) for node in _walk(tuple(body))):
+        return False
+    statement = _innermost(body, at)
+    if statement is None or isinstance(statement, ir.AugAssign):
+        return False
+    binds = isinstance(statement, ir.Assign) and any(_is_name(target, name) for target in statement.targets)
+    part = statement.value if binds and isinstance(statement, ir.Assign) else statement
+    reads = sum(isinstance(node, ir.Name) and node.id == name for node in _walk(part))
+    return reads == 1 and (binds or after(body, at, name) is not Use.READ)
+
+
+def _innermost(body: Sequence[ir.Stmt], at: int) -> ir.Stmt | None:
+    """Return the simple statement that contains a node; None where a statement that has others contains it itself."""
+    here = next((statement for statement in body if _has_node(statement, at)), None)
+    if here is None or not isinstance(here, ir.If | ir.For | ir.While | ir.With):
+        return here if isinstance(here, _SIMPLE) else None
+    return next((found for block in _blocks(here) if (found := _innermost(block, at)) is not None), None)
 
 
 def _first(body: Sequence[ir.Stmt], name: str) -> Use:

@@ -41,7 +41,7 @@ from inplace_lint.rules.silent import (
     unseen_overlap,
     untracked_write,
 )
-from inplace_lint.rules.style import inplace_in_forward
+from inplace_lint.rules.style import inplace_in_forward, inplace_opportunity
 from inplace_lint.rules.text import INVALID_SYNTAX, UNUSED_SUPPRESSION
 
 RULES: tuple[Rule, ...] = (
@@ -74,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     checkpoint_write.RULE,
     compiled_write.RULE,
     inplace_in_forward.RULE,
+    inplace_opportunity.RULE,
 )
 TEXT_RULES: tuple[Rule, ...] = (UNUSED_SUPPRESSION, INVALID_SYNTAX)
 RULE_OF: Mapping[str, Rule] = {rule.code: rule for rule in (*RULES, *TEXT_RULES)}

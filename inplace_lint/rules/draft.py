@@ -39,6 +39,7 @@ class Repair(Enum):
     TENSOR_OPERAND = auto()  # pass a tensor in place of a number
     LEAVE_OUT = auto()  # leave out an argument that the call does not take
     REBIND = auto()  # bind the name to the other tensor
+    SET_FLAG = auto()  # make a call write in place by its flag
     ASSIGN = auto()  # assign by the method of the parameter
 
 
@@ -58,6 +59,7 @@ class Draft:
 
     `help` is the cure in one line; where it is empty, the text of the write decides. `says` is the key of what the
     framework prints. `worst` bounds the severity; if it is None, the harm of the rule does. `repair` is the fix to try.
+    `at` is the place of the finding, where it is not that of the write; `gain` is that of the finding.
     """
 
     message: str
@@ -69,10 +71,14 @@ class Draft:
     worst: Severity | None = None
     assumptions: frozenset[str] = frozenset()
     repair: Repair | None = None
+    at: Place | None = None
+    gain: int = 0
 
     @property
     def place(self) -> Place:
         """The place of the finding: the flag of a module that writes because of it, otherwise the write itself."""
+        if self.at is not None:
+            return self.at
         write = self.write
         if write.flag is not None and write.module:
             return write.flag

@@ -70,7 +70,8 @@ class Rule:
     `supersedes` is the code of the rule about the same write in code that is not compiled: its finding is dropped where
     this rule has one, and `--confirm` expects it from the program when nothing is compiled.
     `yields_to_errors`: a finding is dropped where another rule has an error at the same place, and `yields_to` where
-    the rule with this code has a finding there.
+    the rule with this code has a finding there. `unanimous`: it gives advice, which holds only if all that reach its
+    place agree; one finding with an assumption, and there is none.
     """
 
     code: str
@@ -86,3 +87,4 @@ class Rule:
     supersedes: str = ""
     yields_to_errors: bool = False
     yields_to: str = ""
+    unanimous: bool = False

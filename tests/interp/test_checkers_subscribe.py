@@ -11,6 +11,7 @@ from inplace_lint.interp import assembly
 from inplace_lint.interp.announcements import Listeners, to_all
 from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.checkers.alias_query import AliasQuery
+from inplace_lint.interp.checkers.opportunities import Opportunities
 from tests.test_layers import MODULES, ours_of
 
 ANNOUNCEMENTS = [field.name for field in dataclasses.fields(Listeners)]
@@ -18,7 +19,7 @@ CHECKERS = "interp/checkers"
 
 
 def listeners(**options):
-    return assembly.subscribe(options.get("query"), opinions=options.get("opinions", False))
+    return assembly.subscribe(options.get("query"), options.get("spared"), opinions=options.get("opinions", False))
 
 
 def heard(callable_) -> list[object]:
@@ -41,7 +42,7 @@ def test_no_evaluator_imports_a_checker():
 
 @pytest.mark.parametrize("announcement", ANNOUNCEMENTS)
 def test_a_listener_is_named_after_its_announcement(announcement):
-    for options in ({}, {"opinions": True, "query": AliasQuery(set())}):
+    for options in ({}, {"opinions": True, "query": AliasQuery(set()), "spared": Opportunities()}):
         for listener in heard(getattr(listeners(**options), announcement)):
             assert listener.__name__ == announcement
             assert listener.__module__.startswith("inplace_lint.interp.checkers.")

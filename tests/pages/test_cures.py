@@ -13,8 +13,10 @@ import pytest
 
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.driver.analyze_file import MakeFixes, Options, check_file
+from inplace_lint.driver.merge_findings import is_agreed
 from inplace_lint.fix.fixers import make_fixes
 from inplace_lint.report.i18n import catalogue
+from inplace_lint.rules import RULE_OF
 from tests.fix import mending
 from tests.lang import texts
 from tests.pages.examples import ROOT, RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
@@ -56,8 +58,9 @@ PROOFS = tuple(_proofs())
 @cache
 def told(example: Example, *, fixes: bool) -> tuple[Finding, ...]:
     make: MakeFixes | None = make_fixes if fixes else None
-    options = Options(opinions=bool(example.lines_of("info")))
-    found = check_file(f"{example.page}.py", example.program, options, None, make).findings
+    opinions = {code for _, code in example.lines_of("info")}
+    options = Options(opinions=bool(opinions), advice=any(RULE_OF[code].unanimous for code in opinions))
+    found = filter(is_agreed, check_file(f"{example.page}.py", example.program, options, None, make).findings)
     return tuple(one for one in found if (one.span.line, one.code) not in example.lines_of("false-positive"))
 
 

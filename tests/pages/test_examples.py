@@ -10,7 +10,8 @@ import pytest
 
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.driver.analyze_file import Options, check_file
-from inplace_lint.rules import RULES
+from inplace_lint.driver.merge_findings import is_agreed
+from inplace_lint.rules import RULE_OF, RULES
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
 from tests.pages.real import Real
 
@@ -36,8 +37,10 @@ def _parameter(example: Example):
 @pytest.mark.parametrize("example", [pytest.param(example, id=example.name) for example in EXAMPLES])
 def test_the_analyzer_finds_what_the_comments_say(example: Example) -> None:
     opinions = {code for _, code in example.lines_of("info")} | UNASKED.get(example.page, set())
-    result = check_file(f"{example.page}.py", example.program, Options(opinions=bool(opinions)))
+    advice = any(RULE_OF[code].unanimous for code in opinions)
+    result = check_file(f"{example.page}.py", example.program, Options(opinions=bool(opinions), advice=advice))
     counted = [one for one in result.findings if one.severity is not Severity.INFO or one.code in opinions]
+    counted = [one for one in counted if is_agreed(one)]
     found = {(finding.span.line, finding.severity.value, finding.code) for finding in counted}
     expected = {(line, kind, code) for kind in ("error", "warning", "info") for line, code in example.lines_of(kind)}
     wrong = example.lines_of("false-positive")

@@ -113,7 +113,7 @@ class AliasQuery:
 def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
     state, frame, expr = call.state, call.frame, call.binding.exprs.get(part)
     owner = _owner(state, frame, expr, tensor.storage)
-    held = _references(state, frame, ref, tensor)
+    held = references(state, frame, ref, tensor)
     own = held.pop(owner, None) if "." in owner else None
     if isinstance(expr, ir.Subscript) and not owner and len(held.get(f"{text_of(expr.value)}.item", ())) == 1:
         held.pop(f"{text_of(expr.value)}.item")  # the container that the item is put back into
@@ -223,7 +223,7 @@ def _is_unknown(state: State, tensor: Tensor) -> bool:
     return any(known is not None and known.storage == tensor.storage for known in unknowns)
 
 
-def _references(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
+def references(state: State, frame: Frame, ref: Ref, tensor: Tensor) -> dict[str, list[Ref]]:
     """Return the paths from variables to tensors on the memory of one; that of a local variable is its name alone."""
     found: dict[str, list[Ref]] = {}
     seen: set[RefId] = set()

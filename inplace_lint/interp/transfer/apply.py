@@ -59,7 +59,7 @@ def call_op(
     counters["framework_calls"] += 1
     if facts is None or not forms:
         counters["calls_without_fact:" + name] += 1
-        return _unknown(frame, state, name, arguments, at, instance)
+        return _unknown(interp, frame, state, name, arguments, at, instance)
     counters["framework_calls_with_fact"] += 1
     if forms[0].act:
         given = arguments if instance is None else arguments.first(instance)
@@ -71,7 +71,7 @@ def call_op(
             call = _select(interp, frame, state, facts, forms, usual, at, spelled, instance)
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
-        return _unknown(frame, state, name, arguments, at, instance)
+        return _unknown(interp, frame, state, name, arguments, at, instance)
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
         for rate in call.binding.rates.values():
@@ -80,8 +80,12 @@ def call_op(
     return after
 
 
-def _unknown(frame: Frame, state: State, name: str, arguments: Arguments, at: int, instance: Ref | None) -> Results:
-    """Return the result of a call that no fact describes; it may depend on the arguments."""
+def _unknown(
+    interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int, instance: Ref | None
+) -> Results:
+    """Return the result of a call that no fact describes; it may depend on the arguments, or keep them."""
+    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+        interp.listeners.hand_over(state, value)
     site = frame.site(at)
     result = state.symbols.sym((origins.CALL, name, state.next_id, at, site))
     materialise.remember_history(state, result, instance or Dotted(name), arguments, site)
@@ -184,6 +188,7 @@ def _run(call: Call) -> Results:
     value = results.make(call, rg, node)
     if node is not None:
         recording.save_outputs(call, node, value)
+    call.interp.listeners.result(call, node, value)
     return [(state, value)]
 
 

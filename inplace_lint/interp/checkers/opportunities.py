@@ -1,0 +1,245 @@
+"""
+Finds calls that could write in place and would spare memory by that.
+
+    self.act = nn.LeakyReLU()               # keeps its input for backward; with `inplace=True` its result
+    return self.conv2(self.act(self.conv1(x)))      # which `conv2` keeps anyway: the result of `conv1` is spared
+
+A call is one only if nothing else can see or need its input, on every path that was run: one that shows otherwise, or
+where something is unknown, rules its place out for good. Nothing is recorded in a state, so that a run that looks for
+opportunities takes the same paths as one that does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Spared, Touch
+from inplace_lint.core.records import dataclass
+from inplace_lint.core.span import Place
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import Names, Tensor
+from inplace_lint.domain.shape import Size
+from inplace_lint.domain.state import Modes, State
+from inplace_lint.domain.values import NodeId, Ref, StorageId, Value
+from inplace_lint.effects.write_evidence import parts
+from inplace_lint.interp.checkers.alias_query import references
+from inplace_lint.interp.frame import text_of
+from inplace_lint.ir import next_use
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.guard import atoms, holds
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.transfer.op_call import Call
+    from inplace_lint.knowledge.op import Becoming, Op
+
+_PLAIN = Modes()
+_RULED_OUT = "something else may need the input"
+
+
+@dataclass(frozen=True, slots=True)
+class _Chance:
+    """One call that could write in place: where its flag belongs, its input, its result and the size of that."""
+
+    place: Place
+    touch: Touch
+    read: StorageId
+    result: StorageId
+    sizes: tuple[Size, ...] | None
+
+
+@dataclass(slots=True)
+class Opportunities:
+    """
+    Collects the calls that would spare memory in place.
+
+    `met` are the places of the entry point that runs, `ruled_out` those where a write in place may do harm, and
+    `spared` the calls that gain, with whether they are recorded. `chances` are the calls on the tapes of the entry
+    point that runs, by their nodes. `handed` is memory that unknown code may hold.
+    """
+
+    met: set[Place] = field(default_factory=set)
+    ruled_out: set[Place] = field(default_factory=set)
+    spared: dict[Place, tuple[_Chance, bool]] = field(default_factory=dict)
+    chances: dict[tuple[NodeId, StorageId], _Chance] = field(default_factory=dict)
+    handed: set[StorageId] = field(default_factory=set)
+    framework: str = ""
+
+    def events(self) -> Iterator[Spared]:
+        """
+        Yield what was found, once all entry points have run.
+
+        A place that is ruled out is reported with an assumption: what another file shows of it must not count.
+        """
+        for place, (chance, recorded) in self.spared.items():
+            why = frozenset({_RULED_OUT} if place in self.ruled_out | self.met else ())
+            elements, size = _size(chance.sizes)
+            yield Spared(self.framework, chance.touch, why, place, size, elements, recorded)
+
+    def hand_over(self, state: State, value: Value) -> None:
+        """Remember what a call of which nothing is known may keep: the memory of tensors, and modules."""
+        self.handed.update(tensor.storage for _, tensor in state.tensors_in(value))
+        instance = state.instance(value)
+        if instance is not None and instance.made is not None:
+            self.ruled_out.add(instance.made)
+
+    def result(self, call: Call, node: NodeId | None, value: Value) -> None:
+        """Add a call that has a form in place, and rule its place out where that may do harm."""
+        op = call.binding.op
+        becoming = next((one for one in op.becomes if _flag_of(op, one)), None)
+        if becoming is None or call.flagged or not op.args:
+            return
+        instance = call.binding.instance
+        place = instance.made if instance is not None else Place(call.frame.slice, call.at)
+        if place is None:
+            return
+        self.framework = call.facts.framework.name
+        self.met.add(place)
+        given = call.binding.tensors(op.args[0].name)
+        made = call.state.tensor(value)
+        if len(given) != 1 or made is None or not self._may_write(call, becoming, place, *given[0]):
+            self.ruled_out.add(place)
+            return
+        tensor = given[0][1]
+        touch = call.touch("out0", call.binding.exprs.get(op.args[0].name), tensor)
+        chance = _Chance(place, touch, tensor.storage, made.storage, made.sizes or tensor.sizes)
+        if node is not None:
+            self.chances[node, tensor.storage] = chance
+        elif call.state.modes.grad is False:
+            self.spared.setdefault(place, (chance, False))
+
+    def finish(self, states: Sequence[State], cut: bool) -> None:
+        """Look at the tapes of the paths of an entry point; one that was cut short rules out all that it met."""
+        for state in states:
+            for (number, read), chance in self.chances.items():
+                node = state.nodes.get(number)
+                if node is not None and node.op == chance.touch.op and node.site == chance.touch.site:
+                    self._judge(state, number, read, chance)
+        if cut or not states:
+            self.ruled_out |= self.met
+        self.met.clear()
+        self.chances.clear()
+        self.handed.clear()
+
+    def _judge(self, state: State, number: NodeId, read: StorageId, chance: _Chance) -> None:
+        """Rule out a call whose input or result others need as it is; note one whose result others keep anyway."""
+        others = [save for other, node in state.nodes.items() if other != number for save in node.saves]
+        written = state.storages[chance.result].writes or state.storages[read].writes
+        if written or any(save.storage == read for save in others):
+            self.ruled_out.add(chance.place)
+        own = {save.storage for save in state.nodes[number].saves}
+        kept = any(save.storage == chance.result and not save.assumptions and not save.again for save in others)
+        if read in own and kept:
+            self.spared[chance.place] = (chance, True)
+
+    def _may_write(self, call: Call, becoming: Becoming, place: Place, ref: Ref, tensor: Tensor) -> bool:
+        """Check whether the call may write its input: certainly nothing else sees it, and nothing is unknown."""
+        state = call.state
+        return (
+            _is_plain(call)
+            and _is_own(state, tensor)
+            and tensor.storage not in self.handed
+            and not state.has_trait(traits.HOOKED, ref.id)
+            and _spares(call, becoming)
+            and _is_spelled(call, place, _flag_of(call.binding.op, becoming))
+            and _is_alone(call, ref, tensor)
+        )
+
+
+def _flag_of(op: Op, becoming: Becoming) -> str:
+    """Return the name of the option, off by default, that makes a call write; empty if there is none."""
+    off = {option.name for option in (*(op.init or ()), *op.args) if option.optional and option.default is False}
+    return next((atom.args[0] for atom in atoms(becoming.condition) if not atom.name and atom.args[0] in off), "")
+
+
+def _is_plain(call: Call) -> bool:
+    """Check that no mode changes what the call does, no hook sees its input, and nothing had to be assumed."""
+    state, module = call.state, call.binding.module
+    hooked = module is not None and any(
+        state.has_trait(trait, module.id) for trait in (traits.HOOKS_BEFORE, traits.HOOKS_AFTER)
+    )
+    modes = state.modes
+    return modes in {_PLAIN, _without_grad()} and not (hooked or state.assumptions or call.doubt)
+
+
+def _without_grad() -> Modes:
+    return Modes(grad=False)
+
+
+def _is_own(state: State, tensor: Tensor) -> bool:
+    """Check that a tensor is a new one with memory of its own, and certainly recorded if anything is."""
+    if tensor.made is None or tensor.base is not None or tensor.view is not None or tensor.doubt:
+        return False
+    if tensor.param or tensor.batched or not (tensor.sure and tensor.counted) or tensor.grad is not None:
+        return False
+    shared = sum(isinstance(other, Tensor) and other.storage == tensor.storage for other in state.heap.values())
+    return shared == 1 and (tensor.has_history or state.modes.grad is False)
+
+
+def _spares(call: Call, becoming: Becoming) -> bool:
+    """Check that the call in place keeps no copy of its input, and keeps its input itself in neither form."""
+    forms, name = call.facts.forms(becoming.op), call.binding.op.args[0].name
+    return (
+        len(forms) == 1 and _writes_only(forms[0]) and (call.state.modes.grad is False or _keeps(call, name, forms[0]))
+    )
+
+
+def _writes_only(form: Op) -> bool:
+    return [fact.to for fact in form.writes] == [form.args[0].name] and not form.becomes
+
+
+def _keeps(call: Call, name: str, form: Op) -> bool:
+    """Check that a call keeps its input, and that its form in place keeps only its result."""
+    kept = [save for save in call.binding.op.saves if holds(save.condition, call.binding) is not False]
+    return any(save.of == name and not save.copy for save in kept) and {save.of for save in form.saves} == {"out0"}
+
+
+def _is_spelled(call: Call, place: Place, flag: str) -> bool:
+    """Check that the call at a place names the op and leaves the flag alone, so that it can be set there."""
+    found = _call_at(call, place)
+    if found is None or text_of(found.func).rpartition(".")[2] != call.name.rpartition(".")[2]:
+        return False
+    if any(isinstance(value, ir.Starred) for value in found.args):
+        return False
+    options = call.binding.op.init if call.binding.instance is not None else call.binding.op.args
+    before = [option.name for option in options or ()]
+    passed = len(found.args) + (call.name.startswith(call.facts.framework.tensor + "."))
+    by_position = flag in before and before.index(flag) < passed
+    return not by_position and all(word.name not in {None, flag} for word in found.keywords)
+
+
+def _call_at(call: Call, place: Place) -> ir.Call | None:
+    code = call.interp.context.code(place.slice)
+    return next((node for node in parts(code.body) if isinstance(node, ir.Call) and node.at == place.at), None)
+
+
+def _is_alone(call: Call, ref: Ref, tensor: Tensor) -> bool:
+    """Check that the input was made in this function, and that only variables which are not read again hold it."""
+    state, frame = call.state, call.frame
+    if tensor.storage <= frame.env.id:
+        return False
+    closure, scope = frame.closure, state.heap[frame.env.id]
+    held = references(state, frame, ref, tensor)
+    if not held:
+        return True
+    if frame.built or closure is None or not isinstance(scope, Names):
+        return False
+    body = closure.function.body
+    return not closure.function.is_generator and all(
+        name in scope.values and next_use.dies(body, call.at, name) for name in held
+    )
+
+
+def _size(sizes: tuple[Size, ...] | None) -> tuple[int, str]:
+    """Return the known factors of a number of elements, and the sizes in words: letters for those that are unknown."""
+    if sizes is None:
+        return 1, ""
+    known = 1
+    for size in sizes:
+        known *= size if isinstance(size, int) else 1
+    letters = ("N", *(["", "L"] if len(sizes) == 3 else ["", *"DHW"[5 - len(sizes) :]] if len(sizes) > 3 else [""] * 2))  # noqa: PLR2004
+    words = [
+        str(size) if isinstance(size, int) else letter or "C" for size, letter in zip(sizes, letters, strict=False)
+    ]
+    return known, " x ".join(words)
