@@ -89,6 +89,15 @@ class Editor:
         msg = f"{uri}: {self.shown.get(uri)}; log: {[one.message for one in self.client.log_messages]}"
         raise AssertionError(msg)
 
+    async def settled(self, uri: str) -> None:
+        """Wait until something is shown about the present version of a text."""
+        for _ in range(SECONDS * 20):
+            if uri in self.shown and self.shown[uri].version == self.versions[uri]:
+                return
+            await asyncio.sleep(0.05)
+        msg = f"{uri}: {self.shown.get(uri)}"
+        raise AssertionError(msg)
+
     async def actions(self, uri: str, place: types.Range, *only: str) -> list[types.CodeAction]:
         params = types.CodeActionParams(
             types.TextDocumentIdentifier(uri), place, types.CodeActionContext([], only=[*only] or None)

@@ -180,7 +180,7 @@ async def test_no_text_ends_the_server(editor):
     )
     for text in ("\x00", "(" * 5000, "# -*- coding: nope -*-\n"):
         editor.change(uri, f"{text}{FAULT}")
-        await asyncio.sleep(0.5)
+        await editor.settled(uri)
     editor.change(uri, FAULT)
     await editor.codes(uri, "IPL101")
     assert any("null bytes" in one.message for one in editor.client.log_messages)
