@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from inplace_lint.cli.watch import Lasting
-    from inplace_lint.config.resolve import SettingsResolver
-    from inplace_lint.config.selection import RuleInfo
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # as in `output`
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
@@ -206,7 +204,9 @@ def _check(
     policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
     resolver = resolver_of(known, options)
     if any(shows.values()):
-        return _show(paths, stdin, resolver, known, output_file, **shows)
+        from inplace_lint.cli.show import show
+
+        return FAILED if show(paths, stdin, resolver, known, output_file, **shows) else CLEAN
     settings = resolver.settings_of(Path.cwd())
     if no_cache:
         from dataclasses import replace
@@ -344,34 +344,31 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     return exit_status(outcome, lang, exit_zero=True)
 
 
-def _show(
-    paths: tuple[Path, ...],
-    stdin: Path,
-    resolver: SettingsResolver,
-    known: list[RuleInfo],
-    output_file: Path | None,
-    *,
-    show_files: bool,
-    show_settings: bool,
-    dump_state: int | None,
-) -> int:
-    from inplace_lint.cli import show
-    from inplace_lint.workspace import files
-
-    text = ""
-    found = show.listed(paths, stdin, resolver) if show_files else files.Found((), ())
-    text += "".join(f"{files.shown(path)}\n" for path in found.files)
-    if dump_state is not None:
-        text += show.state_text(paths, dump_state, resolver)
-    if show_settings:
-        text += show.settings_text(stdin if paths == (Path("-"),) else paths[0], resolver, known)
-    if output_file is not None:
-        files.put_text(output_file, text)
-    else:
-        streams.write(sys.stdout, text)
-    for line in (*found.troubles, *found.notes):
-        terminal.report_error((line,), resolver.settings_of(Path.cwd()).lang)
-    return FAILED if found.troubles else CLEAN
+@program.command(short_help="Serve findings to an editor (Language Server Protocol).")
+@_selectors("--select", help="Rules to enable: code, prefix, name or ALL.")
+@_selectors("--extend-select", help="Rules to enable in addition to --select.")
+@_selectors("--ignore", help="Rules to disable.")
+@click.option(
+    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a setting."
+)
+@click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@click.option("--python", metavar="PATH", help="The interpreter or virtual environment that confirms findings.")
+@click.option(
+    "--debounce", type=Count(), default=100, metavar="MS", help="Milliseconds from a key to the analysis; default 100."
+)
+@_lang
+def server(debounce: int, python: str | None, **options: Any) -> int:
+    """Serve findings, fixes and rule pages to an editor, on standard input and output."""
+    resolver_of(known_rules(), dict(options))  # wrong options end it here
+    try:
+        from inplace_lint.server.serving import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"pygls", "lsprotocol", "cattrs", "attrs"}:
+            raise
+        msg = "`inplace-lint server` needs `pygls`: `pip install 'inplace-lint[server]'`"
+        raise click.UsageError(msg) from error
+    serve(options, debounce / 1000, [] if python is None else ["--python", python])
+    return CLEAN
 
 
 @program.command(short_help="Print a script for shell completion.")

@@ -3,18 +3,48 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import click
 
+from inplace_lint.cli import streams, terminal
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.selection import RuleInfo
 from inplace_lint.workspace import files
 
 _NO_KEYS = frozenset({"root", "source", "origins"})
 _UNCHOSEN = frozenset({"jobs", "lang"})  # nobody chose: no value of the key says that
+
+
+def show(
+    paths: tuple[Path, ...],
+    stdin: Path,
+    resolver: SettingsResolver,
+    known: Sequence[RuleInfo],
+    output_file: Path | None,
+    *,
+    show_files: bool,
+    show_settings: bool,
+    dump_state: int | None,
+) -> bool:
+    """Print what was asked for; return whether some files could not be listed, of which lines are on stderr by then."""
+    text = ""
+    found = listed(paths, stdin, resolver) if show_files else files.Found((), ())
+    text += "".join(f"{files.shown(path)}\n" for path in found.files)
+    if dump_state is not None:
+        text += state_text(paths, dump_state, resolver)
+    if show_settings:
+        text += settings_text(stdin if paths == (Path("-"),) else paths[0], resolver, known)
+    if output_file is not None:
+        files.put_text(output_file, text)
+    else:
+        streams.write(sys.stdout, text)
+    for line in (*found.troubles, *found.notes):
+        terminal.report_error((line,), resolver.settings_of(Path.cwd()).lang)
+    return bool(found.troubles)
 
 
 def listed(paths: Sequence[Path], stdin: Path, resolver: SettingsResolver) -> files.Found:

@@ -67,7 +67,7 @@ class Plan(NamedTuple):
     `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
     that may report what is no fault. `texts` replace files, by the paths that findings carry. `store` keeps results for
     later runs, `memory` what was read for later runs of this process. `nested` returns the patterns that a
-    configuration file in a searched folder excludes.
+    configuration file in a searched folder excludes. Without `callers`, only what the files themselves run is found.
     """
 
     settings: Settings
@@ -79,6 +79,7 @@ class Plan(NamedTuple):
     store: Store | None = None
     nested: Callable[[Path], Sequence[str]] | None = None
     memory: Memory | None = None
+    callers: bool = True
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -87,7 +88,12 @@ def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan
     found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
     outcome.failures.extend(found.troubles)
     outcome.notes.extend(found.notes)
-    tasks = _tasks(found.files, plan, outcome)
+    return check_files(found.files, exclude, plan, outcome)
+
+
+def check_files(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan, outcome: Outcome) -> Outcome:
+    """Check the files, with their callers, and add findings and failures to the outcome."""
+    tasks = _tasks(paths, plan, outcome)
     graphs = _graphs(tasks, exclude, plan)
     return _check_all(_with_callers(tasks, graphs, plan), graphs, plan, outcome)
 
@@ -216,6 +222,8 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
 
     Each task gets the other files whose findings count.
     """
+    if not plan.callers:
+        return [task._replace(finds_in=frozenset({task.path})) for task in tasks]
     names = framework_names()
     done: list[Task] = []
     for root, graph in graphs.items():
@@ -230,21 +238,20 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
     return done
 
 
-def _check(tasks: Sequence[Task], plan: Plan) -> list[tuple[Task, Checked]]:
+def _check(tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, Checked]]:
+    """Yield the result of each task as soon as it is there."""
     # Where a few files are checked again and again, what this process has read of the others saves more.
     jobs = 1 if plan.memory is not None and len(tasks) <= _FEW_FILES else min(plan.settings.jobs or _cpus(), len(tasks))
-    done: list[tuple[Task, Checked]] = []
     if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
-        for task in tasks:
-            done.append((task, _sound(check_one(task))))
-            _show_progress(plan, len(done), len(tasks))
-        return done
+        for done, task in enumerate(tasks, 1):
+            yield task, _sound(check_one(task))
+            _show_progress(plan, done, len(tasks))
+        return
     _import_engine()
-    for index, answer in pool.run_all(check_one, tasks, jobs):
+    for done, (index, answer) in enumerate(pool.run_all(check_one, tasks, jobs), 1):
         checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
-        done.append((tasks[index], _sound(checked)))
-        _show_progress(plan, len(done), len(tasks))
-    return done
+        yield tasks[index], _sound(checked)
+        _show_progress(plan, done, len(tasks))
 
 
 def _import_engine() -> None:

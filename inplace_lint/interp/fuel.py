@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
+from inplace_lint.core import interruption
 from inplace_lint.interp.outcome import Flow, Outcomes
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Fuel:
 
     def start_root(self, *, again: bool = False, steps: int = STEPS_IN_ROOT, paths: int = PATHS_IN_FUNCTION) -> None:
         """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
+        interruption.check()
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
         self.paths = self.most = paths
         self.prefers = True

@@ -29,10 +29,12 @@ class _Lines:
 
 
 def silenced(
-    source: str, findings: Iterable[Finding], statements: Mapping[Span, tuple[int, int]]
+    source: str, findings: Iterable[Finding], statements: Mapping[Span, tuple[int, int]], *, ours: bool = False
 ) -> tuple[str, tuple[Finding, ...]]:
     """
     Return a text with a comment for each finding, and the findings whose statement has no line that can have one.
+
+    The comment is `# noqa: CODE`, or `# inplace-lint: ignore[NAME]` if it is to be `ours`.
 
     Every other character, line ends included, stays as it is.
     """
@@ -47,17 +49,24 @@ def silenced(
         if line is None:
             left.append(finding)
         else:
-            codes.setdefault(line, set()).add(finding.code)
+            codes.setdefault(line, set()).add(finding.name if ours else finding.code)
     for line, new in codes.items():
-        lines[line - 1] = _with_codes(lines[line - 1], sorted(new), known.listed.get(line))
+        if ours:
+            lines[line - 1] = _with_comment(lines[line - 1], f"inplace-lint: ignore[{', '.join(sorted(new))}]")
+        else:
+            lines[line - 1] = _with_codes(lines[line - 1], sorted(new), known.listed.get(line))
     return "".join(lines), tuple(left)
 
 
 def _with_codes(line: str, codes: Sequence[str], listed: int | None) -> str:
     if listed is not None:
         return f"{line[:listed]}, {', '.join(codes)}{line[listed:]}"
+    return _with_comment(line, f"noqa: {', '.join(codes)}")
+
+
+def _with_comment(line: str, comment: str) -> str:
     text = line.rstrip("\r\n")
-    return f"{text.rstrip()}  # noqa: {', '.join(codes)}{line[len(text) :]}"
+    return f"{text.rstrip()}  # {comment}{line[len(text) :]}"
 
 
 def _look(source: str, lines: Sequence[str]) -> _Lines:

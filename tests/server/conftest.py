@@ -1,0 +1,33 @@
+"""Starts a server for a test, and an editor that talks to it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+from tests.server.editor import ENVIRONMENT, Editor
+
+
+@pytest_lsp.fixture(
+    config=ClientServerConfig(server_command=[sys.executable, "-m", "inplace_lint", "server"], server_env=ENVIRONMENT)
+)
+async def client(lsp_client: LanguageClient, tmp_path):
+    (tmp_path / "pyproject.toml").write_text("")
+    lsp_client.editor = Editor(lsp_client, tmp_path.resolve())
+    await lsp_client.initialize_session(
+        types.InitializeParams(
+            capabilities=client_capabilities("visual-studio-code"),
+            workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "project")],
+        )
+    )
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest.fixture
+def editor(client):
+    return client.editor
