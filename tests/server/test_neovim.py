@@ -19,7 +19,7 @@ def test_a_user_of_neovim_sees_and_fixes_a_finding(tmp_path):
     file = tmp_path / "a.py"
     file.write_text(FAULT, encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text("")
-    server = "\n".join((sys.executable, "-m", "inplace_lint", "server"))
+    server = f"{sys.executable}\n-m\ninplace_lint\nserver"
     environment = {**ENVIRONMENT, "FILE": str(file), "SERVER": server, "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
     words = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(SCRIPT)]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=300)
