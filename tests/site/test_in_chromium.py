@@ -75,12 +75,12 @@ def test_a_rule_shows_its_code_in_colours(browser, address):
     assert browser.find_elements("css selector", "article .highlight span.kn")
 
 
-def test_the_search_finds_a_message_by_its_words(browser, address):
+def test_the_search_finds_the_rule_by_words_of_its_message(browser, address):
     browser.get(address)
     browser.execute_script("document.querySelector('[data-md-toggle=search]').click()")
     browser.find_element("css selector", ".md-search__input").send_keys("modified by an inplace operation")
     wait = WebDriverWait(browser, 20, ignored_exceptions=(StaleElementReferenceException,))
-    wait.until(lambda seen: {"errors", "rules/modified-after-save"} <= found(seen))
+    wait.until(lambda seen: "rules/modified-after-save" in found(seen))
     see(browser, "search")
 
 
