@@ -34,6 +34,7 @@ _LEFT_TO_CI = (
     "facts",
     "fuzz",
     "live",
+    "site",
     "fix/test_programs",
     "fix/test_properties",
     "test_action",

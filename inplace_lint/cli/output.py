@@ -33,7 +33,7 @@ def write(
     width = terminal.PLAIN_WIDTH if output_file is not None else terminal.width()
     for book in outcome.notebooks.values():
         texts |= book.texts()
-    links = terminal.page_address if output_file is None and color and terminal.shows_links() else None
+    links = output_file is None and color and terminal.shows_links()
     stream = sys.stdout if output_file is None else None
     is_for_people = settings.output_format in FOR_PEOPLE
     lang, unsafe = language(settings.lang, for_people=is_for_people, stream=stream), settings.unsafe_fixes

@@ -60,14 +60,6 @@ def shows_links(environment: Mapping[str, str] = os.environ) -> bool:
     )
 
 
-def page_address(name: str, lang: str = "en") -> str:
-    """Return the address of a rule's page in this installation, empty for a rule without one."""
-    from inplace_lint.knowledge.locate import rule_page  # noqa: PLC0415 - only a terminal with links needs it
-
-    page = rule_page(name, lang)
-    return page.resolve().as_uri() if page.is_file() else ""
-
-
 def width() -> int:
     """Return the width of the terminal in cells, or that of plain text where there is none."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.span import Span
+from inplace_lint.rules.links import rule_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +16,9 @@ class Report:
     The input of a reporter.
 
     `lines_of` returns the lines of a file by the path of a span, without their ends; none when it cannot be read.
-    `statements` has the first and last line where a comment suppresses the finding at a span. `pages` returns the
-    address of the page of a rule by its name and a language, for terminals that show links; empty where it has none.
-    `unsafe`: unsafe fixes count as well. `say` translates a text into the language `lang`, in which the findings are
-    already.
+    `statements` has the first and last line where a comment suppresses the finding at a span. `links`: the output goes
+    to a terminal that shows links. `unsafe`: unsafe fixes count as well. `say` translates a text into the language
+    `lang`, in which the findings are already.
     Units: `width` in terminal cells.
     """
 
@@ -27,7 +27,7 @@ class Report:
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
     width: int = 120
     color: bool = False
-    pages: Callable[[str, str], str] | None = None
+    links: bool = False
     unsafe: bool = False
     lang: str = "en"
     say: Callable[[str], str] = str
@@ -37,5 +37,5 @@ class Report:
         return "[*] " if finding.fix is not None and finding.fix.applies(unsafe=self.unsafe) else ""
 
     def page_of(self, finding: Finding) -> str:
-        """Return the address of the page that explains a finding; empty where no link is to be shown."""
-        return self.pages(finding.name, self.lang) if self.pages is not None else ""
+        """Return the address of the page that explains a finding."""
+        return rule_url(finding.code, self.lang)

@@ -1,12 +1,13 @@
-"""Where the page of each rule is on the web."""
+"""Where the documentation is on the web; `project.urls` of pyproject.toml has the same address."""
 
 from __future__ import annotations
 
 from inplace_lint.rules import RULE_OF
 
-_SITE = "https://inplace-lint.readthedocs.io/en/latest"
+REPOSITORY = "https://github.com/inplace-lint/inplace-lint"
+SITE = "https://inplace-lint.github.io/inplace-lint"
 
 
-def rule_url(code: str) -> str:
-    """Return the address of the page of a rule."""
-    return f"{_SITE}/rules/{RULE_OF[code].name}/"
+def rule_url(code: str, lang: str = "en") -> str:
+    """Return the address of the page of a rule in a language."""
+    return f"{SITE}/{'' if lang == 'en' else f'{lang}/'}rules/{RULE_OF[code].name}/"

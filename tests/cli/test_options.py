@@ -271,10 +271,10 @@ def test_completion_scripts_name_the_variable_that_turns_it_on(lint, shell):
 
 def test_codes_are_links_to_pages_where_the_terminal_shows_links(lint, tree):
     ran = lint("--color=always", "a.py", FORCE_HYPERLINK="1")
-    start, _, rest = ran.out.partition("\x1b]8;;file://")
+    start, _, rest = ran.out.partition("\x1b]8;;https://")
     address, _, text = rest.partition("\x1b\\")
     assert start.startswith("\x1b[1;31merror[")
-    assert address.endswith("/modified-after-save.md")
+    assert address.endswith("/rules/modified-after-save/")
     assert text.startswith("\x1b[1;31mIPL101\x1b[0m\x1b]8;;\x1b\\")
     assert "\x1b]8" not in lint("--color=always", "a.py", FORCE_HYPERLINK="0").out
     assert "\x1b]8" not in lint("--color=always", "a.py").out  # a pipe shows none

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+from inplace_lint.config.pins import tomllib
 from inplace_lint.config.schema import FORMATS
 from inplace_lint.core.finding import Severity
 from inplace_lint.core.span import Span
 from inplace_lint.report.formats import concise, github, json_list
 from inplace_lint.report.reporters import REPORTERS
 from inplace_lint.report.summary import Counts, statistics, summary
+from inplace_lint.rules.links import REPOSITORY, SITE, rule_url
 
 RUFFS_KEYS = ["cell", "code", "name", "message", "severity", "filename", "location", "end_location", "fix"]
 RUFFS_KEYS += ["noqa_row", "url"]
-OUR_KEYS = ["framework", "related", "certainty", "confirmed"]
+OUR_KEYS = ["framework", "related", "certainty", "assumptions", "confirmed"]
 
 
 def test_every_format_that_can_be_asked_for_has_a_reporter():
@@ -39,7 +42,7 @@ def test_json_has_the_keys_of_ruff_then_ours(resnet, report, resnet_source):
         "end_location": {"row": 9, "column": 18},
         "fix": {"applicability": "display", "message": "use `x = x + feat`", "edits": []},
         "noqa_row": 11,
-        "url": None,
+        "url": "https://inplace-lint.github.io/inplace-lint/rules/modified-after-save/",
         "framework": "torch",
         "related": [
             {
@@ -52,6 +55,7 @@ def test_json_has_the_keys_of_ruff_then_ours(resnet, report, resnet_source):
             }
         ],
         "certainty": "always",
+        "assumptions": [],
         "confirmed": None,
     }
 
@@ -69,8 +73,29 @@ def test_github_escapes_what_its_commands_are_made_of(bare, report):
     finding = bare(Span("a,b:c%.py", 3, 1, 3, 2), message="50 % off: `x`\nand, so on")
     assert github.render(report("", finding)) == (
         "::error title=inplace-lint (IPL101),file=a%2Cb%3Ac%25.py,line=3,col=2,endLine=3,endColumn=3::"
-        "a,b:c%25.py:3:2: IPL101 modified-after-save: 50 %25 off: `x`%0Aand, so on\n"
+        "a,b:c%25.py:3:2: IPL101 modified-after-save: 50 %25 off: `x`%0Aand, so on%0A"
+        "https://inplace-lint.github.io/inplace-lint/rules/modified-after-save/\n"
     )
+
+
+def test_a_github_annotation_names_the_save_and_the_cure(resnet, report, resnet_source):
+    text = github.render(report(resnet_source, replace(resnet, assumptions=("`x` requires grad",))))
+    assert text.rstrip().split("%0A")[1:] == [
+        "model.py:6: saved here: relu keeps its output for backward",
+        "help: use `x = x + feat`",
+        "assuming: `x` requires grad",
+        rule_url("IPL101"),
+    ]
+
+
+def test_json_says_what_a_finding_assumes(resnet, report, resnet_source):
+    finding = replace(resnet, assumptions=("`x` requires grad",))
+    assert json.loads(json_list.render(report(resnet_source, finding)))[0]["assumptions"] == ["`x` requires grad"]
+
+
+def test_the_address_of_the_documentation_is_that_of_the_package():
+    urls = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    assert (urls["Documentation"], urls["Source"]) == (f"{SITE}/", REPOSITORY)
 
 
 def test_github_shows_the_worst_first_and_counts_what_it_hides(bare, report):

@@ -91,6 +91,9 @@ def test_sarif_links_the_save_and_shows_the_way_from_it_to_the_write(render, res
     assert run["columnKind"] == "unicodeCodePoints"
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["id"] == "IPL101"
+    assert rule["helpUri"] == "https://inplace-lint.github.io/inplace-lint/rules/modified-after-save/"
+    assert rule["defaultConfiguration"] == {"level": "error"}
+    assert run["tool"]["driver"]["informationUri"] == "https://inplace-lint.github.io/inplace-lint"
     assert rule["help"]["markdown"].startswith("# modified-after-save (IPL101)")
     (result,) = run["results"]
     assert (result["ruleIndex"], result["level"]) == (0, "error")

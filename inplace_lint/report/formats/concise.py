@@ -17,5 +17,5 @@ def _line(finding: Finding, report: Report) -> str:
     span, color = finding.span, report.color
     colon = paint(":", Ink.FRAME, color=color)
     place = f"{paint(visible(span.path), Ink.BOLD, color=color)}{colon}{span.line}{colon}{span.column + 1}{colon}"
-    painted = level(finding, color=color, address=report.page_of(finding))
+    painted = level(finding, color=color, address=report.page_of(finding) if report.links else "")
     return f"{place} {painted} {report.mark(finding)}{finding.sentence}"

@@ -37,7 +37,7 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
 def _header(finding: Finding, report: Report) -> Iterator[str]:
     words = f"{report.mark(finding)}{finding.name}: {finding.message}"
     first, *rest = wrapped(words, report.width - width_of(level(finding, color=False)) - 1, report.width - 2)
-    painted = level(finding, color=report.color, address=report.page_of(finding))
+    painted = level(finding, color=report.color, address=report.page_of(finding) if report.links else "")
     yield f"{painted} {paint(first, Ink.BOLD, color=report.color)}"
     for line in rest:
         yield f"  {paint(line, Ink.BOLD, color=report.color)}"

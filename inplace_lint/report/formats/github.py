@@ -7,12 +7,12 @@ GitHub shows ten of each kind for a step: the most severe come first, and a line
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.report.model import Report
 from inplace_lint.report.paths import GITHUB, relative, visible
-from inplace_lint.workspace.notebook import file_of
+from inplace_lint.workspace.notebook import file_of, within
 
 SHOWN = 10
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -23,7 +23,7 @@ def render(report: Report) -> str:
     """Return one command for each finding, errors first, then how many GitHub does not show."""
     findings = _by_severity(report.findings)
     counts = Counter(finding.severity for finding in findings)
-    lines = [_command(finding) for finding in findings]
+    lines = [_command(finding, report) for finding in findings]
     for severity in _ORDER:
         hidden = counts[severity] - SHOWN
         if hidden > 0:
@@ -55,7 +55,7 @@ def _by_severity(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
 
 
-def _command(finding: Finding) -> str:
+def _command(finding: Finding, report: Report) -> str:
     span = finding.span
     properties = {
         "title": f"inplace-lint ({finding.code})",
@@ -66,8 +66,21 @@ def _command(finding: Finding) -> str:
         "endColumn": str(span.end_column + 1),
     }
     text = f"{visible(span.path)}:{span.line}:{span.column + 1}: {finding.code} {finding.name}: {finding.sentence}"
+    text = "\n".join((text, *_notes(finding, report)))
     inside = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{_COMMANDS[finding.severity]} {inside}::{_data(text)}"
+
+
+def _notes(finding: Finding, report: Report) -> Iterator[str]:
+    """Yield the places that take part in a finding, its cure, what it assumes, and the page of its rule."""
+    for item in finding.related:
+        path = relative(file_of(item.span), GITHUB)
+        yield f"{visible(path)}:{item.span.line}: {within(item.span)}{item.message}"
+    if finding.help:
+        yield f"{report.say('help')}: {finding.help}"
+    if finding.assumptions:
+        yield f"{report.say('assuming')}: {report.say('; ').join(finding.assumptions)}"
+    yield report.page_of(finding)
 
 
 def _data(text: str) -> str:

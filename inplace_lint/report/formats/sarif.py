@@ -19,6 +19,8 @@ from inplace_lint.knowledge.locate import rule_page
 from inplace_lint.report.formats.json_list import confirmed
 from inplace_lint.report.model import Report
 from inplace_lint.report.paths import fingerprints, uri
+from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.links import SITE
 from inplace_lint.workspace.notebook import file_of, within
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -37,7 +39,8 @@ def render(report: Report) -> str:
                 "name": "inplace-lint",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": [_rule(rules[code], report.lang) for code in codes],
+                "informationUri": SITE,
+                "rules": [_rule(rules[code], report) for code in codes],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -50,8 +53,8 @@ def render(report: Report) -> str:
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _rule(finding: Finding, lang: str) -> dict[str, Any]:
-    path = rule_page(finding.name, lang)
+def _rule(finding: Finding, report: Report) -> dict[str, Any]:
+    path = rule_page(finding.name, report.lang)
     text = path.read_text(encoding="utf-8") if path.is_file() else f"# {finding.name}\n"
     does = (text.split("\n## ", 2)[1:2] or [""])[0]
     short = " ".join(does.partition("\n")[2].split()) or finding.name
@@ -62,6 +65,8 @@ def _rule(finding: Finding, lang: str) -> dict[str, Any]:
         "shortDescription": {"text": first[0] if first is not None else f"{short}."},
         "fullDescription": {"text": short},
         "help": {"text": short, "markdown": text},
+        "helpUri": report.page_of(finding),
+        "defaultConfiguration": {"level": _LEVELS[RULE_OF[finding.code].harm.severity]},
         "properties": {"tags": [finding.framework] if finding.framework else []},
     }
 
