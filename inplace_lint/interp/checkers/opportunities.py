@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import Becoming, Op
 
 _PLAIN = Modes()
+_LETTERS = {1: "N", 2: "NC", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
 _RULED_OUT = "something else may need the input"
 
 
@@ -242,8 +243,6 @@ def _size(sizes: tuple[Size, ...] | None) -> tuple[int, str]:
     known = 1
     for size in sizes:
         known *= size if isinstance(size, int) else 1
-    letters = ("N", *(["", "L"] if len(sizes) == 3 else ["", *"DHW"[5 - len(sizes) :]] if len(sizes) > 3 else [""] * 2))  # noqa: PLR2004
-    words = [
-        str(size) if isinstance(size, int) else letter or "C" for size, letter in zip(sizes, letters, strict=False)
-    ]
+    letters = _LETTERS.get(len(sizes), "?" * len(sizes))
+    words = [str(size) if isinstance(size, int) else letter for size, letter in zip(sizes, letters, strict=True)]
     return known, " x ".join(words)
