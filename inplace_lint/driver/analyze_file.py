@@ -103,9 +103,7 @@ def check_file(
     """
     clock = Clock()
     known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
-    read, outlined = _read(path, source, project)
-    if options.advice:
-        read, outlined = None, all_run(outlined)
+    read, outlined = _read(path, source, project, every=options.advice)
     clock.lap("outline")
     used = _frameworks(outlined, known)
     if not used:
@@ -159,9 +157,11 @@ class Clock:
         self.seconds[target] = self.seconds.get(target, 0.0) + seconds
 
 
-def _read(path: str, source: str, project: Project | None) -> tuple[Module | None, Outline]:
-    """Return the file as the project has it, if it has it like this, and its outline."""
+def _read(path: str, source: str, project: Project | None, *, every: bool) -> tuple[Module | None, Outline]:
+    """Return the file as the project has it, if it has it like this, and its outline; `every`: all of it is run."""
     read = project.modules.get(path) if project is not None else None
+    if every:
+        return None, all_run(_outline(path, source, packages()))
     if read is not None and read.source == source:
         return read, read.outline._replace(mentions=mentions(source, packages()))
     return None, _outline(path, source, packages())

@@ -18,8 +18,6 @@ from inplace_lint.fix.rewrites import without
 from inplace_lint.fix.syntax import Syntax, dotted, node_at, syntax_at
 from inplace_lint.interp.checkers.alias_query import WrittenTensor
 
-_SET = "set `inplace=True`"
-
 
 def cleared(case: Case) -> Plan | None:
     """Turn the flag off; where the result of a call is dropped, bind it to the variable that was written."""
@@ -51,11 +49,14 @@ def set_on(case: Case) -> Plan | None:
     syntax, node = node_at(case, case.draft.place)
     if not isinstance(node, cst.Call):
         return None
-    if not node.args:
-        whole = syntax.text(node)
-        return None if not whole.endswith("()") else Plan((syntax.replace(node, f"{whole[:-1]}inplace=True)"),), _SET)
-    last = node.args[-1]
-    return Plan((syntax.replace(last, f"{syntax.text(last).rstrip().removesuffix(',')}, inplace=True"),), _SET)
+    if node.args:
+        last = node.args[-1]
+        edit = syntax.replace(last, f"{syntax.text(last).rstrip().removesuffix(',')}, inplace=True")
+    elif (whole := syntax.text(node)).endswith("()"):
+        edit = syntax.replace(node, f"{whole[:-1]}inplace=True)")
+    else:
+        return None
+    return Plan((edit,), "set `inplace=True`")
 
 
 def left_out(case: Case) -> Plan | None:

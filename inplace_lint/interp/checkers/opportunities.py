@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Spared, Touch
+from inplace_lint.core.event import Site, Spared, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from inplace_lint.knowledge.op import Becoming, Op
 
 _PLAIN = Modes()
+_LETTERS = {1: "N", 2: "NC", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
 _RULED_OUT = "something else may need the input"
 
 
@@ -70,12 +71,16 @@ class Opportunities:
         """
         Yield what was found, once all entry points have run.
 
-        A place that is ruled out is reported with an assumption: what another file shows of it must not count.
+        A place that is ruled out is reported, too, with an assumption: what another file shows of it must not count.
         """
+        self.ruled_out |= self.met
         for place, (chance, recorded) in self.spared.items():
-            why = frozenset({_RULED_OUT} if place in self.ruled_out | self.met else ())
             elements, size = _size(chance.sizes)
-            yield Spared(self.framework, chance.touch, why, place, size, elements, recorded)
+            if place not in self.ruled_out:
+                yield Spared(self.framework, chance.touch, frozenset(), place, size, elements, recorded)
+        for place in self.ruled_out:
+            touch = Touch("", Site(place))
+            yield Spared(self.framework, touch, frozenset({_RULED_OUT}), place, "", 0, recorded=True)
 
     def hand_over(self, state: State, value: Value) -> None:
         """Remember what a call of which nothing is known may keep: the memory of tensors, and modules."""
@@ -238,8 +243,6 @@ def _size(sizes: tuple[Size, ...] | None) -> tuple[int, str]:
     known = 1
     for size in sizes:
         known *= size if isinstance(size, int) else 1
-    letters = ("N", *(["", "L"] if len(sizes) == 3 else ["", *"DHW"[5 - len(sizes) :]] if len(sizes) > 3 else [""] * 2))  # noqa: PLR2004
-    words = [
-        str(size) if isinstance(size, int) else letter or "C" for size, letter in zip(sizes, letters, strict=False)
-    ]
+    letters = _LETTERS.get(len(sizes), "?" * len(sizes))
+    words = [str(size) if isinstance(size, int) else letter for size, letter in zip(sizes, letters, strict=True)]
     return known, " x ".join(words)

@@ -1,0 +1,80 @@
+"""`inplace-lint opportunities`: what it selects, in which order, and that all files have to agree."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+NET = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 4)
+        self.act = nn.LeakyReLU()
+        self.last = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.last(self.act(self.first(x)))
+"""
+CALLER = """\
+import torch
+
+from net import Net
+
+
+class Outer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+    def forward(self, x):
+        h = self.net.first(x)
+        return self.net.last(self.net.act(h)){more}
+"""
+ORDER = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+first = nn.Linear(4, {width})
+last = nn.Linear({width}, 2)
+
+
+def run():
+    x = first(torch.rand(2, 4))
+    x = F.elu(x)
+    return last(x)
+"""
+
+
+def found(lint, *words):
+    done = lint("opportunities", *words, "--output-format", "json")
+    return [(row["filename"].rpartition("/")[2], row["location"]["row"], row["code"]) for row in json.loads(done.out)]
+
+
+def test_only_advice_is_shown(lint, folder):
+    (folder / "net.py").write_text(NET + "\n\nw = torch.ones(2, requires_grad=True)\nw += 1\n")
+    assert found(lint, "net.py") == [("net.py", 9, "IPL601")]
+
+
+@pytest.mark.parametrize(("more", "count"), [("", 1), (" + h", 0)])
+def test_a_caller_in_another_file_can_rule_a_place_out(lint, folder, more, count):
+    (folder / "net.py").write_text(NET)
+    (folder / "outer.py").write_text(CALLER.format(more=more))
+    assert len(found(lint, "net.py")) == count
+
+
+def test_check_says_nothing_of_it(lint, folder):
+    (folder / "net.py").write_text(NET)
+    assert "IPL601" not in lint("check", "net.py").out
+
+
+def test_the_largest_tensor_comes_first(lint, folder):
+    (folder / "a.py").write_text(ORDER.format(width=4))
+    (folder / "b.py").write_text(ORDER.format(width=64))
+    assert [path for path, *_ in found(lint, ".")] == ["b.py", "a.py"]
