@@ -64,8 +64,8 @@ def runner(
     by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
     kept = lasting.store if lasting is not None else Store(None) if is_again else None
     store = Store(folder_of(settings)) if settings.cache else kept
-    memory = None if lasting is None else lasting.memory
-    plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, memory=memory)
+    plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, severities_of=resolver.severities_of)
+    plan = plan if lasting is None else plan._replace(memory=lasting.memory)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
     if not (policy.writes or settings.baseline or policy.since):

@@ -34,8 +34,9 @@ from inplace_lint.cli.options import (
     split_patterns,
 )
 from inplace_lint.cli.param_types import Count, OneOf, Output
+from inplace_lint.cli.told_options import told_options
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
-from inplace_lint.config.schema import ASSUMPTIONS, COLORS, FORMATS, LANGS, did_you_mean
+from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
 from inplace_lint.core.errors import InplaceLintError
 
 if TYPE_CHECKING:
@@ -128,13 +129,6 @@ def program(context: click.Context) -> int | None:
 @_selectors("--extend-select", help="Rules to enable in addition to --select.")
 @_selectors("--ignore", help="Rules to disable.")
 @click.option(
-    "--assume",
-    multiple=True,
-    type=OneOf(ASSUMPTIONS),
-    metavar="|".join(ASSUMPTIONS),
-    help="Also report functions that nothing in the project trains through.",
-)
-@click.option(
     "--per-file-ignores",
     multiple=True,
     callback=split_by_pattern,
@@ -182,6 +176,7 @@ def program(context: click.Context) -> int | None:
 @_lang
 @_color()
 @confirm_options
+@told_options
 def check(
     paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, watch: bool, **options: Any
 ) -> int:
@@ -230,7 +225,7 @@ def _check(
         texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
     if fixes is None or not fixes.silent:
         write(outcome, settings, output_file, texts, fixes)
-    status = exit_status(outcome, settings.lang, exit_zero=settings.exit_zero)
+    status = exit_status(outcome, settings.lang, exit_zero=settings.exit_zero, fail_on=settings.fail_on)
     if fixes is not None and fixes.silent and not outcome.failures:
         return FOUND if diff and fixes.fixed else CLEAN
     return status

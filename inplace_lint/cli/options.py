@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -76,19 +76,22 @@ def absolute_path(_context: click.Context, _parameter: click.Parameter, value: s
 
 def split_patterns(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Split and validate patterns that commas separate."""
-    return _checked(parameter, split_commas(context, parameter, values))
-
-
-def _checked(parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        return patterns(values)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param=parameter) from error
+    return parsed(parameter, patterns, split_commas(context, parameter, values))
 
 
 def split_commas(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Split the words that commas separate, of all uses of an option."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def parsed(
+    parameter: click.Parameter, parse: Callable[[Sequence[str]], tuple[str, ...]], values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what a parser of the configuration makes of the values of an option; its error is one of the option."""
+    try:
+        return parse(list(values))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from error
 
 
 def split_by_pattern(
@@ -105,7 +108,7 @@ def split_by_pattern(
                 msg = f"must be `PATTERN:CODE[,CODE]`, not {value!r}"
                 raise click.BadParameter(msg, param=parameter)
             found[pattern] = (*found.get(pattern, ()), code.strip())
-    _checked(parameter, tuple(found))
+    parsed(parameter, patterns, tuple(found))
     return found
 
 

@@ -21,7 +21,7 @@ from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, fr
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import merged
 from inplace_lint.driver.store import Check, Key, Store, context_of
-from inplace_lint.policy import suppress
+from inplace_lint.policy import assumed, suppress
 from inplace_lint.rules import RULE_OF, RULES
 from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
@@ -44,7 +44,8 @@ class Outcome:
     the lines on which a comment suppresses it. `seconds` adds up the stages over all processes. Findings in `notebooks`
     have places in their cells. `requested` are the files that were to be checked, with the bytes read. `hidden` has the
     findings of the baseline. `notes` are lines for the user that are no failure of a file. `notice` says what was done
-    with the findings in place of reporting them. `assumed` counts those for which nobody in sight asks for a gradient.
+    with the findings in place of reporting them. `assumed` counts those for which nobody in sight asks for a gradient,
+    `set_aside` those that rest on assumptions which the settings hide.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -58,6 +59,7 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     notice: str = ""
     assumed: int = 0
+    set_aside: int = 0
 
 
 class Plan(NamedTuple):
@@ -65,9 +67,9 @@ class Plan(NamedTuple):
     What to run, and how to find the settings of each file.
 
     `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
-    that may report what is no fault. `texts` replace files, by the paths that findings carry. `store` keeps results for
-    later runs, `memory` what was read for later runs of this process. `nested` returns the patterns that a
-    configuration file in a searched folder excludes.
+    that may report what is no fault; `severities_of` the severities that are set, by code. `texts` replace files, by
+    the paths that findings carry. `store` keeps results for later runs, `memory` what was read for later runs of this
+    process. `nested` returns the patterns that a configuration file in a searched folder excludes.
     """
 
     settings: Settings
@@ -79,6 +81,7 @@ class Plan(NamedTuple):
     store: Store | None = None
     nested: Callable[[Path], Sequence[str]] | None = None
     memory: Memory | None = None
+    severities_of: Callable[[Path], Mapping[str, str]] = lambda _path: {}
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -290,9 +293,9 @@ def _collect(
                 found.setdefault((finding.code, finding.span), []).append(finding)
     agreed = [merged(findings) for findings in _with_trained(found, tasks, graphs).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
-    if "grad" not in plan.settings.assume:
-        outcome.assumed = sum(one.entry is not None for one in kept)
-        kept = [one for one in kept if one.entry is None]
+    told = assumed.told(kept, plan.settings)
+    outcome.assumed, outcome.set_aside = told.undecided, told.hidden
+    kept = [assumed.ranked(one, plan.severities_of(Path(one.span.path))) for one in told.findings]
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.failures.sort()
