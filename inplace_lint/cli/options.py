@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from inplace_lint.config.resolve import SettingsResolver
     from inplace_lint.config.selection import RuleInfo
     from inplace_lint.config.settings import Settings
+    from inplace_lint.driver.shard import Shard
 
 
 class PolicyOptions(NamedTuple):
-    """The options that filter findings, or write them to a baseline or into comments."""
+    """The options that filter files or findings, or write findings to a baseline or into comments."""
 
     write_baseline: str | None = None
     prune_baseline: bool = False
     since: str | None = None
     add_noqa: bool = False
+    shard: Shard | None = None
 
     @property
     def writes(self) -> tuple[str, ...]:
@@ -67,6 +69,19 @@ def complete_rule(_context: click.Context, _parameter: click.Parameter, incomple
     done, comma, word = incomplete.rpartition(",")
     names = [name for rule_ in known_rules() for name in (rule_.code, rule_.name)]
     return [f"{done}{comma}{name}" for name in names if name.lower().startswith(word.lower())]
+
+
+def shard_of(_context: click.Context, parameter: click.Parameter, value: str | None) -> Shard | None:
+    """Parse `K/N`, a part of a run."""
+    if value is None:
+        return None
+    from inplace_lint.driver.shard import Shard
+
+    number, slash, of = value.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        msg = f"must be K/N with K from 1 to N, such as 2/4, not {value!r}"
+        raise click.BadParameter(msg, param=parameter)
+    return Shard(int(number), int(of))
 
 
 def absolute_path(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

@@ -20,6 +20,7 @@ from inplace_lint.driver import pool
 from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import merged
+from inplace_lint.driver.shard import Shard, part
 from inplace_lint.driver.store import Check, Key, Store, context_of
 from inplace_lint.policy import assumed, suppress
 from inplace_lint.rules import RULE_OF, RULES
@@ -69,7 +70,8 @@ class Plan(NamedTuple):
     `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
     that may report what is no fault; `severities_of` the severities that are set, by code. `texts` replace files, by
     the paths that findings carry. `store` keeps results for later runs, `memory` what was read for later runs of this
-    process. `nested` returns the patterns that a configuration file in a searched folder excludes.
+    process. `nested` returns the patterns that a configuration file in a searched folder excludes. Of the files only
+    those of the `shard` are checked, if there is one; findings in `others` are those of other shards.
     """
 
     settings: Settings
@@ -82,6 +84,8 @@ class Plan(NamedTuple):
     nested: Callable[[Path], Sequence[str]] | None = None
     memory: Memory | None = None
     severities_of: Callable[[Path], Mapping[str, str]] = lambda _path: {}
+    shard: Shard | None = None
+    others: frozenset[str] = frozenset()
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -90,7 +94,11 @@ def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan
     found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
     outcome.failures.extend(found.troubles)
     outcome.notes.extend(found.notes)
-    tasks = _tasks(found.files, plan, outcome)
+    mine: Sequence[Path] = found.files
+    if plan.shard is not None:
+        mine = part(found.files, plan.shard)
+        plan = plan._replace(others=frozenset(map(files.shown, set(found.files) - set(mine))))
+    tasks = _tasks(mine, plan, outcome)
     graphs = _graphs(tasks, exclude, plan)
     return _check_all(_with_callers(tasks, graphs, plan), graphs, plan, outcome)
 
@@ -289,7 +297,7 @@ def _collect(
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
-            if counts and _concerns(finding, texts):
+            if counts and finding.span.path not in plan.others and _concerns(finding, texts):
                 found.setdefault((finding.code, finding.span), []).append(finding)
     agreed = [merged(findings) for findings in _with_trained(found, tasks, graphs).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))

@@ -12,7 +12,7 @@ from inplace_lint.report.summary import Counts, statistics, summary
 
 RUFFS_KEYS = ["cell", "code", "name", "message", "severity", "filename", "location", "end_location", "fix"]
 RUFFS_KEYS += ["noqa_row", "url"]
-OUR_KEYS = ["framework", "related", "certainty", "confirmed"]
+OUR_KEYS = ["framework", "related", "certainty", "confirmed", "assumptions", "label", "function"]
 
 
 def test_every_format_that_can_be_asked_for_has_a_reporter():
@@ -53,6 +53,9 @@ def test_json_has_the_keys_of_ruff_then_ours(resnet, report, resnet_source):
         ],
         "certainty": "always",
         "confirmed": None,
+        "assumptions": list(resnet.assumptions),
+        "label": resnet.label,
+        "function": resnet.function,
     }
 
 
