@@ -47,7 +47,16 @@ def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
     roots, ours = imported(model, "--version")
     assert roots & {"libcst", "rich", "pathspec", "torch", "paddle", "numpy", "multiprocessing"} == set()
     packages = {
-        "cli": ("confirm_options", "main", "options", "param_types", "streams", "terminal", "usage_errors"),
+        "cli": (
+            "confirm_options",
+            "told_options",
+            "main",
+            "options",
+            "param_types",
+            "streams",
+            "terminal",
+            "usage_errors",
+        ),
         "config": ("globs", "schema", "settings"),
         "core": ("errors",),
     }

@@ -36,6 +36,9 @@ def check_compatible(policy: PolicyOptions, settings: Settings, *, diff: bool, i
     if len(policy.writes) > 1:
         msg = f"{policy.writes[0]} does not go with {policy.writes[1]}: one after the other"
         raise click.UsageError(msg)
+    if policy.shard is not None and is_stdin:
+        msg = "--shard goes by files, and `-` is none"
+        raise click.UsageError(msg)
     for option in policy.writes:
         if is_stdin:
             msg = f"{option} goes by files, and `-` is none"
@@ -65,8 +68,8 @@ def runner(
     by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
     kept = lasting.store if lasting is not None else Store(None) if is_again else None
     store = Store(folder_of(settings)) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
-    memory = None if lasting is None else lasting.memory
-    plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, memory=memory)
+    plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, severities_of=resolver.severities_of)
+    plan = plan._replace(shard=policy.shard, memory=None if lasting is None else lasting.memory)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
     if not (policy.writes or settings.baseline or policy.since):

@@ -35,8 +35,9 @@ from inplace_lint.cli.options import (
     split_patterns,
 )
 from inplace_lint.cli.param_types import Count, OneOf, Output
+from inplace_lint.cli.told_options import exit_options, told_options
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
-from inplace_lint.config.schema import ASSUMPTIONS, COLORS, FORMATS, LANGS, did_you_mean
+from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
 from inplace_lint.core.errors import InplaceLintError
 
 if TYPE_CHECKING:
@@ -127,13 +128,6 @@ def program(context: click.Context) -> int | None:
 @_selectors("--extend-select", help="Rules to enable in addition to --select.")
 @_selectors("--ignore", help="Rules to disable.")
 @click.option(
-    "--assume",
-    multiple=True,
-    type=OneOf(ASSUMPTIONS),
-    metavar="|".join(ASSUMPTIONS),
-    help="Also report functions that nothing in the project trains through.",
-)
-@click.option(
     "--per-file-ignores",
     multiple=True,
     callback=split_by_pattern,
@@ -146,7 +140,6 @@ def program(context: click.Context) -> int | None:
 )
 @_output_format
 @_output_file
-@click.option("--exit-zero", is_flag=True, help="Exit with status 0 even if something was found.")
 @click.option("--fix/--no-fix", default=None, help="Apply safe fixes and report what remains.")
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Include unsafe fixes.")
 @click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes and report nothing.")
@@ -181,6 +174,7 @@ def program(context: click.Context) -> int | None:
 @_lang
 @_color()
 @confirm_options
+@told_options
 def check(
     paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, watch: bool, **options: Any
 ) -> int:
@@ -231,7 +225,7 @@ def _check(
         texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
     if fixes is None or not fixes.silent:
         write(outcome, settings, output_file, texts, fixes)
-    status = exit_status(outcome, settings.lang, exit_zero=settings.exit_zero)
+    status = exit_status(outcome, settings.lang, exit_zero=settings.exit_zero, fail_on=settings.fail_on)
     if fixes is not None and fixes.silent and not outcome.failures:
         return FOUND if diff and fixes.fixed else CLEAN
     return status
@@ -263,6 +257,20 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
         raise click.UsageError(msg)
     wants_color = functools.partial(terminal.wants_color, is_file=output_file is not None, stream=sys.stderr)
     return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules(), wants_color)
+
+
+@program.command(short_help="Join the JSON of several runs.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@_output_format
+@_output_file
+@_lang
+@_color()
+@exit_options
+def merge(paths: tuple[Path, ...], output_file: Path | None, **options: Any) -> int:
+    """Join results in JSON, such as those of `--shard 1/2` and `--shard 2/2`, into one report."""
+    from inplace_lint.cli.merge_command import merge as join
+
+    return join(paths, resolver_of(known_rules(), options).settings_of(Path.cwd()), output_file)
 
 
 @program.command(short_help="Show the size of the cache, or remove it.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from inplace_lint.config.resolve import SettingsResolver
     from inplace_lint.config.selection import RuleInfo
     from inplace_lint.config.settings import Settings
+    from inplace_lint.driver.shard import Shard
 
 
 class PolicyOptions(NamedTuple):
-    """The options that filter findings, or write them to a baseline or into comments."""
+    """The options that filter files or findings, or write findings to a baseline or into comments."""
 
     write_baseline: str | None = None
     prune_baseline: bool = False
     since: str | None = None
     add_noqa: bool = False
+    shard: Shard | None = None
 
     @property
     def writes(self) -> tuple[str, ...]:
@@ -69,6 +71,19 @@ def complete_rule(_context: click.Context, _parameter: click.Parameter, incomple
     return [f"{done}{comma}{name}" for name in names if name.lower().startswith(word.lower())]
 
 
+def shard_of(_context: click.Context, parameter: click.Parameter, value: str | None) -> Shard | None:
+    """Parse `K/N`, a part of a run."""
+    if value is None:
+        return None
+    from inplace_lint.driver.shard import Shard
+
+    number, slash, of = value.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        msg = f"must be K/N with K from 1 to N, such as 2/4, not {value!r}"
+        raise click.BadParameter(msg, param=parameter)
+    return Shard(int(number), int(of))
+
+
 def absolute_path(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     """Return a path made absolute: it is relative to the current folder, and not to a configuration file."""
     return None if value is None else str(Path(value).absolute())
@@ -76,19 +91,22 @@ def absolute_path(_context: click.Context, _parameter: click.Parameter, value: s
 
 def split_patterns(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Split and validate patterns that commas separate."""
-    return _checked(parameter, split_commas(context, parameter, values))
-
-
-def _checked(parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        return patterns(values)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param=parameter) from error
+    return parsed(parameter, patterns, split_commas(context, parameter, values))
 
 
 def split_commas(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Split the words that commas separate, of all uses of an option."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def parsed(
+    parameter: click.Parameter, parse: Callable[[Sequence[str]], tuple[str, ...]], values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what a parser of the configuration makes of the values of an option; its error is one of the option."""
+    try:
+        return parse(list(values))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from error
 
 
 def split_by_pattern(
@@ -105,7 +123,7 @@ def split_by_pattern(
                 msg = f"must be `PATTERN:CODE[,CODE]`, not {value!r}"
                 raise click.BadParameter(msg, param=parameter)
             found[pattern] = (*found.get(pattern, ()), code.strip())
-    _checked(parameter, tuple(found))
+    parsed(parameter, patterns, tuple(found))
     return found
 
 

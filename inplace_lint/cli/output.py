@@ -44,7 +44,9 @@ def write(
         put_text(Path(place), job_summary(report), end=True)
     if is_for_people:
         fixed, shown = (fixes.fixed, fixes.shown(report.say)) if fixes is not None else ((), "")
-        counts = Counts(len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed), outcome.assumed)
+        counts = Counts(
+            len(outcome.failures), sum(outcome.hidden.values()), tuple(fixed), outcome.assumed, outcome.set_aside
+        )
         line = summary(outcome.findings, counts, report.say, color=color)
         ending = line + "\n" + fixable(outcome.findings, report.say, unsafe=unsafe)
         text += shown + (_broken(ending, width) if stream is not None and stream.isatty() else ending)
@@ -66,11 +68,17 @@ def _broken(text: str, width: int) -> str:
     return "".join(f"{piece}\n" for pieces in lines for piece in pieces)
 
 
-def exit_status(outcome: Outcome, lang: str | None, *, exit_zero: bool) -> int:
-    """Report on stderr what could not be checked, and return the exit status."""
+def exit_status(outcome: Outcome, lang: str | None, *, exit_zero: bool, fail_on: str = "warning") -> int:
+    """
+    Report on stderr what could not be checked, and return the exit status.
+
+    Findings count from the severity `fail_on`.
+    """
     for line in (*outcome.failures, *outcome.notes):
         terminal.report_error((line,), lang)
     if outcome.failures:
         return FAILED
-    counts = any(finding.severity is not Severity.INFO for finding in outcome.findings)
+    severities = list(Severity)  # the worst first
+    counting = severities[: severities.index(Severity(fail_on)) + 1]
+    counts = any(finding.severity in counting for finding in outcome.findings)
     return FOUND if counts and not exit_zero else CLEAN

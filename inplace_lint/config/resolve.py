@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.config.globs import spec_of
-from inplace_lint.config.selection import RuleInfo, codes_of, enabled_codes, opinion_codes, validated
+from inplace_lint.config.selection import RuleInfo, codes_of, enabled_codes, opinion_codes, severities, validated
 from inplace_lint.config.settings import Settings, overridden, project_root, settings_in
 from inplace_lint.core.remembered import remembered
 
@@ -56,6 +56,10 @@ class SettingsResolver:
     def opinions_of(self, path: Path) -> frozenset[str]:
         """Return the codes of the opinionated rules that apply to a file: they report what is no fault."""
         return opinion_codes(self.settings_of(path), self.known) & self.codes_of(path)
+
+    def severities_of(self, path: Path) -> Mapping[str, str]:
+        """Return the severities that are set for rules in a file, by code."""
+        return severities(self.settings_of(path), self.known)
 
     def excludes(self, paths: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
         """Return the patterns of paths to exclude, by the folder they are relative to."""

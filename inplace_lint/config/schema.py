@@ -30,7 +30,8 @@ FORMATS = (
 )
 COLORS = ("auto", "always", "never")
 LANGS = ("en", "zh")
-ASSUMPTIONS = ("grad",)
+ASSUMPTIONS = ("grad", "no-grad", "unknown")
+SEVERITIES = ("error", "warning", "info")
 _CLOSE = 0.65  # `jsn` is json; `lint` is not lang, nor `de` en
 
 
@@ -129,6 +130,45 @@ def choice_of(value: object, allowed: tuple[str, ...]) -> str:
     return text
 
 
+def assume_of(value: object) -> tuple[str, ...]:
+    """
+    Validate what is assumed of an input that nobody in sight decides: one word, in a list.
+
+    Raises: `ValueError` whose text completes "KEY …".
+    """
+    words = tuple(choice_of(word, ASSUMPTIONS) for word in _texts(value))
+    if len(set(words)) > 1:
+        msg = f"must be one of {', '.join(ASSUMPTIONS)}, and holds {', '.join(words)}"
+        raise ValueError(msg)
+    return words
+
+
+def sentences(value: object) -> tuple[str, ...]:
+    """
+    Validate parts of the sentences that name assumptions.
+
+    Raises: `ValueError` whose text completes "KEY …".
+    """
+    found = _texts(value)
+    if not all(text.strip() for text in found):
+        msg = "must have words of an assumption, such as 'requires grad', and holds an empty string"
+        raise ValueError(msg)
+    return found
+
+
+def _severities(value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        msg = f"must be a table of rules, not {_kind(value)}"
+        raise ValueError(msg)  # noqa: TRY004
+    for selector, word in value.items():
+        try:
+            choice_of(word, SEVERITIES)
+        except ValueError as error:
+            msg = f"for {selector!r} {error}"
+            raise ValueError(msg) from error
+    return dict(value)
+
+
 def version(value: object) -> str:
     """
     Validate a framework version such as `2.13.0` or `2.13.0+cpu`.
@@ -178,7 +218,10 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "select": _texts,
     "extend-select": _texts,
     "ignore": _texts,
-    "assume": lambda value: tuple(choice_of(word, ASSUMPTIONS) for word in _texts(value)),
+    "severity": _severities,
+    "assume": assume_of,
+    "only-assuming": sentences,
+    "hide-assuming": sentences,
     "per-file-ignores": _ignores,
     "exclude": _excludes,
     "force-exclude": _boolean,
@@ -190,6 +233,7 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "cache-dir": _text,
     "baseline": _text,
     "exit-zero": _boolean,
+    "fail-on": partial(choice_of, allowed=SEVERITIES),
     "statistics": _boolean,
     "fix": _boolean,
     "fix-only": _boolean,

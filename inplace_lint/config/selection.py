@@ -50,6 +50,7 @@ def validated(settings: Settings, known: Sequence[RuleInfo]) -> Settings:
     Raises: `ConfigError` with the file, the key, the selector and the nearest valid one.
     """
     lists = {"select": settings.select, "extend-select": settings.extend_select, "ignore": settings.ignore}
+    lists["severity"] = tuple(settings.severity)
     for key, selectors in (
         *lists.items(),
         *(("per-file-ignores", some) for some in settings.per_file_ignores.values()),
@@ -84,6 +85,12 @@ def opinion_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[st
         *(codes_of(selector, known, "select") for selector in (*settings.select, *settings.extend_select))
     )
     return named & {rule.code for rule in known if rule.opinion}
+
+
+def severities(settings: Settings, known: Sequence[RuleInfo]) -> dict[str, str]:
+    """Return the severity that is set for rules, by code; the most specific selector counts."""
+    selectors = sorted(settings.severity, key=_specificity)
+    return {code: settings.severity[one] for one in selectors for code in codes_of(one, known, "severity")}
 
 
 def _specificity(selector: str) -> int:

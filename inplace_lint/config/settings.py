@@ -45,7 +45,10 @@ class Settings:
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    severity: Mapping[str, str] = field(default_factory=dict)
     assume: tuple[str, ...] = ()
+    only_assuming: tuple[str, ...] = ()
+    hide_assuming: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False
@@ -57,6 +60,7 @@ class Settings:
     cache_dir: str = ""
     baseline: str = ""
     exit_zero: bool = False
+    fail_on: str = "warning"
     statistics: bool = False
     fix: bool = False
     fix_only: bool = False

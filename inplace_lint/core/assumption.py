@@ -20,6 +20,11 @@ class Assumption(str):
         return hash((str(self), self.of))
 
 
+def asks_for_gradient(sentence: str) -> bool:
+    """Return whether an assumption is that something requires grad."""
+    return sentence.endswith("requires grad")
+
+
 def assumption(sentence: str, of: int) -> Assumption:
     """Return the assumption about the unknown value with this number."""
     made = Assumption(sentence)

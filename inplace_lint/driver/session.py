@@ -20,8 +20,9 @@ from inplace_lint.driver import pool
 from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
+from inplace_lint.driver.shard import Shard, part
 from inplace_lint.driver.store import Check, Key, Store, context_of
-from inplace_lint.policy import suppress
+from inplace_lint.policy import assumed, suppress
 from inplace_lint.rules import RULE_OF, RULES
 from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
@@ -44,7 +45,8 @@ class Outcome:
     the lines on which a comment suppresses it. `seconds` adds up the stages over all processes. Findings in `notebooks`
     have places in their cells. `requested` are the files that were to be checked, with the bytes read. `hidden` has the
     findings of the baseline. `notes` are lines for the user that are no failure of a file. `notice` says what was done
-    with the findings in place of reporting them. `assumed` counts those for which nobody in sight asks for a gradient.
+    with the findings in place of reporting them. `assumed` counts those for which nobody in sight asks for a gradient,
+    `set_aside` those that rest on assumptions which the settings hide.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -58,6 +60,7 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     notice: str = ""
     assumed: int = 0
+    set_aside: int = 0
 
 
 class Plan(NamedTuple):
@@ -65,9 +68,11 @@ class Plan(NamedTuple):
     What to run, and how to find the settings of each file.
 
     `settings_of`, `codes_of` and `opinions_of` return for a path its settings, the rules that apply, and those of them
-    that may report what is no fault. `texts` replace files, by the paths that findings carry. `store` keeps results for
-    later runs, `memory` what was read for later runs of this process. `nested` returns the patterns that a
-    configuration file in a searched folder excludes. Without `callers`, only what the files themselves run is found.
+    that may report what is no fault; `severities_of` the severities that are set, by code. `texts` replace files, by
+    the paths that findings carry. `store` keeps results for later runs, `memory` what was read for later runs of this
+    process. `nested` returns the patterns that a configuration file in a searched folder excludes. Of the files only
+    those of the `shard` are checked, if there is one; findings in `others` are those of other shards. Without
+    `callers`, only what the files themselves run is found.
     """
 
     settings: Settings
@@ -79,6 +84,9 @@ class Plan(NamedTuple):
     store: Store | None = None
     nested: Callable[[Path], Sequence[str]] | None = None
     memory: Memory | None = None
+    severities_of: Callable[[Path], Mapping[str, str]] = lambda _path: {}
+    shard: Shard | None = None
+    others: frozenset[str] = frozenset()
     callers: bool = True
 
 
@@ -88,7 +96,11 @@ def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan
     found = files.find(paths, exclude, force=plan.settings.force_exclude, nested=plan.nested)
     outcome.failures.extend(found.troubles)
     outcome.notes.extend(found.notes)
-    return check_files(found.files, exclude, plan, outcome)
+    mine: Sequence[Path] = found.files
+    if plan.shard is not None:
+        mine = part(found.files, plan.shard)
+        plan = plan._replace(others=frozenset(map(files.shown, set(found.files) - set(mine))))
+    return check_files(mine, exclude, plan, outcome)
 
 
 def check_files(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan, outcome: Outcome) -> Outcome:
@@ -295,13 +307,13 @@ def _collect(
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
-            if counts and _concerns(finding, texts):
+            if counts and finding.span.path not in plan.others and _concerns(finding, texts):
                 found.setdefault((finding.code, finding.span), []).append(finding)
     agreed = [merged(findings) for findings in _with_trained(found, tasks, graphs).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
-    if "grad" not in plan.settings.assume:
-        outcome.assumed = sum(one.entry is not None for one in kept)
-        kept = [one for one in kept if one.entry is None]
+    told = assumed.told(kept, plan.settings)
+    outcome.assumed, outcome.set_aside = told.undecided, told.hidden
+    kept = [assumed.ranked(one, plan.severities_of(Path(one.span.path))) for one in told.findings]
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.failures.sort()

@@ -22,20 +22,23 @@ class Counts(NamedTuple):
     """
     What a run counted besides its findings: files not checked, and findings in the baseline, fixed or `assumed`.
 
-    The last hold only if a gradient is asked for that nobody in the project asks for.
+    `assumed` hold only if a gradient is asked for that nobody in the project asks for. `set_aside` rest on assumptions
+    that the settings hide.
     """
 
     troubles: int = 0
     known: int = 0
     fixed: tuple[Finding, ...] = ()
     assumed: int = 0
+    set_aside: int = 0
 
 
 def summary(findings: Sequence[Finding], counts: Counts, say: Say = str, *, color: bool) -> str:
     """Return a line: the findings in how many files, how many were fixed, not checked, or are in the baseline."""
     known = say(f" ({counts.known} more in the baseline)") if counts.known else ""
     assumed = say(f" ({counts.assumed} more with `--assume grad`)") if counts.assumed else ""
-    return _found(findings, counts, say, color=color) + known + assumed + _proved(findings, say)
+    aside = say(f" ({counts.set_aside} more hidden by their assumptions)") if counts.set_aside else ""
+    return _found(findings, counts, say, color=color) + known + assumed + aside + _proved(findings, say)
 
 
 def _found(findings: Sequence[Finding], counts: Counts, say: Say, *, color: bool) -> str:

@@ -60,7 +60,8 @@ class Folder:
         self._excluded = excluded
         by_path = resolver.settings_of, resolver.codes_of, None, resolver.opinions_of
         known = {files.shown(path): data for path, data in texts.items()}
-        plan = session.Plan(settings, *by_path, known, self._store(settings), None, self._memory, callers)
+        plan = session.Plan(settings, *by_path, known, self._store(settings), memory=self._memory, callers=callers)
+        plan = plan._replace(severities_of=resolver.severities_of)
         outcome = Outcome()
         wanted = [path for path in paths if not self._is_left_out(path, excluded)]
         with interruption.stoppable(is_stopped):

@@ -76,7 +76,7 @@ def test_the_option_and_the_setting_tell_it(lint, tree):
 
 def test_a_wrong_assumption_is_refused(lint, tree):
     (tree / "inplace-lint.toml").write_text('assume = ["gradient"]\n')
-    assert "must be one of grad, not 'gradient', did you mean 'grad'?" in lint(".").err
+    assert "must be one of grad, no-grad, unknown, not 'gradient', did you mean 'grad'?" in lint(".").err
 
 
 def test_a_comment_that_silences_what_is_not_told_is_not_unused(lint, tree):

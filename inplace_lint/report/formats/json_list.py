@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,22 @@ from inplace_lint.workspace.notebook import file_of
 
 def render(report: Report) -> str:
     """Return the list, `[]` when nothing was found; rows and columns count from 1, ends are exclusive."""
-    rows = [_row(finding, report) for finding in report.findings]
+    return dumped([_row(finding, report) for finding in report.findings])
+
+
+def dumped(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as the text of a list."""
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
 
 
 def lines(report: Report) -> str:
     """Return one object on each line, nothing when nothing was found."""
-    return "".join(json.dumps(_row(finding, report), ensure_ascii=False) + "\n" for finding in report.findings)
+    return dumped_lines([_row(finding, report) for finding in report.findings])
+
+
+def dumped_lines(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _row(finding: Finding, report: Report) -> dict[str, Any]:
@@ -42,6 +52,8 @@ def _row(finding: Finding, report: Report) -> dict[str, Any]:
         "certainty": finding.certainty.value,
         "assumptions": list(finding.assumptions),
         "confirmed": confirmed(finding),
+        "label": finding.label,
+        "function": finding.function,
     }
 
 
