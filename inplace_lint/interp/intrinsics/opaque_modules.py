@@ -17,7 +17,7 @@ from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Closure, Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.knowledge.facts import Framework
 
 _DEEPEST = 4
@@ -115,16 +115,28 @@ def parameter(state: State, owner: Sym, name: str) -> Ref | None:
     return ref
 
 
-def name_of_parameter(state: State, tensor: Tensor, framework: Framework) -> str:
-    """Return the name of a tensor that is an unknown module's `weight` or `bias`; empty for any other tensor."""
+def assumed_parameter(state: State, tensor: Tensor, framework: Framework) -> frozenset[str] | None:
+    """
+    Return the assumption under which a tensor is a parameter of an unknown module; None if nothing says so.
+
+    It is its `weight` or `bias`, or what its `parameters()` lists, which is certain where an optimizer owns these.
+    """
     number = next((number for number, ref in state.all_traits(traits.TENSOR) if state.tensor(ref) is tensor), None)
-    if number is None or not is_named_as_parameter(state, Sym(number), framework.parameters):
-        return ""
-    if _freezes(state, framework.requires_grad):
-        return ""
+    if number is None or _freezes(state, framework.requires_grad):
+        return None
     key = state.symbols.keys[number]
-    assert isinstance(key, tuple)
-    return str(key[2])
+    if is_named_as_parameter(state, Sym(number), framework.parameters):
+        assert isinstance(key, tuple)
+        return frozenset({f"`{key[2]}` is a parameter"})
+    match key:
+        case (origins.TURN, Sym() as listed, *_) if is_listed(state, listed, "parameters"):
+            owner = _owner(state, listed)
+            sure = owner is not None and state.has_trait(traits.WEIGHT, owner)
+        case (origins.ITEM, Sym() as pair, Const(1)) if is_named_parameter(state, pair):
+            sure = False
+        case _:
+            return None
+    return frozenset() if sure else frozenset({"what `parameters()` returns requires grad"})
 
 
 def is_named_as_parameter(state: State, value: Value, named: Container[str]) -> bool:

@@ -188,8 +188,7 @@ def _parameter_unless(call: Call, tensor: Tensor) -> frozenset[str] | None:
     """Return the assumption under which an unknown value is a parameter that requires grad; None if nothing says so."""
     if tensor.rg is not None or tensor.leaf is not None or tensor.nodes:
         return None
-    name = opaque_modules.name_of_parameter(call.state, tensor, call.facts.framework)
-    return frozenset({f"`{name}` is a parameter"}) if name else None
+    return opaque_modules.assumed_parameter(call.state, tensor, call.facts.framework)
 
 
 def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozenset[str]] | None:
