@@ -200,7 +200,7 @@ def test_frameworks_and_libcst_are_imported_only_where_they_may_be(folder):
 
 def test_nothing_but_the_entry_stands_at_the_top_of_the_package():
     there = {path.name for path in PACKAGE.iterdir() if path.is_file()}
-    assert there == {"__init__.py", "__main__.py", "py.typed"}
+    assert there == {"__init__.py", "__init__.pyi", "__main__.py", "py.typed"}
 
 
 @in_each_folder
