@@ -114,10 +114,7 @@ def backward(
     `elsewhere`: the leaves that something else trains; None if all may be. `trained`: something is through `tensors`.
     """
     added, fresh, tensors = set[RefId](), set[RefId](), list(tensors)
-    for tensor in (tensor for tensor in tensors if tensor.rg and tensor.nodes):
-        missed = lost(state, framework, tensor, None)
-        if missed is not None:
-            state.report(missed)
+    _check_histories(state, framework, tensors)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
     order = [(i, assumed) for i, assumed in sorted(reachable(state, starts).items()) if way is None or i in way]
@@ -125,8 +122,7 @@ def backward(
     asked, loss = tensors if site is not None else None, tensors if trained or site is not None else ()
     for number, assumed in order:
         node = state.nodes[number]
-        for missed in state.trait(traits.LOST, node.site) or () if node.site is not None else ():
-            state.report(replace(missed, assumptions=missed.assumptions | node.assumptions | assumed))
+        _report_lost(state, node, assumed)
         for event in _breaches(state, framework, node, site):
             why = event.assumptions | assumed
             sure = only_way.certain(state, starts, number, why, asked, elsewhere=elsewhere, loss=loss)
@@ -193,6 +189,20 @@ def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
         return True
     state.set_trait(traits.HAS_GRADIENT, leaf, True)
     return False
+
+
+def _check_histories(state: State, framework: str, tensors: Iterable[Tensor]) -> None:
+    """Report the tensors among those that backward starts from whose histories lack a write."""
+    for tensor in tensors:
+        missed = lost(state, framework, tensor, None) if tensor.rg and tensor.nodes else None
+        if missed is not None:
+            state.report(missed)
+
+
+def _report_lost(state: State, node: Node, assumed: frozenset[str]) -> None:
+    """Report the uses of values at the place of a node whose histories lack a write."""
+    for missed in state.trait(traits.LOST, node.site) or () if node.site is not None else ():
+        state.report(replace(missed, assumptions=missed.assumptions | node.assumptions | assumed))
 
 
 def lost(state: State, framework: str, tensor: Tensor, read: Touch | None) -> Lost | None:

@@ -205,12 +205,9 @@ def of_method(interp: Interpreter, state: State, method: Closure, cls: ClassValu
     function, skip = method.function, 0 if method.wrapper == "static" else 1
     found = of_function(interp, state, function, dict(method.defaults), skip)
     name, framework = function.qualname, interp.context.default().framework
-    if _derives(interp, cls, framework.optimizers) or (
-        name in framework.fed and _derives(interp, cls, framework.trained)
-    ):
-        for _, given in found.keywords:
-            if isinstance(given, Sym):
-                state.set_trait(traits.NO_GRADIENT, given.id, True)
+    if _derives(interp, cls, framework.optimizers | (framework.trained if name in framework.fed else frozenset())):
+        for given in (value for _, value in found.keywords if isinstance(value, Sym)):
+            state.set_trait(traits.NO_GRADIENT, given.id, True)
     match found.keywords:
         case ((key, Sym(_, "input") as asked), *rest) if name == "__getitem__":
             if _derives(interp, cls, framework.datasets):
@@ -322,9 +319,8 @@ def _completed(interp: Interpreter, state: State, function: ir.Function, param: 
 def without_history(interp: Interpreter, state: State, arguments: Arguments) -> None:
     """Replace the tensors among the arguments by leaves that require no grad."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
-        ref = (
-            materialise.materialise(interp, state, value) if isinstance(value, Sym) and value.kind == "tensor" else None
-        )
+        is_tensor = isinstance(value, Sym) and value.kind == "tensor"
+        ref = materialise.materialise(interp, state, value) if is_tensor else None
         tensor = None if ref is None else state.tensor(ref)
         if ref is not None and tensor is not None:
             state.put(ref, replace(tensor, rg=False, leaf=True, why=""))
