@@ -61,7 +61,8 @@ def known_rules() -> list[RuleInfo]:
     from inplace_lint.config.selection import RuleInfo
     from inplace_lint.rules import RULE_OF
 
-    return [RuleInfo(rule.code, rule.name, rule.default, rule.opinion) for rule in RULE_OF.values()]
+    rules = RULE_OF.values()
+    return [RuleInfo(rule.code, rule.name, rule.default, rule.opinion, rule.unanimous) for rule in rules]
 
 
 def complete_rule(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

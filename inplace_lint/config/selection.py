@@ -13,12 +13,17 @@ EXACT = 100
 
 
 class RuleInfo(NamedTuple):
-    """What selection needs of a rule: code, name, whether it is on by default, and whether it reports opinions."""
+    """
+    What selection needs of a rule: code, name, whether it is on by default, and whether it reports opinions.
+
+    A rule that gives `advice` runs all code; it is selected by its own code, name or group only.
+    """
 
     code: str
     name: str
     default: bool = True
     opinion: bool = False
+    advice: bool = False
 
 
 def codes_of(selector: str, known: Sequence[RuleInfo], where: str) -> frozenset[str]:
@@ -70,7 +75,7 @@ def enabled_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[st
     """
     on = {} if settings.select else {rule.code: 0 for rule in known if rule.default}
     for selector in (*settings.select, *settings.extend_select):
-        for code in codes_of(selector, known, "select"):
+        for code in _selected(selector, known):
             on[code] = max(on.get(code, 0), _specificity(selector))
     off: dict[str, int] = {}
     for selector in settings.ignore:
@@ -82,9 +87,15 @@ def enabled_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[st
 def opinion_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[str]:
     """Return the codes of the opinionated rules that any selector selects."""
     named = frozenset[str]().union(
-        *(codes_of(selector, known, "select") for selector in (*settings.select, *settings.extend_select))
+        *(_selected(selector, known) for selector in (*settings.select, *settings.extend_select))
     )
     return named & {rule.code for rule in known if rule.opinion}
+
+
+def _selected(selector: str, known: Sequence[RuleInfo]) -> frozenset[str]:
+    """Return the codes that a selector selects: `ALL` leaves out the rules that give advice."""
+    found = codes_of(selector, known, "select")
+    return found - {rule.code for rule in known if rule.advice} if selector.strip().upper() in {"ALL", "IPL"} else found
 
 
 def severities(settings: Settings, known: Sequence[RuleInfo]) -> dict[str, str]:

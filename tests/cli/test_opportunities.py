@@ -78,3 +78,9 @@ def test_the_largest_tensor_comes_first(lint, folder):
     (folder / "a.py").write_text(ORDER.format(width=4))
     (folder / "b.py").write_text(ORDER.format(width=64))
     assert [path for path, *_ in found(lint, ".")] == ["b.py", "a.py"]
+
+
+@pytest.mark.parametrize(("selector", "status"), [("ALL", 0), ("IPL", 0), ("IPL6", 1), ("inplace-opportunity", 1)])
+def test_advice_is_selected_by_its_own_name_only(lint, folder, selector, status):
+    (folder / "net.py").write_text(NET)
+    assert lint("--select", selector, "--fail-on", "info", "net.py").status == status
