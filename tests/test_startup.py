@@ -51,6 +51,7 @@ def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
             "confirm_options",
             "told_options",
             "main",
+            "opportunities",
             "options",
             "param_types",
             "streams",

@@ -1,4 +1,4 @@
-"""The command that shows where in place is safe and spares memory: the rules that give advice, and they alone."""
+"""The command that shows where in place is safe and uses less memory: the rules that give advice, and they alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inplace_lint.cli.param_types import Count, OneOf, Output
 from inplace_lint.config.schema import COLORS, FORMATS, LANGS
 
 
-@click.command(short_help="Show where in place is safe and spares memory.")
+@click.command(short_help="Show where in place is safe and uses less memory.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="Output format of findings.")
 @click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")
@@ -21,7 +21,7 @@ from inplace_lint.config.schema import COLORS, FORMATS, LANGS
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colors.")
 def opportunities(paths: tuple[Path, ...], output_file: Path | None, **options: Any) -> int:  # noqa: ANN401 - as click passes them
     """
-    Show operations that would spare memory in place, where nothing else needs what they overwrite.
+    Show operations that would use less memory in place, where nothing else needs what they overwrite.
 
     The largest tensors come first. Without a path, the current folder is checked.
     """

@@ -86,7 +86,7 @@ def test_only_words_of_the_json_change(lint, folder, buggy) -> None:
         json.loads(lint(".", "--output-format", "json", "--lang", lang).out)[0] for lang in ("en", "zh")
     )
     assert chinese["message"] == SAID
-    words = {"message", "fix", "related", "assumptions", "label"}
+    words = {"message", "fix", "related", "assumptions", "label", "url"}
     assert {key: value for key, value in english.items() if key not in words} == {
         key: value for key, value in chinese.items() if key not in words
     }

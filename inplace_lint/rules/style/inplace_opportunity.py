@@ -15,7 +15,7 @@ def judge(event: Event) -> Draft | None:
     write = event.write
     op, spared = short(write.op), write.producer.rpartition(".")[2]
     if event.recorded:
-        message = f"in place, `{op}` spares memory: the result of `{spared}` is no longer kept for backward"
+        message = f"in place, `{op}` uses less memory: the result of `{spared}` is no longer kept for backward"
     else:
         message = f"in place, `{op}` frees the result of `{spared}` at once: only the peak falls"
     site = write.site.caller if write.built and write.site.caller is not None else write.site
