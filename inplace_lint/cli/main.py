@@ -28,6 +28,7 @@ from inplace_lint.cli.options import (
     complete_rule,
     framework_version,
     known_rules,
+    not_watched,
     resolve_paths,
     resolver_of,
     split_by_pattern,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # as in `output`
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
-_NOT_WATCHED = ("--fix", "--fix-only", "--diff", "--add-noqa", "--write-baseline", "--prune-baseline", "--show-files")
 _OWN_OPTIONS = {"--version", "--help", "-h"}
 
 # Options of several commands.
@@ -167,6 +167,7 @@ def program(context: click.Context) -> int | None:
 @click.option("--prune-baseline", is_flag=True, help="Remove entries that no longer match from the baseline.")
 @click.option("--since", metavar="REF", help="Report only lines that changed since this branch left REF.")
 @click.option("--add-noqa", is_flag=True, help="Suppress current findings by `# noqa: CODE` comments.")
+@click.option("--add-ignore", is_flag=True, help="The same by `# inplace-lint: ignore[NAME]` comments.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--dump-state", type=int, metavar="LINE", hidden=True, help="Print what is known at a line of a file.")
@@ -184,8 +185,7 @@ def check(
         return _check(None, paths, stdin, output_file, **options)
     from inplace_lint.cli.watch import watch as check_again
 
-    given = [name for name in _NOT_WATCHED if options[name.removeprefix("--").replace("-", "_")]]
-    excluded = given if paths != (Path("-"),) else ["standard input"]
+    excluded = not_watched(options) if paths != (Path("-"),) else ["standard input"]
     return check_again(lambda lasting: _check(lasting, paths, stdin, output_file, **options), paths, excluded=excluded)
 
 

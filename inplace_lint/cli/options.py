@@ -25,6 +25,7 @@ class PolicyOptions(NamedTuple):
     prune_baseline: bool = False
     since: str | None = None
     add_noqa: bool = False
+    add_ignore: bool = False
     shard: Shard | None = None
 
     @property
@@ -32,10 +33,18 @@ class PolicyOptions(NamedTuple):
         """The options, as spelled, that write something."""
         options = {
             "--add-noqa": self.add_noqa,
+            "--add-ignore": self.add_ignore,
             "--write-baseline": self.write_baseline,
             "--prune-baseline": self.prune_baseline,
         }
         return tuple(name for name, chosen in options.items() if chosen)
+
+
+def not_watched(options: Mapping[str, Any]) -> list[str]:
+    """Return the given options, as spelled, that do not go with a run that checks again and again."""
+    writing = ("--add-noqa", "--add-ignore", "--write-baseline", "--prune-baseline")
+    names = ("--fix", "--fix-only", "--diff", *writing, "--show-files")
+    return [name for name in names if options[name.removeprefix("--").replace("-", "_")]]
 
 
 def resolve_paths(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[tuple[Path, ...], Path]:

@@ -1,8 +1,8 @@
 """
-Writes `# noqa` comments for findings: `--add-noqa`, for a team that begins to use the tool on existing code.
+Writes comments that suppress findings: `--add-noqa` and `--add-ignore`, for a team that begins to use the tool.
 
 A comment goes to the end of the line of the finding, or to the next line of its statement where that line can have none
-(it ends inside a string, or in a backslash). The code is added to a `# noqa: CODES` that is already there.
+(it ends inside a string, or in a backslash). The rule is added to a list of the same kind that is already there.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from inplace_lint.core.finding import Finding
 from inplace_lint.core.span import Span
 from inplace_lint.frontend.slices import split_lines
 
+_OUR_LIST = re.compile(r"#\s*inplace-lint:\s*ignore\s*\[[^\]]*[^\]\s,]", re.IGNORECASE)
 _LIST = re.compile(r"#\s*noqa\s*:\s*[A-Za-z][\w-]*(?:[\s,]+[A-Za-z]+[0-9]+)*", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _Lines:
-    """Lines that can have no comment (`closed`), and for lines with a list of codes the end of that list (`listed`)."""
+    """Lines that can have no comment (`closed`), and for lines with a list of rules the end of that list (`listed`)."""
 
     closed: set[int] = field(default_factory=set)
     listed: dict[int, int] = field(default_factory=dict)
@@ -39,7 +40,7 @@ def silenced(
     Every other character, line ends included, stays as it is.
     """
     lines = list(split_lines(source))
-    known = _look(source, lines)
+    known = _look(source, lines, _OUR_LIST if ours else _LIST)
     codes: dict[int, set[str]] = {}
     left: list[Finding] = []
     for finding in findings:
@@ -51,32 +52,28 @@ def silenced(
         else:
             codes.setdefault(line, set()).add(finding.name if ours else finding.code)
     for line, new in codes.items():
-        if ours:
-            lines[line - 1] = _with_comment(lines[line - 1], f"inplace-lint: ignore[{', '.join(sorted(new))}]")
-        else:
-            lines[line - 1] = _with_codes(lines[line - 1], sorted(new), known.listed.get(line))
+        words = ", ".join(sorted(new))
+        comment = f"inplace-lint: ignore[{words}]" if ours else f"noqa: {words}"
+        lines[line - 1] = _with_words(lines[line - 1], words, comment, known.listed.get(line))
     return "".join(lines), tuple(left)
 
 
-def _with_codes(line: str, codes: Sequence[str], listed: int | None) -> str:
+def _with_words(line: str, words: str, comment: str, listed: int | None) -> str:
+    """Return a line with the words added to its list of rules, or with a comment where it has none."""
     if listed is not None:
-        return f"{line[:listed]}, {', '.join(codes)}{line[listed:]}"
-    return _with_comment(line, f"noqa: {', '.join(codes)}")
-
-
-def _with_comment(line: str, comment: str) -> str:
+        return f"{line[:listed]}, {words}{line[listed:]}"
     text = line.rstrip("\r\n")
     return f"{text.rstrip()}  # {comment}{line[len(text) :]}"
 
 
-def _look(source: str, lines: Sequence[str]) -> _Lines:
+def _look(source: str, lines: Sequence[str], lists: re.Pattern[str]) -> _Lines:
     known = _Lines({number for number, line in enumerate(lines, 1) if line.rstrip("\r\n").endswith("\\")})
     starts: list[int] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(source, newline=None).readline):
             name = tokenize.tok_name[token.type]
             if name == "COMMENT":
-                match = _LIST.search(token.string)
+                match = lists.search(token.string)
                 if match is not None:
                     known.listed[token.start[0]] = token.start[1] + match.end()
                 known.closed -= {token.start[0]}  # a backslash in a comment continues nothing

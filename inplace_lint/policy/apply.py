@@ -40,10 +40,10 @@ def adopt(
     Raises: `InplaceLintError` for a baseline that cannot be read or written.
     """
     say = sayer(language(settings.lang, stream=sys.stdout))
-    if policy.add_noqa:
-        added, troubles = add_comments(outcome)
+    if policy.add_noqa or policy.add_ignore:
+        added, troubles = add_comments(outcome, ours=policy.add_ignore)
         outcome.failures = sorted((*outcome.failures, *troubles))
-        return say(f"Added {counted(added, 'noqa comment')}.")
+        return say(f"Added {counted(added, 'ignore comment' if policy.add_ignore else 'noqa comment')}.")
     texts = {**texts, **{path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}}
     place = _place(settings)
     if policy.write_baseline:
@@ -86,14 +86,18 @@ def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None, say
     return say(f"Took {counted(gone, 'finding')} out of {files.shown(place)}.")
 
 
-def add_comments(outcome: Outcome) -> tuple[int, list[str]]:
-    """Write a comment for each finding; return how many, and a line for each file or finding where that failed."""
+def add_comments(outcome: Outcome, *, ours: bool) -> tuple[int, list[str]]:
+    """
+    Write a comment for each finding; return how many, and a line for each file or finding where that failed.
+
+    Comments are those that other linters do not read if they are to be `ours`, else `noqa`.
+    """
     findings = [finding for finding in outcome.findings if RULE_OF[finding.code] not in TEXT_RULES]
     added = 0
     troubles: list[str] = []
     for name, group in groupby(findings, key=lambda finding: notebook.file_of(finding.span)):
         try:
-            done, left = _silence_file(name, list(group), outcome)
+            done, left = _silence_file(name, list(group), outcome, ours=ours)
         except UnreadableError as error:
             troubles.append(f"{name}: {error}")
             continue
@@ -102,7 +106,9 @@ def add_comments(outcome: Outcome) -> tuple[int, list[str]]:
     return added, troubles
 
 
-def _silence_file(name: str, findings: list[Finding], outcome: Outcome) -> tuple[int, tuple[Finding, ...]]:
+def _silence_file(
+    name: str, findings: list[Finding], outcome: Outcome, *, ours: bool
+) -> tuple[int, tuple[Finding, ...]]:
     path = Path(name)
     before = files.read(path)
     left: list[Finding] = []
@@ -113,11 +119,11 @@ def _silence_file(name: str, findings: list[Finding], outcome: Outcome) -> tuple
         codes = notebook_cells.sources(before)
         texts: dict[int, str] = {}
         for cell, own in cells.items():
-            texts[cell], open_ = add_noqa.silenced(codes[cell], own, outcome.statements)
+            texts[cell], open_ = add_noqa.silenced(codes[cell], own, outcome.statements, ours=ours)
             left.extend(open_)
         data = notebook_cells.replaced(before, texts)
     else:
-        text, open_ = add_noqa.silenced(files.decode(before), findings, outcome.statements)
+        text, open_ = add_noqa.silenced(files.decode(before), findings, outcome.statements, ours=ours)
         left.extend(open_)
         data = files.encode(text, before)
     if len(left) < len(findings):

@@ -134,3 +134,27 @@ def test_a_cell_of_a_notebook_gets_its_comment_and_all_else_stays(lint, folder):
     assert lint("--add-noqa", ".") == (0, "Added 1 noqa comment.\n", "")
     assert added(before, (folder / "a.ipynb").read_text()) == "  # noqa: IPL101"
     assert lint(".").status == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "comment"),
+    [
+        ("y.add_(1)", "  # inplace-lint: ignore[modified-after-save]"),
+        ("y.add_(1)  # noqa: E501", "  # inplace-lint: ignore[modified-after-save]"),
+        ("y.add_(1)  # inplace-lint: ignore[leaf-write]", ", modified-after-save"),
+        ("y.add_( \\\n    1)", "  # inplace-lint: ignore[modified-after-save]"),
+    ],
+)
+def test_a_comment_that_other_linters_do_not_read_silences_as_well(lint, folder, statement, comment):
+    path, source = folder / "a.py", TEMPLATE.format(statement)
+    path.write_text(source)
+    assert lint("--ignore", "IPL901", "--add-ignore", ".") == (0, "Added 1 ignore comment.\n", "")
+    assert added(source, path.read_text()) == comment
+    assert lint("--ignore", "IPL901", ".") == (0, "All checks passed!\n", "")
+    assert lint("--ignore", "IPL901", "--add-ignore", ".") == (0, "Added 0 ignore comments.\n", "")
+
+
+def test_one_kind_of_comment_is_added(lint, folder):
+    (folder / "a.py").write_text(TEMPLATE.format("y.add_(1)"))
+    ran = lint("--add-noqa", "--add-ignore", ".")
+    assert (ran.status, ran.err) == (2, "error: --add-noqa does not go with --add-ignore: one after the other\n")

@@ -309,6 +309,11 @@ def test_only_the_changed_lines_of_a_notebook_change(lint, folder, form, listed)
     before = notebook(cell(first), cell(second), cell(third), **form)
     after = notebook(cell(first), cell(second.replace("y.add_(1)", "y = y.add(1)")), cell(third), **form)
     (folder / "a.ipynb").write_text(before, encoding="utf-8")
+    assert lint("--diff", ".").out.splitlines() == [
+        *("--- a.ipynb: cell 3", "+++ a.ipynb: cell 3", "@@ -1,3 +1,3 @@", " !ls"),
+        *("-y.add_(1)  # é", "+y = y.add(1)  # é", " y.sum().backward()", "\\ No newline at end of file"),
+    ]
+    assert (folder / "a.ipynb").read_text(encoding="utf-8") == before
     ran = lint("--fix", "a.ipynb")
     assert (ran.status, ran.out) == (0, "Found 1 error (1 fixed, 0 remaining).\n")
     assert (folder / "a.ipynb").read_text(encoding="utf-8") == after

@@ -19,11 +19,12 @@ from inplace_lint.cli import streams
 from inplace_lint.config.settings import FOR_PEOPLE, Settings
 from inplace_lint.core.finding import Finding
 from inplace_lint.driver.session import Outcome
+from inplace_lint.fix.apply import notebook as notebook_cells
 from inplace_lint.fix.apply.rounds import Rounds, name_of
 from inplace_lint.fix.apply.store import write
 from inplace_lint.report.i18n import language, sayer
 from inplace_lint.report.plural import counted
-from inplace_lint.workspace.notebook import file_of
+from inplace_lint.workspace.notebook import SUFFIX, file_of
 
 Say = Callable[[str], str]
 Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
@@ -109,8 +110,22 @@ def _store(changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _difference(path: str, old: bytes, new: bytes) -> Iterator[bytes]:
-    """Yield the lines of a unified diff, in the bytes of the file, for `patch` and `git apply`."""
-    name = path.encode("utf-8", "surrogateescape")
+    """
+    Yield the lines of a unified diff, in the bytes of the file, for `patch` and `git apply`.
+
+    That of a notebook is for people: one for each changed cell, of its code.
+    """
+    if not path.endswith(SUFFIX):
+        yield from _unified(path, old, new)
+        return
+    before, after = notebook_cells.sources(old), notebook_cells.sources(new)
+    for number, code in before.items():
+        pair = (part.encode("utf-8", "surrogatepass") for part in (code, after[number]))
+        yield from _unified(f"{path}: cell {number}", *pair)
+
+
+def _unified(title: str, old: bytes, new: bytes) -> Iterator[bytes]:
+    name = title.encode("utf-8", "surrogateescape")
     before, after = (_LINE.findall(part) for part in (old, new))
     for line in difflib.diff_bytes(difflib.unified_diff, before, after, name, name, lineterm=b"\n"):
         yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
