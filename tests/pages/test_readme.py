@@ -10,9 +10,15 @@ from pathlib import Path
 
 import pytest
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 from generators import readme_picture, rule_table
 from inplace_lint.config.schema import KEYS
 from inplace_lint.rules import RULES
+from inplace_lint.rules.links import REPOSITORY
 from tests.pages.examples import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -70,6 +76,19 @@ def test_links_of_the_documentation_lead_somewhere() -> None:
     for name, text in DOCS.items():
         targets = re.findall(r"\]\((?!http)([^):#]+)", text)
         assert [target for target in targets if not (ROOT / "docs" / target).exists()] == [], name
+
+
+def test_a_package_index_shows_the_readme_with_whole_addresses() -> None:
+    hook = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]
+    text = (ROOT / "README.md").read_text()
+    for one in hook["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(one["pattern"], one["replacement"], text)
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    prefix = re.compile(re.escape(REPOSITORY) + "/(blob|raw)/main/")
+    own = [ROOT / prefix.sub("", link).partition("#")[0] for link in links if prefix.match(link)]
+    assert own
+    assert [path for path in own if not path.exists()] == []
 
 
 def test_each_page_of_the_documentation_can_be_reached_from_the_readme() -> None:
