@@ -43,7 +43,7 @@ def adopt(
     if policy.add_noqa or policy.add_ignore:
         added, troubles = add_comments(outcome, ours=policy.add_ignore)
         outcome.failures = sorted((*outcome.failures, *troubles))
-        return say(f"Added {counted(added, 'ignore comment' if policy.add_ignore else 'noqa comment')}.")
+        return say(f"Added {counted(added, 'comment' if policy.add_ignore else 'noqa comment')}.")
     texts = {**texts, **{path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}}
     place = _place(settings)
     if policy.write_baseline:

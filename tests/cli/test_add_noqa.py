@@ -148,10 +148,10 @@ def test_a_cell_of_a_notebook_gets_its_comment_and_all_else_stays(lint, folder):
 def test_a_comment_that_other_linters_do_not_read_silences_as_well(lint, folder, statement, comment):
     path, source = folder / "a.py", TEMPLATE.format(statement)
     path.write_text(source)
-    assert lint("--ignore", "IPL901", "--add-ignore", ".") == (0, "Added 1 ignore comment.\n", "")
+    assert lint("--ignore", "IPL901", "--add-ignore", ".") == (0, "Added 1 comment.\n", "")
     assert added(source, path.read_text()) == comment
     assert lint("--ignore", "IPL901", ".") == (0, "All checks passed!\n", "")
-    assert lint("--ignore", "IPL901", "--add-ignore", ".") == (0, "Added 0 ignore comments.\n", "")
+    assert lint("--ignore", "IPL901", "--add-ignore", ".") == (0, "Added 0 comments.\n", "")
 
 
 def test_one_kind_of_comment_is_added(lint, folder):

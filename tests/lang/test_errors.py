@@ -40,7 +40,7 @@ def test_what_was_written_is_told_in_the_language(lint, folder) -> None:
     assert lint("--lang", "zh", "--write-baseline", "known.json", ".").out == "已把 1 个报告写入 known.json。\n"
     assert lint("--lang", "zh", "--add-noqa", ".").out == "已添加 1 条 noqa 注释。\n"
     (folder / "a.py").write_text(BUGGY)
-    assert lint("--lang", "zh", "--add-ignore", ".").out == "已添加 1 条 ignore 注释。\n"
+    assert lint("--lang", "zh", "--add-ignore", ".").out == "已添加 1 条注释。\n"
     (folder / "a.py").write_text("import torch\n")
     assert (
         lint("--lang", "zh", "--baseline", "known.json", ".").err == "known.json：a.py 中已没有与 IPL101 相符的报告\n"
