@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from inplace_lint.core.remembered import remembered
@@ -38,29 +38,32 @@ class _Use(NamedTuple):
 
 @dataclass
 class Evaluation:
-    """What the files around one file run in evaluation only, found on demand."""
+    """What the files that a graph knows run in evaluation only, found on demand."""
 
     graph: Graph
-    path: str
 
     @remembered
-    def runs(self, name: str, *, member: bool, depth: int = 0) -> bool:
-        """Check whether all that uses functions, or methods, of a name runs in evaluation; false if nothing does."""
+    def runs(self, path: str, name: str, *, member: bool, depth: int = 0) -> bool:
+        """
+        Check whether all that uses functions, or methods, of a name runs in evaluation; false if nothing does.
+
+        The files that may use the one at `path` are looked at.
+        """
         if name in {word for known in frameworks() for word in framework(known).infers}:
             return True
         if not name or name.startswith("__") or name in {framework(known).calls for known in frameworks()}:
             return False
-        paths = self.graph.mentioning(self.path, name)
-        uses = [use for path in paths[:_MOST] for use in self._uses(path, name) if not (member and use.bare)]
-        return 0 < len(paths) <= _MOST and bool(uses) and all(self._evaluates(use, depth) for use in uses)
+        paths = self.graph.mentioning(path, name)
+        uses = [use for user in paths[:_MOST] for use in self._uses(user, name) if not (member and use.bare)]
+        return 0 < len(paths) <= _MOST and bool(uses) and all(self._evaluates(path, use, depth) for use in uses)
 
-    def uses(self, path: str, user: str, name: str) -> bool:
-        """Check whether a function in a file uses the functions of a name in evaluation only."""
-        found = [use for use in self._uses(path, name) if use.user == user]
-        return bool(found) and all(self._evaluates(use, 0) for use in found)
+    def uses(self, path: str, file: str, user: str, name: str) -> bool:
+        """Check whether a function in a file uses the functions of a name, which `path` defines, in evaluation only."""
+        found = [use for use in self._uses(file, name) if use.user == user]
+        return bool(found) and all(self._evaluates(path, use, 0) for use in found)
 
-    def _evaluates(self, use: _Use, depth: int) -> bool:
-        return use.evaluates or (depth < _DEEPEST and self.runs(use.user, member=use.member, depth=depth + 1))
+    def _evaluates(self, path: str, use: _Use, depth: int) -> bool:
+        return use.evaluates or (depth < _DEEPEST and self.runs(path, use.user, member=use.member, depth=depth + 1))
 
     @remembered
     def _uses(self, path: str, name: str) -> tuple[_Use, ...]:
@@ -133,14 +136,13 @@ class _Walk:
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         for part in node.decorator_list:
             self.node(part)
-        before = replace(self)
+        before = self.user, self.member, self.in_class, self.evaluates
         if isinstance(node, ast.ClassDef):
             self.in_class = True
         else:
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, False
         self.block(node.body)
-        self.user, self.member, self.in_class = before.user, before.member, before.in_class
-        self.evaluates = before.evaluates
+        self.user, self.member, self.in_class, self.evaluates = before
 
 
 def _sides(test: ast.expr) -> tuple[bool, bool]:

@@ -15,7 +15,7 @@ trains through what runs in evaluation only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
@@ -35,6 +35,10 @@ class Trainers:
     """The trained functions of the files that a graph knows, found on demand."""
 
     graph: Graph
+    _evaluation: Evaluation = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._evaluation = Evaluation(self.graph)
 
     @remembered
     def train(self, start: Target) -> bool:
@@ -43,9 +47,9 @@ class Trainers:
 
         Through a method (`Net.decode`) somebody does unless the project runs it in evaluation only.
         """
-        evaluation = Evaluation(self.graph, start[0])
         if not start[1] or "." in start[1]:
-            return bool(start[1]) and not evaluation.runs(start[1].rpartition(".")[2], member=True)
+            method = start[1].rpartition(".")[2]
+            return bool(method) and not self._evaluation.runs(start[0], method, member=True)
         here = self._outline(start[0])
         if here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items):
             return True  # what a file that trains has besides is meant for it
@@ -54,7 +58,7 @@ class Trainers:
             path, name = waiting.pop()
             is_class = any(item.kind == "class" for item in self._items(path, name))
             for user_path, item, user in self._users(path, name):
-                if evaluation.uses(user_path, user.name, name):
+                if self._evaluation.uses(start[0], user_path, user.name, name):
                     continue
                 if asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
                     return True
