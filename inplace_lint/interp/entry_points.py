@@ -298,7 +298,7 @@ def _run_method(
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     certain = entry in {"", name}
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
-    return found if entry != name else [*found, *second_step.run(interp, frame, results[:1], cls, name)]
+    return found if entry != name else [*found, *second_step.run(interp, frame, made[0][0], results[:1], cls, name)]
 
 
 def _constructed(
@@ -372,7 +372,12 @@ def _finish(
     losses.backward(interp, results, cls, name, certain=certain)
     interp.fuel.end_root(finished=bool(results))
     found = collect(interp, results, calls=calls)
-    if cls is None or certain:
+    if cls is None or not name:
         return found
-    entry = (interp.context.path, f"{cls.name}.{name}")
-    return [replace(one, entry=entry) if asked in one.event.assumptions else one for one in found]
+    entry, is_plain = (interp.context.path, f"{cls.name}.{name}"), interp.context.is_module(cls) is None
+    return [
+        replace(one, entry=entry)
+        if asked in one.event.assumptions or (is_plain and gradients.is_assumed(one.event))
+        else one
+        for one in found
+    ]

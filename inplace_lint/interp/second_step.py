@@ -26,17 +26,17 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 
 
-def run(interp: Interpreter, frame: Frame, results: Results, cls: ClassValue, name: str) -> list[Found]:
+def run(interp: Interpreter, frame: Frame, made: State, results: Results, cls: ClassValue, name: str) -> list[Found]:
     """
     Return what is found when a module is called once more after backward, where that freed what a buffer leads to.
 
-    Each of the results has the module as its last part. It is assumed that nothing else detaches the buffer between two
-    steps. Where a method does, nothing is run.
+    The module was called as it was `made`, and each of the results has it as its last part. It is assumed that nothing
+    else detaches the buffer between two steps. Where a method does, nothing is run.
     """
     found: list[Found] = []
     for state, value in results:
         receiver, method = value.items[-1] if isinstance(value, Tuple) else value, interp.lookup(state, cls, name)
-        carrying = set(_carrying(state, receiver))
+        carrying = set(_carrying(made, state, receiver))
         if not isinstance(method, Closure) or not carrying or carrying & _used_elsewhere(interp, state, receiver, name):
             continue
         again = state.fork()
@@ -51,12 +51,12 @@ def run(interp: Interpreter, frame: Frame, results: Results, cls: ClassValue, na
     return found
 
 
-def _carrying(state: State, receiver: Value) -> Iterator[str]:
-    """Yield the names of the buffers of a module whose history is that of an in-place write, and was freed."""
+def _carrying(made: State, state: State, receiver: Value) -> Iterator[str]:
+    """Yield the names of the buffers of a module that a call wrote in place, with a history that is freed by now."""
     for name, ref in module_registry.leaves(state, receiver, param=False):
         tensor = state.tensor(ref)
         numbers = () if tensor is None else tensor.nodes
-        if any(state.nodes[number].write is not None and number in state.freed for number in numbers):
+        if any(state.nodes[one].write is not None and one in state.freed and one not in made.nodes for one in numbers):
             yield name.rpartition(".")[2]
 
 
