@@ -60,7 +60,9 @@ def test_characters_of_a_picture_do_not_overlap(picture: readme_picture.Picture)
     texts = re.findall(r'textLength="([\d.]+)"[^>]*>([^<]*)</text>', (ROOT / picture.path).read_text(encoding="utf-8"))
     assert len(texts) > 10
     for length, text in texts:
-        assert float(length) == pytest.approx(cell_len(unescape(text).rstrip("\n") or " ") * readme_picture.CELL, abs=0.1)
+        assert float(length) == pytest.approx(
+            cell_len(unescape(text).rstrip("\n") or " ") * readme_picture.CELL, abs=0.1
+        )
 
 
 @pytest.mark.parametrize("picture", readme_picture.PICTURES, ids=lambda picture: picture.path)
