@@ -32,7 +32,7 @@ _ROW = re.compile(r"^(?P<id>.*)-line-(?P<row>\d+)$")
 
 
 class Picture(NamedTuple):
-    """A picture: its file, the words of the command that it shows, the page that shows it, and where the command runs."""
+    """A picture: its file, the words of the command that it shows, the page with it, and where the command runs."""
 
     path: str
     words: tuple[str, ...]
