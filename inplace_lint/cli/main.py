@@ -349,7 +349,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     if outcome.findings:
         write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
-        streams.write(sys.stdout, sayer(lang)("No finding in these paths fits.") + "\n")
+        streams.write(sys.stdout, sayer(lang)("No finding in these paths matches.") + "\n")
     return exit_status(outcome, lang, exit_zero=True)
 
 

@@ -1,7 +1,7 @@
 """
 The keys of a configuration, with the parser of each value and the error messages.
 
-A parser raises `ValueError` whose text completes "KEY …": `jobs = 0` is "'jobs' must be a whole number from 1, not 0".
+A parser raises `ValueError` whose text completes "KEY …": `jobs = 0`: "'jobs' must be a positive whole number, not 0".
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def count_of(value: object) -> int:
     """
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
-    msg = f"must be a whole number from 1, not {value!r}"
+    msg = f"must be a positive whole number, not {value!r}"
     raise ValueError(msg)
 
 

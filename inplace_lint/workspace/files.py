@@ -170,7 +170,7 @@ def decode(data: bytes) -> str:
         msg = f"not valid {encoding} (byte 0x{data[error.start]:02x} in line {line}): add a coding cookie or convert it"
         raise UnreadableError(msg) from error
     except (LookupError, UnicodeError) as error:
-        msg = f"the encoding {encoding!r} of its cookie is none for text"
+        msg = f"the encoding {encoding!r} that it declares is not for text"
         raise UnreadableError(msg) from error
 
 
@@ -321,7 +321,7 @@ def _look_at(search: _Search, entry: os.DirEntry[str], path: Path) -> None:
         mode = entry.stat().st_mode
     except OSError as error:
         dangling = entry.is_symlink() and isinstance(error, FileNotFoundError)
-        search.troubles.append(f"{shown(path)}: {'link to nothing' if dangling else _reason(error)}")
+        search.troubles.append(f"{shown(path)}: {'broken link' if dangling else _reason(error)}")
         return
     if stat.S_ISREG(mode):
         _take(search, path)

@@ -77,7 +77,7 @@ paddle-version = "3.3"
         ("lint = 1", "{file}:3: unknown key 'lint'"),
         ("lang = 'de'", "{file}:3: 'lang' must be one of en, zh, not 'de'"),
         ("cache = 1", "{file}:3: 'cache' must be true or false, not a number"),
-        ("jobs = 0", "{file}:3: 'jobs' must be a whole number from 1, not 0"),
+        ("jobs = 0", "{file}:3: 'jobs' must be a positive whole number, not 0"),
         (
             'output-format = "jsn"',
             (

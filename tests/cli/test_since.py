@@ -97,7 +97,7 @@ def test_histories_without_a_common_commit_are_reported(lint, repository):
     git(repository, "commit", "-q", "-m", "other")
     ran = since(lint, ".")
     assert ran.status == 2
-    assert "no history in common with HEAD; in a shallow clone fetch more (git fetch --unshallow)" in ran.err
+    assert "no history in common with HEAD; in a shallow clone, fetch more (git fetch --unshallow)" in ran.err
 
 
 THREE = OLD.replace("z = x", "w = x.exp()\nz = x").replace("y.sum()", "w.sum().backward()\ny.sum()")

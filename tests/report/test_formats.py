@@ -162,11 +162,11 @@ functions that write, reached uncut: 6 of 8 (75.0 %)
 roots: 4, cut short by steps: 1
 framework calls with a fact: 19 of 20 (95.0 %)
 
-the commonest calls without a fact:
+the most frequent calls without a fact:
   12  torch.bar
    1  torch.foo
 
-seconds by stage, all processes added up:
+seconds by stage, summed over all processes:
      1.500  lower
      0.250  parse
 """
