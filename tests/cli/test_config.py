@@ -100,7 +100,7 @@ def test_what_is_wrong_is_named_with_its_place_and_the_nearest_right_word(tmp_pa
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("inplace-lint.toml", "[tool.inplace-lint]\njobs = 1\n", "{file}:1: keys belong at the top level of this file, "),
+        ("inplace-lint.toml", "[tool.inplace-lint]\njobs = 1\n", "{file}:1: keys belong at the top level of this "),
         ("pyproject.toml", "[tool.inplace_lint]\njobs = 1\n", "{file}:1: the table is called `[tool.inplace-lint]`, "),
         ("pyproject.toml", "tool.inplacelint.jobs = 1\n", "{file}: the table is called `[tool.inplace-lint]`, "),
     ],
