@@ -178,7 +178,7 @@ def test_statistics_come_after_the_findings(lint, folder, buggy):
         "Found 1 error in 1 file.\n[*] 1 fixable with the `--fix` option.\n\n1  IPL101  modified-after-save\n\n"
         "files: 2, of which mention a framework: 1\n" in out
     )
-    assert "framework calls with a fact: " in out
+    assert "known framework calls: " in out
 
 
 def test_standard_input_is_checked_under_a_given_name(lint, buggy, clean):

@@ -93,7 +93,7 @@ def test_statements_of_modules_have_a_limit_in_all(lint, folder):
     root = f"def f(x):\n    y = x.exp()\n    y += 1\n    return y, {', '.join(names)}\n"
     (folder / "a.py").write_text("import torch\n" + inner + outer + statements + root)
     ran = lint("--statistics", "--no-cache", "--assume", "grad", ".")
-    assert "roots: 1, cut short by imports: 1\n" in ran.out
+    assert "entry points: 1, cut short by imports: 1\n" in ran.out
     assert "warning[IPL101]" in ran.out
 
 
