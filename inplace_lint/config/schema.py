@@ -61,7 +61,7 @@ def _texts(value: object) -> tuple[str, ...]:
         raise ValueError(msg)  # noqa: TRY004 - one kind of error for every wrong value
     for item in value:
         if not isinstance(item, str):
-            msg = f"must be a list of strings, and holds {_kind(item)}"
+            msg = f"must be a list of strings, but contains {_kind(item)}"
             raise ValueError(msg)  # noqa: TRY004
     return tuple(value)
 
@@ -74,7 +74,7 @@ def patterns(values: Iterable[str]) -> tuple[str, ...]:
     """
     for value in (found := tuple(values)):
         if not is_pattern(value):
-            msg = f"has {value!r}, which is no pattern of files"
+            msg = f"has {value!r}, which is not a valid file pattern"
             raise ValueError(msg)
     return found
 

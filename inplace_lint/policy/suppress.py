@@ -91,7 +91,7 @@ def unused(
             found.append(_told(comment, "this comment has no `]`, and suppresses nothing", "close the list", path))
             continue
         found.extend(
-            _told(comment, f"`{word}` names no rule, and suppresses nothing", "use a full code or name", path)
+            _told(comment, f"`{word}` is not a rule, and suppresses nothing", "use a full code or name", path)
             for word in comment.selectors
             if word.lower() not in known and (comment.ours or word.upper().startswith("IPL"))
         )

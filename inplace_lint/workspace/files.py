@@ -160,7 +160,7 @@ def decode(data: bytes) -> str:
         msg = f"larger than {MOST_BYTES // 1_000_000} MB: too large to be analyzed"
         raise UnreadableError(msg)
     if b"\0" in data:
-        msg = "holds null bytes: not Python source"
+        msg = "contains null bytes: not Python source"
         raise UnreadableError(msg)
     encoding = _encoding(data)
     try:
@@ -358,7 +358,7 @@ def _layer(search: _Search, folder: Path, name: str = ".gitignore") -> Iterator[
     except UnreadableError as error:
         if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return
-        note = f"{shown(path)}: {error}: no file is left out for it"
+        note = f"{shown(path)}: {error}: it excludes no file"
         if note not in search.notes:
             search.notes.append(note)
         return

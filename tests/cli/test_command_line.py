@@ -74,7 +74,7 @@ def test_version_and_help(lint):
         (("--output-file", "."), "error: --output-file must be a file, and '.' is a directory"),
         (("--config",), "error: --config needs a value"),
         (("--fix=yes", "."), "error: --fix takes no value"),
-        (("--exclude", "a,\\", "."), "error: --exclude has '\\\\', which is no pattern of files"),
+        (("--exclude", "a,\\", "."), "error: --exclude has '\\\\', which is not a valid file pattern"),
         (("completion",), "error: missing argument bash|zsh|fish"),
         (("chek", "."), "error: no such command or file 'chek', did you mean 'check'?"),
         (("rul",), "error: no such command or file 'rul', did you mean 'rule'?"),

@@ -111,7 +111,7 @@ def test_a_gitignore_that_cannot_be_read_is_reported_once_and_leaves_nothing_out
     found = files.find([root, root / "pkg"], {})
     assert [files.shown(path) for path in found.files] == ["pkg/a.py", "pkg/b.py"]
     reason = {"loop": errno.ELOOP, "folder": errno.EISDIR, "locked": errno.EACCES}[kind]
-    assert found.notes == (f"pkg/.gitignore: {os.strerror(reason).lower()}: no file is left out for it",)
+    assert found.notes == (f"pkg/.gitignore: {os.strerror(reason).lower()}: it excludes no file",)
     assert not found.troubles
 
 
@@ -193,7 +193,7 @@ def test_bytes_are_decoded_as_python_does(data, text):
         (b"x = '\xe9'", "not valid utf-8 (byte 0xe9 in line 1): add a coding cookie or convert it"),
         (b"# coding: nonsense\n", "unknown encoding: nonsense"),
         (b"# coding: rot13\nx = 1\n", "the encoding 'rot13' that it declares is not for text"),
-        (b"\x7fELF\0\0torch", "holds null bytes: not Python source"),
+        (b"\x7fELF\0\0torch", "contains null bytes: not Python source"),
     ],
 )
 def test_bytes_that_are_no_text_are_refused_with_the_reason(data, reason):

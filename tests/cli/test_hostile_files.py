@@ -27,7 +27,7 @@ def test_what_cannot_be_read_is_one_line_each_and_the_rest_is_checked(lint, fold
     ran = lint("--output-format", "concise", ".", "missing.py", "unmentioned.py")
     assert ran.status == 2
     assert ran.err.splitlines() == [
-        "binary.py: holds null bytes: not Python source",
+        "binary.py: contains null bytes: not Python source",
         "gone.py: broken link",
         "latin.py: not valid utf-8 (byte 0xe9 in line 2): add a coding cookie or convert it",
         "missing.py: no such file or directory",

@@ -57,7 +57,7 @@ def test_a_pattern_without_a_rule_is_refused(lint, tree, value):
 def test_what_can_be_no_pattern_is_refused(lint, tree, words):
     ran = lint(*words, ".")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.endswith(f"{words[0]} has '!', which is no pattern of files\n")
+    assert ran.err.endswith(f"{words[0]} has '!', which is not a valid file pattern\n")
 
 
 def test_a_wrong_rule_in_it_is_named(lint, tree):

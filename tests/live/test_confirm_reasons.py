@@ -37,7 +37,7 @@ def test_a_reason_is_reported_in_chinese(prover, source, words, said):
         ("`Net()`: used more than 512 MB of memory", "`Net()`：使用的内存超过 512 兆字节"),
         ("`build()`: importing it: killed by SIGSEGV", "`build()`：导入它：被 SIGSEGV 终止"),
         (
-            "`Net()`: it ran, but returned nothing that requires grad",
+            "`Net()`: it ran, but returned nothing that requires a gradient",
             "`Net()`：它已运行，但没有给出任何需要梯度的结果",
         ),
         (
