@@ -146,12 +146,23 @@ def _breaches(state: State, framework: str, node: Node, site: Site | None) -> It
         yield Refused(framework, node.broken.check, node.broken.touch, None, node.assumptions | state.assumptions)
 
 
+def next_step(state: State, framework: str, tensors: Iterable[Tensor]) -> None:
+    """Report the writes whose history the backward of a later step, from these tensors, runs into."""
+    starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
+    _check_carried(state, framework, sorted(reachable(state, starts).items()), None)
+
+
 def _check_freed(
     state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site | None
 ) -> None:
     """Report the writes by which tensors kept the history of an earlier step, if this backward runs into that."""
-    if site is None or any(isinstance(event, Carried) for event in state.events):
-        return  # nobody called this backward, or the first one ended the program
+    if site is not None and not any(isinstance(event, Carried) for event in state.events):
+        _check_carried(state, framework, order, site)  # the program called it, and no earlier one has ended it
+
+
+def _check_carried(
+    state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site | None
+) -> None:
     for number, assumed in order:
         for earlier in state.nodes[number].inputs:
             write = state.nodes[earlier].write

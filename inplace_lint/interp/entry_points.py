@@ -16,7 +16,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
-from inplace_lint.interp import gradients, losses, prepared, symbolic_args
+from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
 from inplace_lint.interp.call import closures, module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import statements
@@ -297,7 +297,8 @@ def _run_method(
             results.append((after, value if after.trait(traits.LOSS, None) else Tuple((value, receiver))))
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     certain = entry in {"", name}
-    return _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
+    found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
+    return found if entry != name else [*found, *second_step.run(interp, frame, results[:1], cls, name)]
 
 
 def _constructed(

@@ -40,7 +40,7 @@ def backward(
 
     `certain`: whoever uses the class runs the method.
     """
-    roots = [_of_result(interp, state, value) if state.modes.grad is not False else [] for state, value in results]
+    roots = [of_result(interp, state, value) if state.modes.grad is not False else [] for state, value in results]
     unknown = any(node.passes for state, _ in results for node in state.nodes.values())
     names = _called_elsewhere(interp, cls, method) if unknown and cls is not None else frozenset()
     plain = [
@@ -93,7 +93,7 @@ def _leaves(state: State, value: Value, names: frozenset[str]) -> Iterator[RefId
             yield from (ref.id for _, ref in module_registry.leaves(state, layer, param=True))
 
 
-def _of_result(interp: Interpreter, state: State, value: Value) -> list[Tensor]:
+def of_result(interp: Interpreter, state: State, value: Value) -> list[Tensor]:
     """Return the tensors of a result that lead to a loss: beside others, what a library computed of them may not."""
     found = list(_tensors_below(interp, state, value, set(), 0))
     led = [tensor for tensor in found if not all(state.nodes[node].free for node in tape.nodes_of(state, tensor))]

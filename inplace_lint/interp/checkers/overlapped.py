@@ -36,14 +36,16 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
         base = tensor if tensor.base is None else call.state.tensor(tensor.base)
         for name in call.binding.given - {part}:
             for _, other in call.binding.tensors(name):
-                if other.storage == tensor.storage and overlap.reads_late(
+                late = other.storage == tensor.storage and overlap.reads_late(
                     written,
                     other.part,
                     None if base is None else base.sizes,
+                    call.state.symbols,
                     again=_is_arithmetic(call),
                     dense=dense,
-                ):
-                    _report(call, part, tensor, Failure.OPERANDS_OVERLAP)
+                )
+                if late is not False:
+                    _report(call, part, tensor, Failure.OPERANDS_OVERLAP, near=late is None)
                     return
 
 
@@ -55,8 +57,8 @@ def _is_arithmetic(call: Call) -> bool:
     return any(row in named for method in methods for row in rows.get(f"{framework.tensor}.{method}", ()))
 
 
-def _report(call: Call, part: str, tensor: Tensor, check: Failure) -> None:
+def _report(call: Call, part: str, tensor: Tensor, check: Failure, *, near: bool = False) -> None:
     touch = call.touch(part, call.binding.exprs.get(part), tensor)
     origin = tensor.made.site if tensor.made is not None else None
-    assumptions = call.doubt | tensor.doubt | call.state.assumptions
+    assumptions = call.doubt | tensor.doubt | call.state.assumptions | ({overlap.NEAR} if near else set())
     call.state.report(Accepted(call.facts.framework.name, check, touch, origin, assumptions, compiled=False))

@@ -13,19 +13,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain.values import NONE, Const, SliceValue, Tuple, Value
+from inplace_lint.domain import origins
+from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.index import is_constant, is_whole
 
 if TYPE_CHECKING:
     from inplace_lint.domain.heap import Part, Step, Tensor
     from inplace_lint.domain.shape import Size
-    from inplace_lint.domain.state import State
+    from inplace_lint.domain.state import State, Symbols
     from inplace_lint.interp.transfer.op_call import Call
 
 Sizes = tuple["Size", ...]
 _DOTS, _WHOLE = Const(...), SliceValue(NONE, NONE, NONE)
 _MANY = 1 << 20  # rows of a tensor whose length is unknown
+NEAR = "the two slices overlap"
 _REPEATS = "repeats"  # the step of an expansion; its arguments are the number of axes, and those that repeat
 
 
@@ -40,11 +42,22 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
     names = [argument.name for argument in call.binding.op.args[1:] if not call.binding.tensors(argument.name)]
     arguments = tuple(call.binding.values[name] for name in names if name in call.binding.values)
     if not all(is_constant(value) for value in arguments):
-        one = moves == "rows" and len(arguments) == 1 and shapes.is_row(call.state, arguments[0])
-        return (*source.part, ("row", "", arguments)) if one else None
+        if moves != "rows" or len(arguments) != 1 or not _is_numbers(call.state, arguments[0]):
+            return None
+        return (*source.part, ("row" if shapes.is_row(call.state, arguments[0]) else moves, "", arguments))
     if moves == "rows" and all(is_whole(value) for value in arguments):
         return source.part
     return (*source.part, (moves, "" if moves == "rows" else call.binding.op.name, arguments))
+
+
+def _is_numbers(state: State, index: Value) -> bool:
+    """Check whether an index consists of numbers and slices between them, so that it takes the same part each time."""
+    if isinstance(index, Tuple):
+        return index.exact and all(_is_numbers(state, item) for item in index.items)
+    if isinstance(index, SliceValue):
+        bounds = (index.lower, index.upper, index.step)
+        return all(bound == NONE or shapes.is_row(state, bound) for bound in bounds)
+    return index in {NONE, _DOTS} or shapes.is_row(state, index)
 
 
 def repeats(source: Tensor, sizes: Sizes | None) -> Part | None:
@@ -98,9 +111,9 @@ def _single(state: State, step: Step, index: Value) -> set[int]:
     return {at for at, item in enumerate(items) if shapes.is_row(state, item) or len(_taken(item, None) or "..") == 1}
 
 
-def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
+def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands: bool) -> Three:
     """
-    Check whether two dense views of one storage certainly overlap without being equal.
+    Check whether two dense views of one storage overlap without being equal; None if they may be too far apart.
 
     `expands`: an operand with fewer rows is expanded first, and then is not dense.
     """
@@ -121,6 +134,8 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
         one_is_all = not left or not right  # of two rows, nobody knows
         return one_is_all and not expands and all(move != "axes" for move, _, _ in written[:shared])
     if moves == {"rows"} and all(move != "axes" for move, _, _ in written[:shared]):  # transposed rows have gaps
+        if _shifted_axis(left, right, symbols) == 0 or _shifted_axis(right, left, symbols) == 0:
+            return None
         mine, others = (_rows(side[0]) if side else range(_MANY) for side in (left, right))
         if mine is None or others is None or mine == others or (expands and len(others) == 1 != len(mine)):
             return False
@@ -129,12 +144,13 @@ def clash(written: Part | None, other: Part | None, *, expands: bool) -> bool:
 
 
 def reads_late(
-    written: Part | None, other: Part | None, sizes: Sizes | None, *, again: bool, dense: bool = False
-) -> bool:
+    written: Part | None, other: Part | None, sizes: Sizes | None, symbols: Symbols, *, again: bool, dense: bool = False
+) -> Three:
     """
     Check whether a write, element by element in the order of the memory, reads some elements after it has set them.
 
-    Asked of two views of one storage that the framework does not refuse. `sizes` are those of the whole storage.
+    Asked of two views of one storage that the framework does not refuse. `sizes` are those of the whole storage. None
+    if they may be too far apart to overlap.
     `again`: where an element is set twice from one operand, the result is another one. `dense`: the framework copies
     what is not dense in memory before it computes.
     """
@@ -154,6 +170,8 @@ def reads_late(
         return gaps and (not left or not right or _differ(left[0], right[0]))
     if moves != {"rows"} or any(step[0] == "axes" and not _moves_first(step, sizes) for step in written[:shared]):
         return False
+    if (_shifted_axis(left, right, symbols) or 0) > 0:
+        return None
     pairs = _aligned(left, right, sizes if shared == 0 else None)
     if any(mine is None or theirs is None or not _common(mine, theirs) for mine, theirs in pairs):
         return False
@@ -184,6 +202,26 @@ def _aligned(left: Part, right: Part, sizes: Sizes | None) -> list[tuple[range |
         unsure = far and size is None and len(mine or ()) == len(theirs or ())
         found.append((None, None) if unsure else (mine, theirs))
     return found
+
+
+def _shifted_axis(left: Part, right: Part, symbols: Symbols) -> int | None:
+    """Return the axis along which one index takes what another one takes, an unknown number of elements further on."""
+    mine, theirs = ([] if not side else _items(side[0]) for side in (left, right))
+    if _DOTS in mine or _DOTS in theirs or len(mine) != len(theirs):
+        return None
+    different = [at for at, pair in enumerate(zip(mine, theirs, strict=True)) if pair[0] != pair[1]]
+    if len(different) != 1 or not _follows(mine[different[0]], theirs[different[0]], symbols):
+        return None
+    return different[0]
+
+
+def _follows(one: Value, other: Value, symbols: Symbols) -> bool:
+    """Check whether two slices are `n:` and `:-n` of one axis."""
+    if not isinstance(one, SliceValue) or not isinstance(other, SliceValue) or not isinstance(one.lower, Sym):
+        return False
+    ends = (one.upper, one.step, other.step) == (NONE, NONE, NONE) and other.lower in {NONE, Const(0)}
+    negative = symbols.sym((origins.UNARY, "-", one.lower))
+    return ends and isinstance(other.upper, Sym) and other.upper.id == negative.id
 
 
 def _items(step: Step) -> list[Value]:

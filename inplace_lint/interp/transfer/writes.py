@@ -227,10 +227,11 @@ def _overlapping(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, 
     part = overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part
     for name in call.binding.given - {fact.to}:
         for _, other in call.binding.tensors(name):
-            if other.storage == tensor.storage and (
-                overlap.clash(part, other.part, expands=bool(fact.moves)) or _must_be_apart(call, fact, tensor, other)
-            ):
-                return Failure.OPERANDS_OVERLAP, tensor.doubt | other.doubt
+            if other.storage == tensor.storage:
+                clash = overlap.clash(part, other.part, call.state.symbols, expands=bool(fact.moves))
+                if clash is not False or _must_be_apart(call, fact, tensor, other):
+                    near = {overlap.NEAR} if clash is None else set()
+                    return Failure.OPERANDS_OVERLAP, tensor.doubt | other.doubt | near
     return None
 
 

@@ -1,0 +1,79 @@
+"""
+A second step of training for a module that is run alone, where the first one left its history in a buffer.
+
+    def forward(self, x):
+        h = self.fc(x)
+        self.mean.mul_(0.9).add_(0.1 * h.mean(0))    # the buffer has the history of this call
+        return h - self.mean                         # backward of the next call runs into it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_lint.core.event import Carried
+from inplace_lint.domain import tape
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Tuple, Value
+from inplace_lint.effects import may_write
+from inplace_lint.effects.reachability import reachable
+from inplace_lint.effects.summary import Definition
+from inplace_lint.interp import losses, symbolic_args
+from inplace_lint.interp.call import module_registry
+from inplace_lint.interp.found import Found
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+
+
+def run(interp: Interpreter, frame: Frame, results: Results, cls: ClassValue, name: str) -> list[Found]:
+    """
+    Return what is found when a module is called once more after backward, where that freed what a buffer leads to.
+
+    Each of the results has the module as its last part. It is assumed that nothing else detaches the buffer between two
+    steps. Where a method does, nothing is run.
+    """
+    found: list[Found] = []
+    for state, value in results:
+        receiver, method = value.items[-1] if isinstance(value, Tuple) else value, interp.lookup(state, cls, name)
+        carrying = set(_carrying(state, receiver))
+        if not isinstance(method, Closure) or not carrying or carrying & _used_elsewhere(interp, state, receiver, name):
+            continue
+        again = state.fork()
+        for buffer in sorted(carrying):
+            again.assume(f"nothing detaches `{buffer}` between two steps")
+        interp.fuel.start_root(again=True, paths=1)
+        arguments = symbolic_args.of_method(interp, again, method, cls)
+        for after, returned in interp.call(frame, again, Bound(receiver, method), arguments, 0)[:1]:
+            tape.next_step(after, interp.context.default().framework.name, losses.of_result(interp, after, returned))
+            options = interp.context.coverage.words()
+            found += [Found(event, 1, 1, options) for event in after.events if isinstance(event, Carried)]
+    return found
+
+
+def _carrying(state: State, receiver: Value) -> Iterator[str]:
+    """Yield the names of the buffers of a module whose history is that of an in-place write, and was freed."""
+    for name, ref in module_registry.leaves(state, receiver, param=False):
+        tensor = state.tensor(ref)
+        numbers = () if tensor is None else tensor.nodes
+        if any(state.nodes[number].write is not None and number in state.freed for number in numbers):
+            yield name.rpartition(".")[2]
+
+
+def _used_elsewhere(interp: Interpreter, state: State, receiver: Value, called: str) -> set[str]:
+    """Return the attributes that a module and its parts use in methods that a call does not run."""
+    found: set[str] = set()
+    for _, part in module_registry.parts(state, receiver):
+        instance = state.instance(part)
+        if instance is not None and isinstance(instance.cls, ClassValue):
+            for item in interp.context.module(instance.cls.slice.path).outline.items:
+                if item.slice == instance.cls.slice:
+                    found.update(*(other.attributes | other.sets for other in _others(item, called)))
+    return found
+
+
+def _others(item: Definition, called: str) -> Iterator[Definition]:
+    """Yield the methods of a class that neither its constructor nor a call of an instance runs."""
+    run = reachable({called}, {part.member: part.attributes for part in item.methods})
+    run |= may_write.set_up_methods(item)
+    return (part for part in item.methods if part.member not in run and part.name not in run)
