@@ -1,5 +1,5 @@
 """
-Draws what the READMEs show of the tool: its output on a terminal, in colour, as a picture.
+Draws what the documentation shows of the tool: its output on a terminal, in colour, as a picture.
 
     python -m generators.readme_picture
 
@@ -13,7 +13,8 @@ import os
 import re
 import subprocess
 import sys
-from html import unescape
+from html import escape, unescape
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -24,16 +25,19 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 _WIDTH = 104
-_CELL = 12.2  # how wide rich draws a cell
+CELL = 12.2  # how wide rich draws a cell
 _FONT = re.compile(r"\s*@font-face\s*{{.*?}}", re.DOTALL)
+_TEXT = re.compile(r'(<text [^>]*?x=")([\d.]+)("[^>]*? textLength=")[\d.]+("[^>]*>)([^<]*)</text>')
 _ROW = re.compile(r"^(?P<id>.*)-line-(?P<row>\d+)$")
 
 
 class Picture(NamedTuple):
-    """A picture: its file, and the words of the command that it shows."""
+    """A picture: its file, the words of the command that it shows, the page with it, and where the command runs."""
 
     path: str
     words: tuple[str, ...]
+    page: str
+    folder: str = "."
 
     @property
     def title(self) -> str:
@@ -42,8 +46,10 @@ class Picture(NamedTuple):
 
 
 PICTURES = (
-    Picture("fixtures/residual_net.svg", ("fixtures/residual_net.py",)),
-    Picture("fixtures/residual_net.zh.svg", ("fixtures/residual_net.py", "--lang", "zh")),
+    Picture("fixtures/residual_net.svg", ("fixtures/residual_net.py",), "README.md"),
+    Picture("fixtures/residual_net.zh.svg", ("fixtures/residual_net.py", "--lang", "zh"), "README.zh.md"),
+    Picture("fixtures/gate.svg", ("gate.py",), "docs/start.md", "fixtures"),
+    Picture("fixtures/gate.zh.svg", ("gate.py", "--lang", "zh"), "docs/zh/start.md", "fixtures"),
 )
 
 
@@ -51,7 +57,7 @@ def said(picture: Picture, color: str) -> str:
     """Return what the tool prints on a terminal, with the command before it."""
     command = [sys.executable, "-m", "inplace_lint", *picture.words, "--no-cache", "--color", color]
     environment = {**os.environ, "COLUMNS": str(_WIDTH), "PYTHONIOENCODING": "utf-8"}
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, env=environment)
+    run = subprocess.run(command, cwd=ROOT / picture.folder, capture_output=True, check=False, env=environment)
     if run.returncode != 1:
         message = f"{picture.title}: exit status {run.returncode}: {run.stderr.decode()}"
         raise ValueError(message)
@@ -64,7 +70,27 @@ def drawn(picture: Picture) -> str:
     for line in said(picture, "always").splitlines():
         console.print(Text.from_ansi(line), soft_wrap=True)
     name = Path(picture.path).stem.replace(".", "-")
-    return console.export_svg(title=picture.title, code_format=_FONT.sub("", CONSOLE_SVG_FORMAT), unique_id=name)
+    svg = console.export_svg(title=picture.title, code_format=_FONT.sub("", CONSOLE_SVG_FORMAT), unique_id=name)
+    return _TEXT.sub(_in_cells, svg)
+
+
+def _in_cells(match: re.Match[str]) -> str:
+    """
+    Return a text with wide characters as one text for each run of characters of equal width.
+
+    rich gives a text the length of its characters, so Chinese ones, which take two cells, would overlap.
+    """
+    before, place, length, after, escaped = match.groups()
+    text = unescape(escaped)
+    if text.isascii() or cell_len(text) == len(text):
+        return match[0]
+    parts, x = "", float(place)
+    for _, run in groupby(text, key=cell_len):
+        part = "".join(run)
+        width = cell_len(part) * CELL
+        parts += f"{before}{x:g}{length}{width:g}{after}{escape(part)}</text>"
+        x += width
+    return parts
 
 
 def shown(svg: str) -> str:
@@ -87,7 +113,7 @@ def _row(parts: dict[float, str]) -> str:
     """Put the parts of a row where they stand: white space between them is not drawn."""
     line = ""
     for place, text in sorted(parts.items()):
-        line += " " * (round(place / _CELL) - cell_len(line)) + text.replace("\N{NO-BREAK SPACE}", " ")
+        line += " " * (round(place / CELL) - cell_len(line)) + text.replace("\N{NO-BREAK SPACE}", " ")
     return line.rstrip()
 
 

@@ -110,7 +110,7 @@ def errors() -> str:
     lines = ["---", "search:", "  boost: 20", "---", "", "# Which error do you have?", ""]
     lines += ["Search this page for the message, or let the tool find the lines of your code that it is about:", ""]
     lines += ["    python train.py 2>&1 | inplace-lint explain src/", ""]
-    for name in facts.frameworks():
+    for name in sorted(facts.frameworks(), reverse=True):  # PyTorch first: most readers use it
         lines += [f"## {facts.load(name, None).framework.title}", ""]
         rows: dict[tuple[str, ...], list[str]] = {}
         for framework, check, words in _wordings():
@@ -120,12 +120,23 @@ def errors() -> str:
                 )
                 rows.setdefault(codes, []).append(words)
         for codes, messages in sorted(rows.items()):
-            lines += [*(_message(text) for text in dict.fromkeys(messages)), "", *_rules(codes), ""]
+            lines += [*_messages(messages), "", *_rules(codes), ""]
     return "\n".join(lines)
 
 
-def _message(text: str) -> str:
-    return "```text\n" + text.replace("{producer}", "…") + "\n```"
+def _messages(messages: list[str]) -> Iterator[str]:
+    """
+    Give messages as text; the first sentence of the first one is a heading.
+
+    The search ranks words of a heading first, and people search for what they have read.
+    """
+    whole = list(dict.fromkeys(text.replace("{producer}", "…") for text in messages))
+    whole = [text for text in whole if not any(text != other and text in other for other in whole)]
+    title = whole[0].partition(". ")[0]
+    yield f"### {title}"
+    for text in whole:
+        if text != title:
+            yield f"\n```text\n{text}\n```"
 
 
 def _rules(codes: tuple[str, ...]) -> Iterator[str]:

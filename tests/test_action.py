@@ -174,7 +174,10 @@ def test_a_base_that_cannot_be_found_is_told(clone):
     ran = clone.base(INPLACE_LINT_BASE="gone")
     assert (ran.status, ran.outputs) == (0, "since=\n"), ran.log
     assert "::warning title=inplace-lint::no history in common with origin/gone was found" in ran.log
-    assert ran.summary == "inplace-lint: no history in common with `origin/gone` was found, so all findings are told.\n"
+    assert (
+        ran.summary
+        == "inplace-lint: no history in common with `origin/gone` was found, so all findings are reported.\n"
+    )
 
 
 def test_only_changed_lines_are_annotated(check, tmp_path):

@@ -34,17 +34,17 @@ def check_compatible(policy: PolicyOptions, settings: Settings, *, diff: bool, i
     Raises: `click.UsageError` for options that write comments or a baseline, on standard input or along with others.
     """
     if len(policy.writes) > 1:
-        msg = f"{policy.writes[0]} does not go with {policy.writes[1]}: one after the other"
+        msg = f"{policy.writes[0]} cannot be combined with {policy.writes[1]}: run one after the other"
         raise click.UsageError(msg)
     if policy.shard is not None and is_stdin:
-        msg = "--shard goes by files, and `-` is none"
+        msg = "--shard needs files, and cannot be combined with `-`"
         raise click.UsageError(msg)
     for option in policy.writes:
         if is_stdin:
-            msg = f"{option} goes by files, and `-` is none"
+            msg = f"{option} needs files, and cannot be combined with `-`"
             raise click.UsageError(msg)
         if diff or settings.fix or settings.fix_only:
-            msg = f"{option} does not go with fixes: apply or leave these first"
+            msg = f"{option} cannot be combined with fixes: apply them first, or leave them out"
             raise click.UsageError(msg)
 
 

@@ -152,7 +152,7 @@ def describe(explained: Explained, say: Callable[[str], str] = str) -> Iterator[
     if explained.check == _FREED:
         yield from _freed(explained, say)
     elif explained.check in _LATE:
-        yield say(f"{explained.title} let an in-place call pass, and backward then found no derivative for it.")
+        yield say(f"{explained.title} accepted an in-place call, and backward then found no derivative for it.")
     else:
         yield from _stale(explained, say) if explained.check in _STALE else _refused(explained, say)
     user = [frame for frame in explained.frames if not _is_library(frame.path)]
@@ -165,7 +165,9 @@ def describe(explained: Explained, say: Callable[[str], str] = str) -> Iterator[
 
 
 def _freed(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
-    yield say(f"{explained.title} frees what backward needs once it has run, and it ran through this graph again.")
+    yield say(
+        f"{explained.title} frees what backward needs when it has run, and backward ran through this graph twice."
+    )
     yield say("Two losses that share a part of their graph: run backward once, on their sum.")
     yield say(
         "A tensor that outlives a step, such as a hidden state, a buffer or a running sum: "
@@ -180,7 +182,7 @@ def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
     if explained.versions is not None:
         times = explained.versions[0] - explained.versions[1]
         often = say("once") if times == 1 else say(f"{times} times")
-        yield say(f"After that it was written in place {often}, and the value is gone.")
+        yield say(f"After that, it was written in place {often}, and the old value is lost.")
     if explained.parameter:
         what = say("the transposed weight of a linear layer") if explained.node else say("a parameter")
         yield say(f"It is most likely {what}: an optimizer's step writes it between the forward pass and backward.")
@@ -190,14 +192,15 @@ def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
                 "each forward pass. Run backward before the next one, or pass `broadcast_buffers=False`."
             )
     yield say(
-        "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one."
+        "The traceback ends in backward, so its last line is neither the one that kept the tensor "
+        "nor the one that wrote to it."
     )
 
 
 def _refused(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
     rule = next((rule for rule in RULES if rule.code in explained.codes), None)
     refused = say(f"an in-place write ({rule.name})") if rule is not None else say("an in-place write")
-    yield say(f"{explained.title} refused {refused}: the last line of your code in the traceback wrote.")
+    yield say(f"{explained.title} refused {refused}: the last line of your code in the traceback is the write.")
 
 
 def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Finding, ...]:

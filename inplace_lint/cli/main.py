@@ -165,13 +165,13 @@ def program(context: click.Context) -> int | None:
 )
 @click.option("--write-baseline", metavar="FILE", help="Write current findings to this file.")
 @click.option("--prune-baseline", is_flag=True, help="Remove entries that no longer match from the baseline.")
-@click.option("--since", metavar="REF", help="Report only lines that changed since this branch left REF.")
-@click.option("--add-noqa", is_flag=True, help="Suppress current findings by `# noqa: CODE` comments.")
-@click.option("--add-ignore", is_flag=True, help="The same by `# inplace-lint: ignore[NAME]` comments.")
+@click.option("--since", metavar="REF", help="Report only findings in lines that changed since this branch left REF.")
+@click.option("--add-noqa", is_flag=True, help="Suppress current findings with `# noqa: CODE` comments.")
+@click.option("--add-ignore", is_flag=True, help="Suppress them with `# inplace-lint: ignore[NAME]` comments.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--dump-state", type=int, metavar="LINE", hidden=True, help="Print what is known at a line of a file.")
-@click.option("--stdin-filename", metavar="PATH", help="The path of the text on standard input.")
+@click.option("--stdin-filename", metavar="PATH", help="The path that the text on standard input belongs to.")
 @_lang
 @_color()
 @confirm_options
@@ -349,7 +349,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     if outcome.findings:
         write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
-        streams.write(sys.stdout, sayer(lang)("No finding in these paths fits.") + "\n")
+        streams.write(sys.stdout, sayer(lang)("No finding in these paths matches.") + "\n")
     return exit_status(outcome, lang, exit_zero=True)
 
 
@@ -363,7 +363,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
 @click.option("--python", metavar="PATH", help="The interpreter or virtual environment that confirms findings.")
 @click.option(
-    "--debounce", type=Count(), default=100, metavar="MS", help="Milliseconds from a key to the analysis; default 100."
+    "--debounce", type=Count(), default=100, metavar="MS", help="Delay from the last key to the analysis; default 100."
 )
 @_lang
 def server(debounce: int, python: str | None, **options: Any) -> int:

@@ -12,7 +12,7 @@ from inplace_lint.cli.param_types import Count, OneOf, Output
 from inplace_lint.config.schema import COLORS, FORMATS, LANGS
 
 
-@click.command(short_help="Show where in place is safe and uses less memory.")
+@click.command(short_help="Show where an in-place operation is safe and saves memory.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="Output format of findings.")
 @click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")

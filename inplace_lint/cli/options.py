@@ -57,10 +57,10 @@ def resolve_paths(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[
     if stdin_filename is not None:
         paths = paths or (stdin,)
         if paths != (stdin,):
-            msg = "--stdin-filename goes with `-` alone"
+            msg = "--stdin-filename can only be used with `-`"
             raise click.UsageError(msg)
     if stdin in paths and len(paths) > 1:
-        msg = "`-` is standard input, and goes with no other path"
+        msg = "`-` (standard input) cannot be combined with other paths"
         raise click.UsageError(msg)
     return paths or (Path(),), Path(stdin_filename or stdin)
 
@@ -167,7 +167,8 @@ def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResol
     for text in configs:
         if "=" not in text or (is_there(Path(text)) and Path(text).is_file()):
             if named is not None or isolated:
-                msg = f"--config {text}: {'--isolated reads no file' if isolated else 'one file can be named'}"
+                why = "--isolated ignores configuration files" if isolated else "only one file can be given"
+                msg = f"--config {text}: {why}"
                 raise click.UsageError(msg)
             named = validated(settings_at(Path(text)), known)
         else:

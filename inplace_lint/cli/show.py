@@ -82,7 +82,7 @@ def state_text(paths: Sequence[Path], line: int, resolver: SettingsResolver) -> 
     Raises: `click.UsageError` unless there is one path, that of a file.
     """
     if len(paths) != 1 or not paths[0].is_file():
-        msg = "--dump-state goes with one file"
+        msg = "--dump-state needs exactly one file"
         raise click.UsageError(msg)
     from inplace_lint.driver.analyze_file import Options  # noqa: PLC0415 - libcst only where it is used
     from inplace_lint.driver.dump_state import state_at  # noqa: PLC0415

@@ -17,7 +17,7 @@ def exit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     zero = click.option("--exit-zero", is_flag=True, help="Exit with status 0 even if something was found.")
     least = click.option(
         "--fail-on", type=OneOf(SEVERITIES), metavar="|".join(SEVERITIES),
-        help="Exit with status 1 from this severity on; default warning.",
+        help="Least severity that makes the exit status 1; default warning.",
     )  # fmt: skip
     return zero(least(command))
 
@@ -27,15 +27,15 @@ def told_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option(
             "--assume", multiple=True, type=OneOf(ASSUMPTIONS), metavar="|".join(ASSUMPTIONS), callback=_assumed,
-            help="What is assumed of inputs that nobody in sight decides.",
+            help="What to assume of inputs that no known caller decides.",
         ),
         click.option(
             "--only-assuming", multiple=True, callback=_sentences, metavar="WORDS",
-            help="Report only what rests on assumptions with these words.",
+            help="Report only findings whose assumptions contain these words.",
         ),
         click.option(
             "--hide-assuming", multiple=True, callback=_sentences, metavar="WORDS",
-            help="Do not report what rests on assumptions with these words.",
+            help="Do not report findings whose assumptions contain these words.",
         ),
         exit_options,
         click.option("--shard", metavar="K/N", callback=shard_of, help="Check only the K-th of N parts of the files."),

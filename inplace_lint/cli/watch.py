@@ -36,7 +36,7 @@ def watch(run: Callable[[Lasting], int], paths: Iterable[Path], *, excluded: Ite
     Raises: `click.UsageError` for such an option and where `watchfiles` is not installed; KeyboardInterrupt at the end.
     """
     for option in excluded:
-        msg = f"--watch does not go with {option}"
+        msg = f"--watch cannot be combined with {option}"
         raise click.UsageError(msg)
     try:
         from watchfiles import PythonFilter  # noqa: PLC0415 - an extra

@@ -1,7 +1,7 @@
 """
 The keys of a configuration, with the parser of each value and the error messages.
 
-A parser raises `ValueError` whose text completes "KEY …": `jobs = 0` is "'jobs' must be a whole number from 1, not 0".
+A parser raises `ValueError` whose text completes "KEY …": `jobs = 0`: "'jobs' must be a positive whole number, not 0".
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _texts(value: object) -> tuple[str, ...]:
         raise ValueError(msg)  # noqa: TRY004 - one kind of error for every wrong value
     for item in value:
         if not isinstance(item, str):
-            msg = f"must be a list of strings, and holds {_kind(item)}"
+            msg = f"must be a list of strings, but contains {_kind(item)}"
             raise ValueError(msg)  # noqa: TRY004
     return tuple(value)
 
@@ -74,7 +74,7 @@ def patterns(values: Iterable[str]) -> tuple[str, ...]:
     """
     for value in (found := tuple(values)):
         if not is_pattern(value):
-            msg = f"has {value!r}, which is no pattern of files"
+            msg = f"has {value!r}, which is not a valid file pattern"
             raise ValueError(msg)
     return found
 
@@ -113,7 +113,7 @@ def count_of(value: object) -> int:
     """
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
-    msg = f"must be a whole number from 1, not {value!r}"
+    msg = f"must be a positive whole number, not {value!r}"
     raise ValueError(msg)
 
 

@@ -115,7 +115,7 @@ def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
         raise ConfigError(msg) from error
     values = _values(table, lambda _key: where)
     if "extend" in values:
-        msg = f"{where}: 'extend' counts in a file only"
+        msg = f"{where}: 'extend' can only be set in a file"
         raise ConfigError(msg)
     return values
 
@@ -173,12 +173,12 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     if path.name != "pyproject.toml":
         if "inplace-lint" in tables:
             where = _where(path, "inplace-lint")
-            msg = f"{where}: keys stand at the top of this file, and not below `[tool.inplace-lint]`"
+            msg = f"{where}: keys belong at the top level of this file, not under `[tool.inplace-lint]`"
             raise ConfigError(msg)
         return data
     for name in tables:
         if name in _MISSPELLED:
-            msg = f"{_where(path, name)}: the table is called `[tool.inplace-lint]`, and not `[tool.{name}]`"
+            msg = f"{_where(path, name)}: the table is called `[tool.inplace-lint]`, not `[tool.{name}]`"
             raise ConfigError(msg)
     table: object = tables.get("inplace-lint")
     if table is not None and not isinstance(table, dict):
@@ -206,7 +206,7 @@ def _extended(path: Path, target: Path, above: tuple[Path, ...]) -> Settings:
         msg = f"{where}: 'extend' leads back to {target}"
         raise ConfigError(msg)
     if not target.is_file():
-        msg = f"{where}: 'extend' names {target}, which is no file"
+        msg = f"{where}: 'extend' names {target}, which is not a file"
         raise ConfigError(msg)
     table = _table(target)
     if table is None:

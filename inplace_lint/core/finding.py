@@ -61,7 +61,7 @@ class Verdict:
     What `--confirm` found out about a finding.
 
     `confirmed`: the framework broke at this very write. `refuted`: the write ran after the save, a backward ran through
-    both in training, and nothing broke. `not reached`: what was run shows neither. `could not run`: nothing ran to its
+    both in training, and nothing failed. `not reached`: what was run shows neither. `could not run`: nothing ran to its
     end. `reason` is one line; `version` is empty where there is no framework; `spelled` is `name` in another language.
     """
 

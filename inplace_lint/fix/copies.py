@@ -160,7 +160,7 @@ def where_kept(case: Case) -> Plan | None:
     suffix = ".copy()" if event.array else copying(case)
     kept = _kept(syntax, node, case.draft.write.symbol)
     edits = tuple(edit for part in kept for edit in copied(syntax, part, suffix))
-    return Plan(edits, f"put a copy away: `{suffix}`", exact=True) if edits else None
+    return Plan(edits, f"store a copy: `{suffix}`", exact=True) if edits else None
 
 
 def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpression]:
@@ -197,4 +197,4 @@ def _of_state(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
     if not isinstance(node, cst.Call):
         return None
     text = f"{{name: value{copying(case)} for name, value in {syntax.text(node)}.items()}}"
-    return Plan((syntax.replace(node, text),), f"put a copy away: `{text}`", exact=True)
+    return Plan((syntax.replace(node, text),), f"store a copy: `{text}`", exact=True)

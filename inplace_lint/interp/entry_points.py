@@ -365,7 +365,7 @@ def _finish(
     calls: bool = False,
 ) -> list[Found]:
     """Run backward from all that was returned, as a training program would; it is not certain after another one."""
-    asked = f"a gradient is asked for what `{name}` returns"
+    asked = f"a gradient is computed for what `{name}` returns"
     for state, _ in results:
         if name and (not certain or state.trait(traits.LOSS, None) is True):
             state.assume(asked)

@@ -81,7 +81,7 @@ def supposed(interp: Interpreter, event: Event) -> Event:
     name = _inferring(interp, event.write.site) if isinstance(event, Stale) and event.backward is None else ""
     if not name:
         return event
-    asked = assumption(f"a gradient is asked for what `{name}` returns", NOBODY)
+    asked = assumption(f"a gradient is computed for what `{name}` returns", NOBODY)
     return replace(event, assumptions=event.assumptions | {asked})
 
 

@@ -95,7 +95,7 @@ class ObservedCalls:
             if name in self.training:
                 state.modes = replace(state.modes, grad=False)
             else:
-                state.assume("gradients are recorded, which the calls here switch off")
+                state.assume("gradients are recorded, which the calls here turn off")
 
     def is_only_repeated(self, name: str) -> bool:
         """Check whether all calls of a function are in functions that backward runs again and does not compare."""
@@ -116,7 +116,7 @@ class ObservedCalls:
         found = [drop for drop in self.drops if _outer_call(drop.write, inside) in drop.calls]
         if any(drop.trains for drop in found):
             return None
-        why = frozenset({"a gradient is asked for a result that the calls here drop"} if found else ())
+        why = frozenset({"a gradient is computed for a result that the calls here discard"} if found else ())
         return replace(event, assumptions=event.assumptions | why) if why else event
 
 

@@ -33,13 +33,11 @@ def changed_lines(ref: str) -> Changed:
     """
     top = Path(_git("rev-parse", "--show-toplevel").strip())
     if ref.startswith("-") or _git("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", allowed=(0, 1)) == "":
-        msg = (
-            f"--since {ref}: git knows no such commit here; in a shallow clone fetch it first (git fetch origin {ref})"
-        )
+        msg = f"--since {ref}: no such commit; in a shallow clone, fetch it first (git fetch origin {ref})"
         raise SinceError(msg)
     base = _git("merge-base", ref, "HEAD", allowed=(0, 1)).strip()
     if not base:
-        msg = f"--since {ref}: no history in common with HEAD; in a shallow clone fetch more (git fetch --unshallow)"
+        msg = f"--since {ref}: no history in common with HEAD; in a shallow clone, fetch more (git fetch --unshallow)"
         raise SinceError(msg)
     options = ("--no-color", "--no-ext-diff", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--unified=0")
     diff = _git("-c", "core.quotePath=false", "-C", str(top), "diff", *options, base, "--")

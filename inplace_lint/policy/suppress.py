@@ -88,10 +88,10 @@ def unused(
     found = []
     for comment in suppressions(source):
         if comment.broken:
-            found.append(_told(comment, "this comment has no `]`, and silences nothing", "close the list", path))
+            found.append(_told(comment, "this comment has no `]`, and suppresses nothing", "close the list", path))
             continue
         found.extend(
-            _told(comment, f"`{word}` names no rule, and silences nothing", "write a whole code or name", path)
+            _told(comment, f"`{word}` is not a rule, and suppresses nothing", "use a full code or name", path)
             for word in comment.selectors
             if word.lower() not in known and (comment.ours or word.upper().startswith("IPL"))
         )
@@ -105,7 +105,7 @@ def unused(
                 idle.append(word)
         if idle:
             what = ", ".join(f"`{word}`" for word in idle if word) or "this comment"
-            message = f"{what} silence nothing here" if len(idle) > 1 else f"{what} silences nothing here"
+            message = f"{what} suppress nothing here" if len(idle) > 1 else f"{what} suppresses nothing here"
             partly = len(idle) < len(comment.selectors)
             found.append(_told(comment, message, f"take {what} out of the list" if partly else "remove it", path))
     return found

@@ -113,12 +113,12 @@ def _coverage(counters: Mapping[str, int], say: Say) -> Iterator[str]:
     if get("files_from_cache"):
         yield say(f"files taken from the cache: {get('files_from_cache', 0)}")
     reached, writing = get("functions_reached_uncut", 0), get("functions_that_write", 0)
-    yield say(f"functions that write, reached uncut: {reached} of {writing}") + _share(reached, writing)
-    yield say(f"roots: {get('roots', 0)}") + _cuts(counters, say)
+    yield say(f"functions with writes, analyzed completely: {reached} of {writing}") + _share(reached, writing)
+    yield say(f"entry points: {get('roots', 0)}") + _cuts(counters, say)
     known, calls = get("framework_calls_with_fact", 0), get("framework_calls", 0)
-    yield say(f"framework calls with a fact: {known} of {calls}") + _share(known, calls)
+    yield say(f"known framework calls: {known} of {calls}") + _share(known, calls)
     if get("findings_suppressed"):
-        yield say(f"findings silenced by a comment: {get('findings_suppressed', 0)}")
+        yield say(f"findings suppressed by a comment: {get('findings_suppressed', 0)}")
 
 
 def _cuts(counters: Mapping[str, int], say: Say) -> str:
@@ -133,7 +133,7 @@ def _unknown(counters: Mapping[str, int], say: Say) -> Iterator[str]:
         name.removeprefix(_WITHOUT): count for name, count in counters.items() if count and name.startswith(_WITHOUT)
     }
     if missing:
-        yield say("the commonest calls without a fact:")
+        yield say("the most frequent unknown calls:")
     wide = len(str(max(missing.values(), default=0)))
     for name, count in sorted(missing.items(), key=lambda item: (-item[1], item[0]))[:_TOP]:
         yield f"  {count:>{wide}}  {name}"
@@ -141,7 +141,7 @@ def _unknown(counters: Mapping[str, int], say: Say) -> Iterator[str]:
 
 def _stages(seconds: Mapping[str, float], say: Say) -> Iterator[str]:
     if seconds:
-        yield say("seconds by stage, all processes added up:")
+        yield say("seconds by stage, summed over all processes:")
     for name, spent in sorted(seconds.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {spent:8.3f}  {name}"
 

@@ -14,7 +14,7 @@ from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.finding import Role, Severity
 from inplace_lint.core.span import Place
 
-NEW_TENSOR = "make a new tensor instead of writing in place"
+NEW_TENSOR = "create a new tensor instead of writing in place"
 # The cure of a write to a parameter through another tensor on its memory, between forward and backward.
 WRITE_PARAMETER = "write the parameter itself, under `with {no_grad}:`, before the forward or after backward"
 

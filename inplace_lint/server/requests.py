@@ -82,7 +82,7 @@ def answer_commands(server: Server, options: Sequence[str]) -> None:
     async def confirm(uri: str, code: str, line: int) -> str:
         document = server.documents.of(uri)
         if document is None or document.is_notebook or not _is_saved(document.path, document.data()):
-            said = "what is confirmed is the file on disk: save it first"
+            said = "only the saved file can be confirmed: save it first"
         else:
             said = await confirmed(document.path, document.folder, code, line, options)
         server.tell(said)

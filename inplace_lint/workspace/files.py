@@ -160,7 +160,7 @@ def decode(data: bytes) -> str:
         msg = f"larger than {MOST_BYTES // 1_000_000} MB: too large to be analyzed"
         raise UnreadableError(msg)
     if b"\0" in data:
-        msg = "holds null bytes: not Python source"
+        msg = "contains null bytes: not Python source"
         raise UnreadableError(msg)
     encoding = _encoding(data)
     try:
@@ -170,7 +170,7 @@ def decode(data: bytes) -> str:
         msg = f"not valid {encoding} (byte 0x{data[error.start]:02x} in line {line}): add a coding cookie or convert it"
         raise UnreadableError(msg) from error
     except (LookupError, UnicodeError) as error:
-        msg = f"the encoding {encoding!r} of its cookie is none for text"
+        msg = f"the encoding {encoding!r} that it declares is not for text"
         raise UnreadableError(msg) from error
 
 
@@ -321,7 +321,7 @@ def _look_at(search: _Search, entry: os.DirEntry[str], path: Path) -> None:
         mode = entry.stat().st_mode
     except OSError as error:
         dangling = entry.is_symlink() and isinstance(error, FileNotFoundError)
-        search.troubles.append(f"{shown(path)}: {'link to nothing' if dangling else _reason(error)}")
+        search.troubles.append(f"{shown(path)}: {'broken link' if dangling else _reason(error)}")
         return
     if stat.S_ISREG(mode):
         _take(search, path)
@@ -358,7 +358,7 @@ def _layer(search: _Search, folder: Path, name: str = ".gitignore") -> Iterator[
     except UnreadableError as error:
         if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return
-        note = f"{shown(path)}: {error}: no file is left out for it"
+        note = f"{shown(path)}: {error}: it excludes no file"
         if note not in search.notes:
             search.notes.append(note)
         return

@@ -102,13 +102,16 @@ def test_nothing_is_written_along_with_fixes(lint, folder, option):
     source = TEMPLATE.format("y.add_(1)")
     (folder / "a.py").write_text(source)
     ran = lint("--add-noqa", option, ".")
-    assert (ran.status, ran.err) == (2, "error: --add-noqa does not go with fixes: apply or leave these first\n")
+    assert (ran.status, ran.err) == (
+        2,
+        "error: --add-noqa cannot be combined with fixes: apply them first, or leave them out\n",
+    )
     assert (folder / "a.py").read_text() == source
 
 
 def test_standard_input_is_no_file(lint):
     ran = lint("--add-noqa", "-", stdin=b"import torch\n")
-    assert (ran.status, ran.err) == (2, "error: --add-noqa goes by files, and `-` is none\n")
+    assert (ran.status, ran.err) == (2, "error: --add-noqa needs files, and cannot be combined with `-`\n")
 
 
 def test_a_cell_of_a_notebook_gets_its_comment_and_all_else_stays(lint, folder):
@@ -157,4 +160,7 @@ def test_a_comment_that_other_linters_do_not_read_silences_as_well(lint, folder,
 def test_one_kind_of_comment_is_added(lint, folder):
     (folder / "a.py").write_text(TEMPLATE.format("y.add_(1)"))
     ran = lint("--add-noqa", "--add-ignore", ".")
-    assert (ran.status, ran.err) == (2, "error: --add-noqa does not go with --add-ignore: one after the other\n")
+    assert (ran.status, ran.err) == (
+        2,
+        "error: --add-noqa cannot be combined with --add-ignore: run one after the other\n",
+    )

@@ -66,15 +66,15 @@ def test_version_and_help(lint):
         ),
         (("--ignore", "IPL1O1", "."), "error: --ignore: unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         (("--color", "yes", "."), "error: --color must be one of auto, always, never, not 'yes'"),
-        (("-j", "0", "."), "error: --jobs must be a whole number from 1, not 0"),
-        (("--jobs=two", "."), "error: --jobs must be a whole number from 1, not 'two'"),
-        (("--confirm-memory=0.5", "."), "error: --confirm-memory must be a whole number from 1, not '0.5'"),
+        (("-j", "0", "."), "error: --jobs must be a positive whole number, not 0"),
+        (("--jobs=two", "."), "error: --jobs must be a positive whole number, not 'two'"),
+        (("--confirm-memory=0.5", "."), "error: --confirm-memory must be a positive whole number, not '0.5'"),
         (("--confirm-seconds=-1", "."), "error: --confirm-seconds must be a number above 0, not '-1'"),
         (("--device", "tpu", "."), "error: --device must be one of cpu, cuda, not 'tpu', did you mean 'cpu'?"),
         (("--output-file", "."), "error: --output-file must be a file, and '.' is a directory"),
         (("--config",), "error: --config needs a value"),
         (("--fix=yes", "."), "error: --fix takes no value"),
-        (("--exclude", "a,\\", "."), "error: --exclude has '\\\\', which is no pattern of files"),
+        (("--exclude", "a,\\", "."), "error: --exclude has '\\\\', which is not a valid file pattern"),
         (("completion",), "error: missing argument bash|zsh|fish"),
         (("chek", "."), "error: no such command or file 'chek', did you mean 'check'?"),
         (("rul",), "error: no such command or file 'rul', did you mean 'rule'?"),
@@ -178,7 +178,7 @@ def test_statistics_come_after_the_findings(lint, folder, buggy):
         "Found 1 error in 1 file.\n[*] 1 fixable with the `--fix` option.\n\n1  IPL101  modified-after-save\n\n"
         "files: 2, of which mention a framework: 1\n" in out
     )
-    assert "framework calls with a fact: " in out
+    assert "known framework calls: " in out
 
 
 def test_standard_input_is_checked_under_a_given_name(lint, buggy, clean):

@@ -67,17 +67,20 @@ paddle-version = "3.3"
         ("output_format = 'full'", "{file}:3: unknown key 'output_format', did you mean 'output-format'?"),
         ("zzz = 1", "{file}:3: unknown key 'zzz'"),
         ('select = "IPL1"', "{file}:3: 'select' must be a list of strings, not a string"),
-        ("ignore = [1]", "{file}:3: 'ignore' must be a list of strings, and holds a number"),
+        ("ignore = [1]", "{file}:3: 'ignore' must be a list of strings, but contains a number"),
         (
             "per-file-ignores = {'a.py' = 'IPL1'}",
             ("{file}:3: 'per-file-ignores' must have a list of rules for 'a.py', not a string"),
         ),
-        ("exclude = ['ok/', '!']", "{file}:3: 'exclude' has '!', which is no pattern of files"),
-        ("per-file-ignores = {'!' = ['IPL1']}", "{file}:3: 'per-file-ignores' has '!', which is no pattern of files"),
+        ("exclude = ['ok/', '!']", "{file}:3: 'exclude' has '!', which is not a valid file pattern"),
+        (
+            "per-file-ignores = {'!' = ['IPL1']}",
+            "{file}:3: 'per-file-ignores' has '!', which is not a valid file pattern",
+        ),
         ("lint = 1", "{file}:3: unknown key 'lint'"),
         ("lang = 'de'", "{file}:3: 'lang' must be one of en, zh, not 'de'"),
         ("cache = 1", "{file}:3: 'cache' must be true or false, not a number"),
-        ("jobs = 0", "{file}:3: 'jobs' must be a whole number from 1, not 0"),
+        ("jobs = 0", "{file}:3: 'jobs' must be a positive whole number, not 0"),
         (
             'output-format = "jsn"',
             (
@@ -100,7 +103,7 @@ def test_what_is_wrong_is_named_with_its_place_and_the_nearest_right_word(tmp_pa
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("inplace-lint.toml", "[tool.inplace-lint]\njobs = 1\n", "{file}:1: keys stand at the top of this file, "),
+        ("inplace-lint.toml", "[tool.inplace-lint]\njobs = 1\n", "{file}:1: keys belong at the top level of this "),
         ("pyproject.toml", "[tool.inplace_lint]\njobs = 1\n", "{file}:1: the table is called `[tool.inplace-lint]`, "),
         ("pyproject.toml", "tool.inplacelint.jobs = 1\n", "{file}: the table is called `[tool.inplace-lint]`, "),
     ],

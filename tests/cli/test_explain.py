@@ -78,8 +78,9 @@ def test_a_stale_save_is_reported_in_plain_words(lint, folder, traceback_of):
     assert ran.out == (
         "PyTorch kept the result of `Relu`, of shape [2, 3], during the forward pass, "
         "because backward needs its value.\n"
-        "After that it was written in place 2 times, and the value is gone.\n"
-        "The traceback ends in backward: neither the line that kept it nor the one that wrote it is the last one.\n"
+        "After that, it was written in place 2 times, and the old value is lost.\n"
+        "The traceback ends in backward, so its last line is neither the one that kept the tensor "
+        "nor the one that wrote to it.\n"
         f"raised at: {folder / 'train.py'}:9, in <module>\n"
         "Rules about it: IPL101, IPL102, IPL103 (`inplace-lint rule IPL101`).\n"
     )
@@ -140,7 +141,7 @@ def test_another_error_is_not_ours(lint):
 def test_a_clean_project_says_that_nothing_fits(lint, folder, clean, traceback_of):
     text = traceback_of(RESIDUAL.format(""), "t.py")
     (folder / "c.py").write_text(clean)
-    assert explained(lint, text, "c.py").out.endswith("\n\nNo finding in these paths fits.\n")
+    assert explained(lint, text, "c.py").out.endswith("\n\nNo finding in these paths matches.\n")
 
 
 def test_errors_of_public_threads_lead_to_the_right_rule():
@@ -193,7 +194,7 @@ def test_findings_of_another_framework_are_left_out(lint, folder, traceback_of):
     ran = explained(
         lint, traceback_of("import torch\nx = torch.ones(2, requires_grad=True)\nx.add_(x)\n", "t.py"), "p.py"
     )
-    assert ran.out.endswith("\n\nNo finding in these paths fits.\n")
+    assert ran.out.endswith("\n\nNo finding in these paths matches.\n")
 
 
 STEP = """\
@@ -228,5 +229,5 @@ def test_a_weight_that_an_optimizer_wrote_is_recognised(lint, folder, traceback_
 )
 def test_a_second_backward_through_one_graph(lint, source, traceback_of):
     ran = explained(lint, traceback_of(source))
-    assert " frees what backward needs once it has run, and it ran through this graph again.\n" in ran.out
+    assert " frees what backward needs when it has run, and backward ran through this graph twice.\n" in ran.out
     assert "detach it where it is kept" in ran.out

@@ -111,7 +111,7 @@ def test_a_gitignore_that_cannot_be_read_is_reported_once_and_leaves_nothing_out
     found = files.find([root, root / "pkg"], {})
     assert [files.shown(path) for path in found.files] == ["pkg/a.py", "pkg/b.py"]
     reason = {"loop": errno.ELOOP, "folder": errno.EISDIR, "locked": errno.EACCES}[kind]
-    assert found.notes == (f"pkg/.gitignore: {os.strerror(reason).lower()}: no file is left out for it",)
+    assert found.notes == (f"pkg/.gitignore: {os.strerror(reason).lower()}: it excludes no file",)
     assert not found.troubles
 
 
@@ -143,7 +143,7 @@ def test_a_link_to_nothing_is_reported(tree):
     root = tree("a.py")
     (root / "gone.py").symlink_to(root / "nowhere.py")
     (root / ".#a.py").symlink_to("user@host.1234")
-    assert files.find([root], {}).troubles == ("gone.py: link to nothing",)
+    assert files.find([root], {}).troubles == ("gone.py: broken link",)
 
 
 def test_a_path_that_does_not_exist_is_reported_and_ends_nothing(tree):
@@ -192,8 +192,8 @@ def test_bytes_are_decoded_as_python_does(data, text):
         (b"a = 1\n\nx = '\xe9'", "not valid utf-8 (byte 0xe9 in line 3): add a coding cookie or convert it"),
         (b"x = '\xe9'", "not valid utf-8 (byte 0xe9 in line 1): add a coding cookie or convert it"),
         (b"# coding: nonsense\n", "unknown encoding: nonsense"),
-        (b"# coding: rot13\nx = 1\n", "the encoding 'rot13' of its cookie is none for text"),
-        (b"\x7fELF\0\0torch", "holds null bytes: not Python source"),
+        (b"# coding: rot13\nx = 1\n", "the encoding 'rot13' that it declares is not for text"),
+        (b"\x7fELF\0\0torch", "contains null bytes: not Python source"),
     ],
 )
 def test_bytes_that_are_no_text_are_refused_with_the_reason(data, reason):

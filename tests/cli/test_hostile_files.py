@@ -27,8 +27,8 @@ def test_what_cannot_be_read_is_one_line_each_and_the_rest_is_checked(lint, fold
     ran = lint("--output-format", "concise", ".", "missing.py", "unmentioned.py")
     assert ran.status == 2
     assert ran.err.splitlines() == [
-        "binary.py: holds null bytes: not Python source",
-        "gone.py: link to nothing",
+        "binary.py: contains null bytes: not Python source",
+        "gone.py: broken link",
         "latin.py: not valid utf-8 (byte 0xe9 in line 2): add a coding cookie or convert it",
         "missing.py: no such file or directory",
     ]
@@ -93,7 +93,7 @@ def test_statements_of_modules_have_a_limit_in_all(lint, folder):
     root = f"def f(x):\n    y = x.exp()\n    y += 1\n    return y, {', '.join(names)}\n"
     (folder / "a.py").write_text("import torch\n" + inner + outer + statements + root)
     ran = lint("--statistics", "--no-cache", "--assume", "grad", ".")
-    assert "roots: 1, cut short by imports: 1\n" in ran.out
+    assert "entry points: 1, cut short by imports: 1\n" in ran.out
     assert "warning[IPL101]" in ran.out
 
 

@@ -57,7 +57,7 @@ def test_a_pattern_without_a_rule_is_refused(lint, tree, value):
 def test_what_can_be_no_pattern_is_refused(lint, tree, words):
     ran = lint(*words, ".")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.endswith(f"{words[0]} has '!', which is no pattern of files\n")
+    assert ran.err.endswith(f"{words[0]} has '!', which is not a valid file pattern\n")
 
 
 def test_a_wrong_rule_in_it_is_named(lint, tree):
@@ -94,11 +94,14 @@ def test_a_key_of_the_configuration_counts_before_files_and_after_options(lint, 
         (("--config", "selct=['IPL1']"), "--config: unknown key 'selct', did you mean 'select'?"),
         (("--config", "select='IPL1'"), "--config: 'select' must be a list of strings, not a string"),
         (("--config", "select=['IPL1O1']"), "--config: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
-        (("--config", "extend='a.toml'"), "--config: 'extend' counts in a file only"),
+        (("--config", "extend='a.toml'"), "--config: 'extend' can only be set in a file"),
         (("--config", "none.toml"), "none.toml: no such file or directory"),
         (("--config", "pyproject.toml"), "pyproject.toml: has no table `[tool.inplace-lint]`"),
-        (("--isolated", "--config", "pyproject.toml"), "--config pyproject.toml: --isolated reads no file"),
-        (("--config", "ok.toml", "--config", "ok.toml"), "--config ok.toml: one file can be named"),
+        (
+            ("--isolated", "--config", "pyproject.toml"),
+            "--config pyproject.toml: --isolated ignores configuration files",
+        ),
+        (("--config", "ok.toml", "--config", "ok.toml"), "--config ok.toml: only one file can be given"),
     ],
 )
 def test_a_wrong_configuration_on_the_command_line_is_named(lint, tree, words, message):
@@ -123,7 +126,7 @@ def test_a_configuration_extends_another(lint, tree):
 @pytest.mark.parametrize(
     ("base", "message"),
     [
-        (None, "inplace-lint.toml:1: 'extend' names {folder}/base.toml, which is no file"),
+        (None, "inplace-lint.toml:1: 'extend' names {folder}/base.toml, which is not a file"),
         ('extend = "inplace-lint.toml"', "base.toml:1: 'extend' leads back to {folder}/inplace-lint.toml"),
         ('select = ["IPL1O1"]', "base.toml:1: 'select': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         ("jbs = 1", "base.toml:1: unknown key 'jbs', did you mean 'jobs'?"),
@@ -189,13 +192,16 @@ def test_what_is_shown_goes_into_the_file_that_is_asked_for(lint, tree):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("-", "a.py"), "`-` is standard input, and goes with no other path"),
-        (("--stdin-filename", "x.py", "a.py"), "--stdin-filename goes with `-` alone"),
+        (("-", "a.py"), "`-` (standard input) cannot be combined with other paths"),
+        (("--stdin-filename", "x.py", "a.py"), "--stdin-filename can only be used with `-`"),
         (
             ("--add-noqa", "--write-baseline", "b.json"),
-            "--add-noqa does not go with --write-baseline: one after the other",
+            "--add-noqa cannot be combined with --write-baseline: run one after the other",
         ),
-        (("--prune-baseline", "--add-noqa"), "--add-noqa does not go with --prune-baseline: one after the other"),
+        (
+            ("--prune-baseline", "--add-noqa"),
+            "--add-noqa cannot be combined with --prune-baseline: run one after the other",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_named(lint, tree, words, message):

@@ -111,7 +111,10 @@ def changed(row, key, value):
             "finding 2: 'severity' must be one of error, warning, info, not 'eror', did you mean 'error'?",
         ),
         (lambda row: changed(row, "code", 3), "finding 2: 'code' must be a string, not 3"),
-        (lambda row: changed(row, "location", {"row": 0, "column": 1}), "finding 2: 'row' must be a whole number from"),
+        (
+            lambda row: changed(row, "location", {"row": 0, "column": 1}),
+            "finding 2: 'row' must be a positive whole number",
+        ),
         (lambda row: changed(row, "related", {}), "finding 2: 'related' must be a list, not {}"),
         (lambda row: changed(row, "fix", {"edits": [1]}), "finding 2: must be an object, not 1"),
     ],

@@ -98,10 +98,10 @@ def test_a_comment_that_cannot_mean_a_rule_silences_nothing_and_is_reported(lint
     rows = [line.split(": ", 1) for line in lint("--output-format=pylint", "a.py").out.splitlines()]
     reported = [(int(place.split(":")[1]), text) for place, text in rows if "[IPL901]" in text]
     assert reported == [
-        (4, "[IPL901] `IPL2O1` names no rule, and silences nothing"),
-        (5, "[IPL901] `IPL2` names no rule, and silences nothing"),
-        (6, "[IPL901] this comment has no `]`, and silences nothing"),
-        (9, "[IPL901] `nope` names no rule, and silences nothing"),
+        (4, "[IPL901] `IPL2O1` is not a rule, and suppresses nothing"),
+        (5, "[IPL901] `IPL2` is not a rule, and suppresses nothing"),
+        (6, "[IPL901] this comment has no `]`, and suppresses nothing"),
+        (9, "[IPL901] `nope` is not a rule, and suppresses nothing"),
     ]
     assert {int(place.split(":")[1]) for place, text in rows if "[IPL201]" in text} == {4, 5, 6, 7, 8}
 

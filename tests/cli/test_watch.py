@@ -95,4 +95,4 @@ def test_a_wrong_configuration_is_reported_and_the_next_change_is_checked(watche
 def test_what_does_not_go_with_it_is_refused(lint, words):
     ran = lint("--watch", *words)
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.startswith("error: --watch does not go with ")
+    assert ran.err.startswith("error: --watch cannot be combined with ")

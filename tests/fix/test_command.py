@@ -122,7 +122,7 @@ def test_show_fixes_tells_what_was_taken_back(lint, folder):
     )
     (folder / "a.py").write_text(source)
     ran = lint("--fix", "--show-fixes", ".")
-    assert ran.err.startswith("a.py:6:5: the fix of IPL101 was not applied: it would bring IPL305")
+    assert ran.err.startswith("a.py:6:5: the fix of IPL101 was not applied: it would cause IPL305")
     assert (folder / "a.py").read_text() == source
     assert "fixable" not in ran.out
 

@@ -61,7 +61,7 @@ def test_fixes_on_one_line_are_applied_one_a_round():
 def test_a_fix_whose_finding_stays_is_taken_back():
     rounds = run("a\n", lambda _: [finding(1, 0, fix=(0, 1, "b"))])
     assert rounds.texts == {}
-    assert [entry.reason for entry in rounds.refused.values()] == ["the finding stays"]
+    assert [entry.reason for entry in rounds.refused.values()] == ["the finding remains"]
 
 
 def test_a_fix_that_brings_another_fault_is_taken_back_alone():
@@ -72,7 +72,7 @@ def test_a_fix_that_brings_another_fault_is_taken_back_alone():
 
     rounds = run("a\nc\na\na\n", find)
     assert rounds.texts[PATH] == b"a\nc\nb\nb\n"
-    assert [entry.reason for entry in rounds.refused.values()] == ["it would bring IPL305 in line 1: worse"]
+    assert [entry.reason for entry in rounds.refused.values()] == ["it would cause IPL305 in line 1: worse"]
 
 
 def test_a_fault_that_stood_behind_another_one_is_no_reason_to_take_a_fix_back():

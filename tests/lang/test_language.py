@@ -212,9 +212,9 @@ def test_the_summary_in_chinese(bare) -> None:
     counters = {"files": 7, "roots": 4, "roots_cut_by_steps": 1, "functions_that_write": 8}
     assert statistics([], counters, {}, say) == (
         "文件：7 个，其中提到框架的：0 个\n"
-        "完整执行到的写入函数：8 个中的 0 个 (0.0 %)\n"
+        "完整分析的写入函数：8 个中的 0 个 (0.0 %)\n"
         "分析起点：4 个，因步数上限而中断：1 个\n"
-        "有事实描述的框架调用：0 个中的 0 个\n"
+        "已知的框架调用：0 个中的 0 个\n"
     )
 
 

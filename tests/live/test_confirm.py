@@ -135,7 +135,7 @@ def test_a_write_that_nobody_counts_is_confirmed(prover):
     )
     verdict, reason = one(prover, source)
     assert verdict == "confirmed"
-    cause = r"backward used a value that was overwritten unseen, so that the sum of a gradient of shape \[3\]"
+    cause = r"backward used a value that was overwritten unnoticed, so that the sum of a gradient of shape \[3\]"
     assert re.fullmatch(rf"{cause} is \S+ and should be \S+, by `step\(\)`", reason)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 LATER = "refused when it was used later, by importing the file"
-REPAIRED = "raised after the write, and not where this write alone is repaired, by importing the file"
+REPAIRED = "raised after the write, but not when this write alone is repaired, by importing the file"
 
 
 def test_each_of_two_writes_that_backward_refuses_is_confirmed(prover):

@@ -37,7 +37,7 @@ def test_a_reason_is_reported_in_chinese(prover, source, words, said):
         ("`Net()`: used more than 512 MB of memory", "`Net()`：使用的内存超过 512 兆字节"),
         ("`build()`: importing it: killed by SIGSEGV", "`build()`：导入它：被 SIGSEGV 终止"),
         (
-            "`Net()`: it ran, but gave nothing that requires a gradient",
+            "`Net()`: it ran, but returned nothing that requires a gradient",
             "`Net()`：它已运行，但没有给出任何需要梯度的结果",
         ),
         (
@@ -47,7 +47,7 @@ def test_a_reason_is_reported_in_chinese(prover, source, words, said):
         ("`tests.probes:step`: took longer than 0.5 s", "`tests.probes:step`：运行时间超过 0.5 秒"),
         ("paddle is not installed in /opt/bin/python", "/opt/bin/python 中没有安装 paddle"),
         (
-            "the line ran by `step()`, which says nothing certain (took longer than 30 s)",
+            "the line ran by `step()`, which is not conclusive (took longer than 30 s)",
             "该行已运行（`step()`），但不能说明什么（运行时间超过 30 秒）",
         ),
         ("torch could not be imported in python: OSError: libomp.so", "python 中无法导入 torch：OSError: libomp.so"),

@@ -14,6 +14,9 @@ Below a faulty example, `cure` is the program after its help was followed, one b
 gives, and `intended` the program that was meant: it computes what the cures between it and the last such program
 compute. Without a `cure` between them, what `--fix --unsafe-fixes` makes of the faulty one is the cure.
 
+`library: NAME==VERSION`, before the rest of the info string, says that the program calls this version of a library,
+which the tests do not install.
+
 `reveal(x)  # reveal: TEXT` says what is known of a value there: one text for each way to get there, with ` | ` between.
 """
 
@@ -34,7 +37,7 @@ _EXPECTATION = re.compile(r"# (error|warning|info|missed|false-positive): (IPL\d
 _REVEALED = re.compile(r"^\s*reveal\(.*\)  # reveal: (\S.*)$")
 _MENTION = re.compile(r"# ?(error|warning|info|missed|false-positive)\b")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(torch|paddle)\b", re.MULTILINE)
-_BEHAVIOUR = re.compile(r"^(?:(runs|silent|cure|intended)|raises: (\S.*))$")
+_BEHAVIOUR = re.compile(r"^(?:library: (\S+==\S+) )?(?:(runs|silent|cure|intended)|raises: (\S.*))$")
 _TALKS_OF_WRITES = re.compile(r"in-?place|leaf Variable", re.IGNORECASE)
 
 
@@ -53,7 +56,11 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One program of a page; `line` is that of its first line on the page, `raises` a part of the framework's error."""
+    """
+    One program of a page; `line` is that of its first line on the page, `raises` a part of the framework's error.
+
+    `library` is the requirement of a library that the program calls, or empty.
+    """
 
     page: str
     line: int
@@ -63,6 +70,7 @@ class Example:
     raises: str
     expectations: tuple[Expectation, ...]
     introduced: bool
+    library: str
 
     @property
     def revealed(self) -> dict[int, str]:
@@ -133,16 +141,17 @@ def _example(page: str, line: int, info: str, body: list[str], *, introduced: bo
     if imported is None:
         msg = f"{where}: the program imports neither torch nor paddle"
         raise PageError(msg)
-    kind = "raises" if behaviour[2] else behaviour[1]
+    library, word, raises = behaviour.groups(default="")
     example = Example(
         page=page,
         line=line,
         program=program,
         framework=imported[1],
-        behaviour=kind,
-        raises=behaviour[2] or "",
+        behaviour="raises" if raises else word,
+        raises=raises,
         expectations=tuple(_expectations(where, body)),
         introduced=introduced,
+        library=library,
     )
     _check(example)
     return example
@@ -166,7 +175,7 @@ def _check(example: Example) -> None:
     if example.lines_of("error") and example.behaviour != "raises":
         msg = f"{example.name}: an error is expected of a program that does not raise; say `false-positive`"
         raise PageError(msg)
-    if about_writes and not right:
+    if about_writes and not right and not example.library:
         msg = f"{example.name}: the program raises, but no line of it is expected or said to be missed"
         raise PageError(msg)
     if example.behaviour == "silent" and "assert " not in example.program:

@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,14 +56,39 @@ def test_the_picture_of_the_terminal_shows_what_the_tool_says(picture: readme_pi
 
 
 @pytest.mark.parametrize("picture", readme_picture.PICTURES, ids=lambda picture: picture.path)
-def test_the_picture_stands_on_the_first_screen_with_a_text_of_what_it_shows(picture: readme_picture.Picture) -> None:
-    readme = (ROOT / ("README.zh.md" if "--lang" in picture.words else "README.md")).read_text(encoding="utf-8")
-    first_screen = readme[: readme.index("\n## ")]
-    described = re.search(rf"!\[([^\]]+)\]\({re.escape(picture.path)}\)", first_screen)
+def test_characters_of_a_picture_do_not_overlap(picture: readme_picture.Picture) -> None:
+    texts = re.findall(r'textLength="([\d.]+)"[^>]*>([^<]*)</text>', (ROOT / picture.path).read_text(encoding="utf-8"))
+    assert len(texts) > 10
+    for length, text in texts:
+        assert float(length) == pytest.approx(
+            cell_len(unescape(text).rstrip("\n") or " ") * readme_picture.CELL, abs=0.1
+        )
+
+
+@pytest.mark.parametrize("picture", readme_picture.PICTURES, ids=lambda picture: picture.path)
+def test_the_page_with_the_picture_has_a_text_of_what_it_shows(picture: readme_picture.Picture) -> None:
+    page = ROOT / picture.page
+    link = os.path.relpath(ROOT / picture.path, page.parent)
+    described = re.search(rf"!\[([^\]]+)\]\({re.escape(link)}\)", page.read_text(encoding="utf-8"))
     assert described is not None
     output = readme_picture.said(picture, "never").replace("`", "")
-    words = ("IPL101", "nn.ReLU(inplace=True)", "out += identity", "out = out + identity", "--fix")
-    assert [word for word in words if word not in described[1] or word not in output] == []
+    words = re.findall(r"IPL\d+|[\w.]+\([\w=]+\)|\w+ \W?= \w[\w.]*\b(?: \W \w[\w.]*\b)?|--\w+", described[1])
+    assert len(words) >= 4
+    assert [word for word in words if word not in output] == []
+
+
+def test_the_picture_of_the_readme_is_on_its_first_screen() -> None:
+    assert "](fixtures/residual_net.svg)" in README[: README.index("\n## ")]
+
+
+@pytest.mark.parametrize("page", ["docs/start.md", "docs/zh/start.md"])
+def test_the_first_steps_are_about_the_program_of_their_picture(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    program = (ROOT / "fixtures" / "gate.py").read_text(encoding="utf-8")
+    assert f"```python\n{program}```" in text
+    command = [sys.executable, "-m", "inplace_lint", "gate.py", "--diff", "--no-cache"]
+    run = subprocess.run(command, cwd=ROOT / "fixtures", check=False, capture_output=True, text=True)
+    assert "```diff\n" + re.sub(r"^ $", "", run.stdout, flags=re.MULTILINE) + "```" in text
 
 
 def test_the_table_of_rules_is_what_the_pages_say() -> None:

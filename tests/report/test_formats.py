@@ -158,15 +158,15 @@ def test_statistics_tell_rules_shares_and_the_commonest_unknown_calls(bare):
  1  IPL201  leaf-write
 
 files: 7, of which mention a framework: 5
-functions that write, reached uncut: 6 of 8 (75.0 %)
-roots: 4, cut short by steps: 1
-framework calls with a fact: 19 of 20 (95.0 %)
+functions with writes, analyzed completely: 6 of 8 (75.0 %)
+entry points: 4, cut short by steps: 1
+known framework calls: 19 of 20 (95.0 %)
 
-the commonest calls without a fact:
+the most frequent unknown calls:
   12  torch.bar
    1  torch.foo
 
-seconds by stage, all processes added up:
+seconds by stage, summed over all processes:
      1.500  lower
      0.250  parse
 """

@@ -68,6 +68,14 @@ def test_the_home_page_has_the_picture_and_the_first_command(browser, address):
     assert all(browser.execute_script("return arguments[0].naturalWidth", picture) > 0 for picture in pictures)
 
 
+def test_the_first_steps_have_their_picture(browser, address):
+    for name in ("start/", "zh/start/"):
+        browser.get(address + name)
+        see(browser, name.rstrip("/").replace("/", "-"))
+        picture = browser.find_element("css selector", "article img[src*=gate]")
+        assert browser.execute_script("return arguments[0].naturalWidth", picture) > 0
+
+
 def test_a_rule_shows_its_code_in_colours(browser, address):
     browser.get(f"{address}rules/modified-after-save/")
     see(browser, "rule")
@@ -75,21 +83,29 @@ def test_a_rule_shows_its_code_in_colours(browser, address):
     assert browser.find_elements("css selector", "article .highlight span.kn")
 
 
-def test_the_search_finds_the_rule_by_words_of_its_message(browser, address):
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        ("modified by an inplace operation", "modified-after-save"),
+        ("view of a leaf Variable that requires grad", "leaf-view-write"),
+    ],
+)
+def test_the_search_finds_the_errors_and_the_rule_by_words_of_a_message(browser, address, words, rule):
     browser.get(address)
     browser.execute_script("document.querySelector('[data-md-toggle=search]').click()")
-    browser.find_element("css selector", ".md-search__input").send_keys("modified by an inplace operation")
+    browser.find_element("css selector", ".md-search__input").send_keys(words)
     wait = WebDriverWait(browser, 20, ignored_exceptions=(StaleElementReferenceException,))
-    wait.until(lambda seen: "rules/modified-after-save" in found(seen))
+    wait.until(lambda seen: f"rules/{rule}" in found(seen))
     see(browser, "search")
+    assert found(browser)[0] == "errors"
 
 
 def found(browser):
     links = browser.find_elements("css selector", ".md-search-result__link")
-    return {
+    return [
         link.get_attribute("href").partition("/inplace-lint/")[2].partition("/?")[0].partition("/#")[0]
         for link in links
-    }
+    ]
 
 
 def test_the_switch_leads_to_the_chinese_pages(browser, address):
@@ -104,8 +120,19 @@ def test_nothing_is_wider_than_a_phone(browser, address):
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     )
-    for name in ("", "rules/modified-after-save/", "errors/", "comparison/"):
+    pages = (
+        "",
+        "start/",
+        "zh/",
+        "zh/start/",
+        "rules/",
+        "rules/modified-after-save/",
+        "errors/",
+        "comparison/",
+        "found/",
+    )
+    for name in pages:
         browser.get(address + name)
         see(browser, f"phone-{name.rstrip('/').replace('/', '-') or 'home'}")
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390, name
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import metadata
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
@@ -14,7 +15,9 @@ from inplace_lint.rules import RULE_OF
 from inplace_lint.rules.links import SITE, rule_url
 from tests.pages.examples import ROOT, examples_of
 
-PROGRAMS = tuple(one for name in ("found", "recipes") for one in examples_of(ROOT / "docs" / f"{name}.md"))
+_ALL = tuple(one for name in ("found", "recipes") for one in examples_of(ROOT / "docs" / f"{name}.md"))
+PROGRAMS = tuple(one for one in _ALL if not one.library)
+CALLS = tuple(one for one in _ALL if one.library)
 _REFERENCE = re.compile(r"""(?:href|src)=["']?([^"'\s>]+)""")
 
 
@@ -66,6 +69,18 @@ def test_the_analyzer_finds_what_the_page_says(example):
 
 @pytest.mark.parametrize("example", [pytest.param(one, id=one.name) for one in PROGRAMS])
 def test_the_framework_does_what_the_page_says(example, real, tmp_path):
+    assert_behaves(example, real, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", [pytest.param(one, id=f"{one.library}-{one.line}") for one in CALLS])
+def test_the_library_does_what_the_page_says(example, real, tmp_path):
+    if not is_installed(example.library):
+        pytest.skip(f"{example.library} is not installed")
+    assert_behaves(example, real, tmp_path)
+
+
+def assert_behaves(example, real, tmp_path):
     program = tmp_path / "example.py"
     program.write_text(example.program, encoding="utf-8")
     outcome = real(example.framework).run(program)
@@ -74,3 +89,11 @@ def test_the_framework_does_what_the_page_says(example, real, tmp_path):
         assert example.raises in outcome.message
     else:
         assert (outcome.verdict, outcome.message) == ("ran", "")
+
+
+def is_installed(requirement):
+    name, _, version = requirement.partition("==")
+    try:
+        return metadata.version(name) == version
+    except metadata.PackageNotFoundError:
+        return False

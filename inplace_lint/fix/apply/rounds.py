@@ -151,9 +151,9 @@ def _judged(before: Outcome, after: Outcome, batch: Sequence[Finding]) -> dict[F
     for finding, old in _origins(before, after, moves):
         stays = [one for one in old if one in batch]
         if stays:
-            blamed.update(dict.fromkeys(stays, "the finding stays"))
+            blamed.update(dict.fromkeys(stays, "the finding remains"))
         elif not old and _counts(finding) and not _was_behind(finding, batch, moves.get(finding.span.path)):
-            reason = f"it would bring {finding.code} in line {finding.span.line}: {finding.message}"
+            reason = f"it would cause {finding.code} in line {finding.span.line}: {finding.message}"
             blamed.update((one, reason) for one in _near(finding, batch) if one not in blamed)
     for line in set(after.failures) - set(before.failures):
         blamed.update((one, line) for one in batch if one not in blamed)

@@ -64,7 +64,7 @@ def grad(act: IntrinsicCall) -> Results:
     creates = path_condition.truth(state, act.value("create_graph"))
     site = act.frame.site(act.at)
     sources = [node for _, tensor in state.tensors_in(act.positional(0)) for node in tape.nodes_of(state, tensor)]
-    why = "a gradient made with `create_graph` requires grad"
+    why = "a gradient computed with `create_graph` requires grad"
     nodes: tuple[NodeId, ...] = ()
     if creates:
         # The gradient of a gradient runs the nodes between again, and needs what they saved.

@@ -181,7 +181,7 @@ def _leaf_unless(tensor: Tensor, base: Tensor | None, *, by_view: bool) -> froze
         return None
     if tensor.leaf:
         return tensor.doubt if base is None else None
-    return frozenset({"it had no history before it was told to require grad"}) if base is None or not base.rg else None
+    return frozenset({"it had no history before it was set to require grad"}) if base is None or not base.rg else None
 
 
 def _parameter_unless(call: Call, tensor: Tensor) -> frozenset[str] | None:

@@ -2,7 +2,7 @@
 Runs one job in a process of its own, and leaves nothing of it behind.
 
 A job is a forked copy of the process that calls `guarded`, in a process group of its own. It ends by itself, when its
-time or memory is used up, or when nobody waits for it any more. Its whole group is killed then, and on Linux also what
+time or memory is used up, or when it is no longer needed. Its whole group is killed then, and on Linux also what
 left the group: orphans are adopted there.
 """
 
@@ -134,7 +134,7 @@ class Watch:
         before = _resident([os.getpid()])
         while self._status is None:
             if self._read([owner], _POLL_SECONDS):
-                return "nobody waits for it"
+                return "no longer needed"
             if until(self.written):
                 return ""
             if time.monotonic() > end:

@@ -115,7 +115,7 @@ class File:
         if one.span.cell is not None:
             return "cells of a notebook are not run"
         if not one.framework:
-            return "it is about no framework"
+            return "it is not about a framework"
         if not Path(self.path).is_file():
             return "there is no file to run"
         return ""
@@ -167,7 +167,7 @@ class File:
         if number not in self.done and is_late and own:
             self.repairs += own
             if not self.run(target, [number]).problem:
-                reason = f"raised after the write, and not where this write alone is repaired, by {target.words}"
+                reason = f"raised after the write, but not when this write alone is repaired, by {target.words}"
                 self.done[number] = self._verdict(finding, Proof.CONFIRMED, reason)
         self.repairs = ()
 
@@ -208,7 +208,7 @@ class File:
             else:
                 self.partly[number] = reason
         elif any(mark.complete for mark in marks) and not (is_broken or ran.made_up or self.repairs):
-            reason = f"it was saved, written and gone back through by {target.words}, and nothing broke"
+            reason = f"it was saved, written and used in backward by {target.words}, and nothing failed"
             self.done[number] = self._verdict(finding, Proof.REFUTED, reason)
         elif marks:
             self.partly[number] = _uncertain(target.words, ran.problem)
@@ -227,7 +227,8 @@ class File:
         """Return the verdict on a finding neither confirmed nor refuted; its reason is of the run that came closest."""
         finding = self.findings[number]
         if not RULE_OF[finding.code].provable:
-            return self._verdict(finding, Proof.COULD_NOT_RUN, f"findings of {finding.code} are not proved by running")
+            why = f"findings of {finding.code} cannot be proved by running"
+            return self._verdict(finding, Proof.COULD_NOT_RUN, why)
         if number in self.partly:
             return self._verdict(finding, Proof.NOT_REACHED, self.partly[number])
         if number in self.missed:
@@ -283,5 +284,5 @@ class File:
 
 def _uncertain(by: str, problem: str) -> str:
     if problem:
-        return f"the line ran by {by}, which says nothing certain ({problem})"
-    return f"the line ran by {by}, which says nothing certain"
+        return f"the line ran by {by}, which is not conclusive ({problem})"
+    return f"the line ran by {by}, which is not conclusive"

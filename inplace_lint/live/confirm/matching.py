@@ -24,7 +24,7 @@ from inplace_lint.rules.rule import Harm, Rule, Variant
 _MADE_BY_SHAPES = frozenset({"shape", "cast", "mixed"})
 _CAUSES = {
     "stale": "raised in backward",
-    "untracked": "backward used a value that was overwritten unseen",
+    "untracked": "backward used a value that was overwritten unnoticed",
     "recomputed": "backward ran the function again on a value that was overwritten",
     "refused": "refused at the write",
     "late": "refused when it was used later",

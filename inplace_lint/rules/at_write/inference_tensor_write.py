@@ -11,18 +11,18 @@ RULE = refused(
     "inference-tensor-write",
     Refusal(
         "inference",
-        "was made in inference mode, and in-place writes to it are refused outside of it",
+        "was created in inference mode, and in-place writes to it are refused outside of it",
         _CURE,
         Repair.MODE,
     ),
     Refusal(
         "inference_view",
-        "is a view that was made in inference mode, and in-place writes to it are refused outside of it",
-        "make the view and the write under the same mode",
+        "is a view that was created in inference mode, and in-place writes to it are refused outside of it",
+        "create the view and write to it in the same mode",
     ),
     Refusal(
         "inference_save",
-        "was made in inference mode, and cannot be saved for backward",
+        "was created in inference mode, and cannot be saved for backward",
         _CURE,
         Repair.MODE,
         label="saved here",

@@ -16,8 +16,8 @@ RULE = refused(
     ),
     Refusal(
         "early_view",
-        "is a view from before its base required grad: in-place writes to it are refused like those to a leaf",
-        "take the view anew from its base before it is written",
+        "is a view from before its base required grad: in-place writes to it are refused, as for a leaf",
+        "take the view from its base again before writing to it",
         says="leaf",
     ),
     Refusal(

@@ -15,7 +15,7 @@ RULE = refused(
     ),
     Refusal(
         "multi_view_base",
-        "is overwritten after one function returned several views of it, which may not be used then",
+        "is overwritten after one function returned several views of it, which can no longer be used",
         repair=Repair.NEW_TENSOR,
     ),
 )

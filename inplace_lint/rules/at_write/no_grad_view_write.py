@@ -9,12 +9,13 @@ RULE = refused(
     "no-grad-view-write",
     Refusal(
         "no_grad_view",
-        "is a view that was made while gradients were off, and in-place writes to it with gradients on are refused",
-        "make the view and the write under the same mode",
+        "is a view that was created while gradients were off, and in-place writes to it with gradients on are refused",
+        "create the view and write to it in the same mode",
     ),
     Refusal(
         "no_grad_view_base",
-        "is overwritten, and with it a view that was made while gradients were off, which may not be used with them on",
-        "make the view again after the write",
+        "is overwritten, and with it a view that was created while gradients were off, which can no longer be used "
+        "with them on",
+        "create the view again after the write",
     ),
 )

@@ -10,7 +10,7 @@ RULE = refused(
     "out-with-grad",
     Refusal(
         "out_grad",
-        "is given as `out=` of a call on tensors that require grad, which autograd does not support",
+        "is passed as `out=` to a call on tensors that require grad, which autograd does not support",
         repair=Repair.NEW_VALUE,
     ),
 )

@@ -10,12 +10,12 @@ RULE = refused(
     "overlapping-write",
     Refusal(
         "overlap",
-        "was expanded, so that several of its elements are one place in memory, and in-place writes to it are refused",
+        "was expanded, so several of its elements share one memory location, and in-place writes to it are refused",
         repair=Repair.NEW_TENSOR,
     ),
     Refusal(
         "expanded",
-        "was expanded, so that several of its elements are one place in memory, and backward refuses such a write",
+        "was expanded, so several of its elements share one memory location, and backward refuses such a write",
         repair=Repair.NEW_TENSOR,
         says="overlap",
     ),

@@ -10,13 +10,13 @@ RULE = refused(
     "unsupported-inplace",
     Refusal(
         "operand",
-        "is written by a method that takes a tensor, and no plain number, as its operand",
+        "is written by a method that takes a tensor, not a plain number, as its operand",
         "pass a tensor instead of the number: `full_like`",
         Repair.TENSOR_OPERAND,
     ),
     Refusal(
         "keyword",
-        "is no argument that this call takes, and the framework refuses it",
+        "is not an argument of this call, and the framework refuses it",
         "leave it out",
         Repair.LEAVE_OUT,
     ),

@@ -9,13 +9,13 @@ RULE = refused(
     "vmap-write",
     Refusal(
         "batched",
-        "has room for one example, and what is written to it stands for all of the batch",
-        "make it from an argument: `x.new_zeros(...)`; or compute a new tensor",
+        "has no batch dimension, and what is written to it has one",
+        "create it from an argument: `x.new_zeros(...)`; or compute a new tensor",
         says=None,  # what it prints depends on the shapes
     ),
     Refusal(
         "captured",
-        "was made outside of the function whose gradient is taken, and must not be written in it",
+        "was created outside the function that is differentiated, and must not be written inside it",
         "pass it in as an argument and return the new value",
     ),
     traced_as="IPL207",  # a write that is too small for a batch is refused in the words of any other

@@ -14,7 +14,7 @@ def judge(event: Event) -> Draft | None:
         return None
     write, marks = event.write, list(ran(event.write))
     if event.backward is not None:
-        marks.append(Mark(Role.BACKWARD, event.backward.place, "in the next step this backward runs into it"))
+        marks.append(Mark(Role.BACKWARD, event.backward.place, "in the next step, this backward reaches it"))
     return Draft(
         message=f"{named(write.symbol)} keeps the history of this step, which the backward of this step frees",
         write=write,

@@ -17,7 +17,7 @@ def judge(event: Event) -> Draft | None:
     return Draft(
         message=f"{what} is overwritten, and backward runs the checkpointed function again with the new value",
         write=write,
-        related=(Mark(Role.SAVE, save.site.place, f"read again in backward: by {short(save.op)}"), *ran(write)),
+        related=(Mark(Role.SAVE, save.site.place, f"read again in backward, by {short(save.op)}"), *ran(write)),
         help="write before the checkpointed call; or write after backward",
         assumptions=event.assumptions,
     )

@@ -13,7 +13,7 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     return Draft(
-        message=f"{named(write.symbol)} overlaps what is written: refused as it stands, carried out in compiled code",
+        message=f"{named(write.symbol)} overlaps what is written: PyTorch refuses it, and compiled code carries it out",
         write=write,
         related=made(event.origin, write),
         help="write into a `clone()`",

@@ -13,7 +13,7 @@ def judge(event: Event) -> Draft | None:
         return None
     return Draft(
         message=(
-            f"{named(event.write.symbol)} is not overwritten: the compiled function keeps only what a statement binds"
+            f"{named(event.write.symbol)} is not overwritten: the compiled function only keeps what a name is bound to"
         ),
         write=event.write,
         label="this write is left out",

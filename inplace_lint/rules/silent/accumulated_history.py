@@ -13,7 +13,7 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     return Draft(
-        message=f"{named(write.symbol)} keeps the graph of every step, although backward has used it up: memory grows",
+        message=f"{named(write.symbol)} keeps the graph of every step, which backward no longer needs: memory grows",
         write=write,
         label="added here",
         related=ran(write),

@@ -8,8 +8,8 @@ from inplace_lint.rules.draft import Draft, Mark, Repair
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
-    Keeping.GRADIENT: "gradients that were put away are set to zero here",
-    Keeping.SUM: "gradients that were put away are added to here",
+    Keeping.GRADIENT: "stored gradients are set to zero here",
+    Keeping.SUM: "stored gradients are added to here",
 }
 
 
@@ -17,12 +17,12 @@ def judge(event: Event) -> Draft | None:
     """Report a kept gradient that is cleared or added to."""
     if not isinstance(event, Snapshot) or event.how not in _SAYS:
         return None
-    kept = () if event.kept is None else (Mark(Role.ALIAS, event.kept, "the gradient is put away here: it is no copy"),)
+    kept = () if event.kept is None else (Mark(Role.ALIAS, event.kept, "the gradient is stored here without a copy"),)
     return Draft(
         message=_SAYS[event.how],
         write=event.write,
         related=kept,
-        help="put a `clone()` of the gradient away",
+        help="store a `clone()` of the gradient",
         assumptions=event.assumptions,
         repair=Repair.COPY_WHERE_KEPT,
     )

@@ -13,18 +13,22 @@ def judge(event: Event) -> Draft | None:
     if not isinstance(event, Lost):
         return None
     write = event.write
-    reads = (Mark(Role.ALIAS, event.read.site.place, "used here, with the history of before"),) if event.read else ()
+    reads = (Mark(Role.ALIAS, event.read.site.place, "used here, with its old history"),) if event.read else ()
     if event.of_slope:
         message = (
-            f"{named(write.symbol)} gets the value of a gradient made with `create_graph`, and loses how that was made"
+            f"{named(write.symbol)} gets the value of a gradient computed with `create_graph`, but not its history"
         )
-        cure = "compute with a new tensor instead of writing the parameter; or leave `create_graph` out"
+        cure = "compute with a new tensor instead of writing to the parameter; or leave out `create_graph`"
     elif event.beside:
         message = f"{named(write.symbol)} shares its memory with a tensor whose history does not contain this write"
-        cure = "write into a `clone()` of the detached tensor; or write the tensor itself by a recorded call"
+        cure = "write into a `clone()` of the detached tensor; or write the tensor itself by a recorded operation"
     else:
-        message = f"{named(write.symbol)} is changed and nobody records it: its gradient is that of the old value"
-        cure = "write it by a recorded call with gradients on; or detach the tensor if no gradient is meant to flow"
+        message = (
+            f"{named(write.symbol)} is changed, but the change is not recorded: its gradient is that of the old value"
+        )
+        cure = (
+            "write it by a recorded operation, with gradients on; or detach the tensor if no gradient is meant to flow"
+        )
     return Draft(message=message, write=write, related=(*ran(write), *reads), help=cure, assumptions=event.assumptions)
 
 

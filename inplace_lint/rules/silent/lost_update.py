@@ -13,11 +13,9 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     return Draft(
-        message=(
-            f"{named(write.symbol)} is bound to a new tensor here, and the parameter behind it keeps its old value"
-        ),
+        message=(f"{named(write.symbol)} is rebound to a new tensor here, and the parameter keeps its old value"),
         write=write,
-        label="binds the name, and writes nothing",
+        label="rebinds the name and writes nothing",
         help=f"write into the parameter: `{write.symbol}.set_value(...)`",
         assumptions=event.assumptions,
     )

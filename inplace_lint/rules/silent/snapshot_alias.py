@@ -8,28 +8,28 @@ from inplace_lint.rules.draft import Draft, Mark, Repair, flag_cure, flag_label,
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
-    Keeping.CONTAINER: "{what} is overwritten after it was put into a container, and read from there as if it were not",
-    Keeping.DETACHED: "{what} is overwritten, and with it the detached tensor that was put away: it is no copy",
-    Keeping.AVERAGE: "{what} is averaged with itself: what was put away is no copy",
-    Keeping.STATE: "{what} changes the parameters, and with them the state that was put away: `state_dict` is no copy",
+    Keeping.CONTAINER: (
+        "{what} is overwritten after it was put into a container, and read from there as if it still had its old value"
+    ),
+    Keeping.DETACHED: "{what} is overwritten, and with it the detached tensor that was stored, which is not a copy",
+    Keeping.AVERAGE: "{what} is averaged with itself: what was stored is not a copy",
+    Keeping.STATE: "{what} changes the parameters, and with them the state that was stored: `state_dict` does not copy",
     Keeping.BESIDE: (
-        "what was put away is no copy: {what} changes it, and then it is read together with the tensor that it shares"
-        " its memory with"
+        "what was stored is not a copy: {what} changes it, and it is then read together with the tensor that it shares"
+        " memory with"
     ),
-    Keeping.AGAIN: (
-        "{what} is overwritten between two moments at which it was put away: both times it is the same memory"
-    ),
-    Keeping.ITEM: "{what} is part of what the object holds: it is changed again each time the item is asked for",
+    Keeping.AGAIN: ("{what} is overwritten between the two times that it was stored: both entries share one memory"),
+    Keeping.ITEM: "{what} belongs to the object: it is changed again each time the item is requested",
     Keeping.REPEATED: "{what} is overwritten, but all items of the list are this one tensor",
-    Keeping.DEFAULT: "{what} is the default of a parameter: it is made once, and the write stays for all later calls",
+    Keeping.DEFAULT: "{what} is a default argument: it is created once, and the write persists in all later calls",
 }
 _CURES = {
     Keeping.CONTAINER: "put a `clone()` into the container",
-    Keeping.DETACHED: "put `detach().clone()` away",
-    Keeping.AVERAGE: "put `detach().clone()` away",
-    Keeping.STATE: "put a copy away: `copy.deepcopy(model.state_dict())`",
-    Keeping.BESIDE: "put `detach().clone()` away",
-    Keeping.AGAIN: "put a copy away: `clone()`",
+    Keeping.DETACHED: "store `detach().clone()`",
+    Keeping.AVERAGE: "store `detach().clone()`",
+    Keeping.STATE: "store a copy: `copy.deepcopy(model.state_dict())`",
+    Keeping.BESIDE: "store `detach().clone()`",
+    Keeping.AGAIN: "store a copy: `clone()`",
     Keeping.ITEM: "work on a copy: `clone()`",
     Keeping.REPEATED: "make the list with a comprehension: `[... for _ in range(n)]`",
     Keeping.DEFAULT: "use `None` as the default and make the tensor in the function",
@@ -56,7 +56,7 @@ def judge(event: Event) -> Draft | None:
         marks.append(Mark(Role.ALIAS, event.kept, "kept here"))
     if event.read is not None:
         marks.append(Mark(Role.ALIAS, event.read.site.place, "read here"))
-    cure = "put a copy away: `copy()`" if event.array else _CURES[event.how]
+    cure = "store a copy: `copy()`" if event.array else _CURES[event.how]
     return Draft(
         message=_SAYS[event.how].format(what=_written(event)),
         write=write,

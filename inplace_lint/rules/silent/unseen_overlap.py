@@ -7,8 +7,8 @@ from inplace_lint.rules.draft import Draft, Repair, made, named
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 _SAYS = {
-    Failure.OVERLAP: "{what} was expanded: its rows are one in memory, and writing one of them changes all",
-    Failure.OPERANDS_OVERLAP: "{what} is overwritten while an operand on the same memory is still read from it",
+    Failure.OVERLAP: "{what} was expanded: its rows share one memory, so writing one of them changes all of them",
+    Failure.OPERANDS_OVERLAP: "{what} is overwritten while an operand is still read from the same memory",
 }
 
 

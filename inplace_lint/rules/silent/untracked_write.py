@@ -14,7 +14,7 @@ def judge(event: Event) -> Draft | None:
         return None
     write, save, op = event.write, event.save, short(event.save.op)
     is_attribute = save.part == "attribute"
-    what = "an attribute of the context is kept, and never checked" if is_attribute else kept(save)
+    what = "kept as an attribute of the context, which is never checked" if is_attribute else kept(save)
     cure = "write into a `clone()`; or write after backward"
     if save.param:
         cure = WRITE_PARAMETER

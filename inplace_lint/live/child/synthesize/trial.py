@@ -190,4 +190,4 @@ class NoBackwardError(Exception):
     """What ran returned nothing that a backward could start from."""
 
     def __str__(self) -> str:
-        return "it ran, but gave nothing that requires a gradient"
+        return "it ran, but returned nothing that requires a gradient"
