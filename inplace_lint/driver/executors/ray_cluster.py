@@ -97,6 +97,7 @@ def _answer(ray: Any, ready: Any) -> Any:  # noqa: ANN401 - results of any work
 
 def _connected(address: str, jobs: int) -> Any:  # noqa: ANN401 - the module
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # those of tasks that were cancelled
     try:
         ray: Any = importlib.import_module("ray")
     except ModuleNotFoundError as error:
@@ -133,7 +134,7 @@ def _check_answers(address: str) -> None:
             asked = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
             subprocess.run(asked, capture_output=True, timeout=_CONNECT_SECONDS, check=True)  # noqa: S603 - our own words
     except subprocess.SubprocessError as error:
-        msg = f"no Ray cluster at {address!r}: what answers there is none"
+        msg = f"no Ray cluster at {address!r}: what answers there is none, or wants a token"
         raise InplaceLintError(msg) from error
     except (OSError, OverflowError, UnicodeError) as error:
         reason = (getattr(error, "strerror", None) or str(error) or "no answer").lower()
