@@ -61,7 +61,7 @@ class Workers:
         sent: Sequence[Task] = tasks
         if not executor.shares_files:
             work = shipped(tasks, graphs)
-            sent = [task._replace(kept=KeptFiles(), texts=(), finds_in=frozenset()) for task in tasks]
+            sent = [_bare(task) for task in tasks]
         _import_engine()
         for index, answer in executor.run_all(work, sent):
             if isinstance(answer, Lost):
@@ -101,7 +101,14 @@ class CheckShipped:
         """Check one file and return the result, whatever goes wrong."""
         if self.version != version():
             return failed("", no_facts="a worker has another inplace-lint or another Python than this machine")
-        return check_one(task._replace(shipped=Shipped(self.here, _unpacked(self.packed))))
+        files = _unpacked(self.packed)
+        data = files.get(task.path) if task.root else task.data
+        return check_one(task._replace(data=data or b"", shipped=Shipped(self.here, files)))
+
+
+def _bare(task: Task) -> Task:
+    """Return a task without what its work has already, and what only this machine can use."""
+    return task._replace(data=b"" if task.root else task.data, kept=KeptFiles(), texts=(), finds_in=frozenset())
 
 
 def shipped(tasks: Sequence[Task], graphs: Mapping[str, Graph]) -> CheckShipped:
@@ -123,7 +130,7 @@ def _needed(graph: Graph, paths: Sequence[str]) -> dict[str, bytes | None]:
     wanted = set[str]()
     folders = set[str]()
     for path in paths:
-        wanted |= graph.below(path)
+        wanted |= {path, *graph.below(path)}
         if posixpath.dirname(path) not in folders:
             folders.add(posixpath.dirname(path))
             wanted.update(graph.mentioning(path, ""))

@@ -25,10 +25,10 @@ def rows(results: Sequence[Checked], say: Say) -> list[list[str]]:
     """Return the table: a head, a row for each repository, and the sums; a row of two cells says what is wrong."""
     codes = sorted({code for one in results for code in one.findings})
     head = [say("repository"), say("files"), say("lines"), say("seconds"), *codes]
-    head += [say(f"{severity.value}s") for severity in (Severity.ERROR, Severity.WARNING)] + [say("not checked")]
+    head += [say("errors"), say("warnings"), say("not checked")]
     table = [head, *([one.name, one.trouble] if one.trouble else _cells(one, codes) for one in results)]
     sums = Checked(
-        say("{count} repositories").replace("{count}", str(len(results))),
+        say(f"{len(results)} repositories"),
         "",
         files=sum(one.files for one in results),
         lines=sum(one.lines for one in results),

@@ -43,8 +43,8 @@ def check_all(
     try:
         for number, answer in executor.run_all(work, _Tasks(left, shared=executor.shares_files)):
             checked = _lost(left[number], answer) if isinstance(answer, Lost) else answer
-            done[checked.name] = checked
             results.write(folder, checked, key)
+            done[checked.name] = checked._replace(rows="")
             progress(len(done), len(repositories))
     finally:
         if scratch is not None:

@@ -45,15 +45,15 @@ def without_ray(folder):
 def test_ray_that_is_not_installed_is_one_line_and_nothing_else_needs_it(lint, project):
     path = without_ray(project)
     assert lint("--no-cache", *RAY, ".", PYTHONPATH=path) == (
-        2, "", "error: `--executor ray` needs Ray: `pip install 'inplace-lint[ray]'`\n"
+        2, "", "error: `--executor ray` needs `ray`: `pip install 'inplace-lint[ray]'`\n"
     )  # fmt: skip
     (project / "list.txt").write_text("pkg\n")
-    assert lint("fleet", "list.txt", *RAY, PYTHONPATH=path).err.startswith("error: `--executor ray` needs Ray")
+    assert lint("fleet", "list.txt", *RAY, PYTHONPATH=path).err.startswith("error: `--executor ray` needs `ray`")
     assert lint("--no-cache", "--output-format=json", "pkg", PYTHONPATH=path).status == 1
 
 
 def test_an_address_without_ray_is_refused(lint, project):
-    assert lint("--ray-address", "auto", ".").err == "error: --ray-address goes with --executor ray\n"
+    assert lint("--ray-address", "auto", ".").err == "error: `--ray-address` goes with `--executor ray`\n"
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------

@@ -40,6 +40,6 @@ def executor_of(name: str, address: str | None, jobs: int) -> Executor | None:
 
         return RayCluster(address or os.environ.get("RAY_ADDRESS") or LOCAL, jobs)
     if address is not None:
-        msg = "--ray-address goes with --executor ray"
+        msg = "`--ray-address` goes with `--executor ray`"
         raise click.UsageError(msg)
     return None

@@ -103,7 +103,7 @@ def _connected(address: str, jobs: int) -> Any:  # noqa: ANN401 - the module
     except ModuleNotFoundError as error:
         if error.name != "ray":
             raise
-        msg = "`--executor ray` needs Ray: `pip install 'inplace-lint[ray]'`"
+        msg = "`--executor ray` needs `ray`: `pip install 'inplace-lint[ray]'`"
         raise InplaceLintError(msg) from error
     if ray.is_initialized():
         return ray
