@@ -7,6 +7,8 @@ made or followed, nothing is written outside of the folder, and there are limits
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
 import os
@@ -18,7 +20,7 @@ import zlib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.workspace import files
@@ -28,6 +30,8 @@ MOST_TAKEN = 1 << 30
 MOST_READ = 16 << 30  # of a compressed archive, which has to be read to its end
 MOST_MEMBERS = 1_000_000
 GIT_SECONDS = 900
+_BLOCK = 1 << 20
+_END = 512  # bytes at the end of a tar archive that are zero
 _NAMES = ("*.py", "*.ipynb", ".gitignore", "pyproject.toml", "setup.cfg", "requirements*.txt")
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, NotImplementedError, RuntimeError,
@@ -124,8 +128,12 @@ def _of_zip(stream: IO[bytes]) -> Iterator[_Member]:
 
 def _of_tar(stream: IO[bytes]) -> Iterator[_Member]:
     stream.seek(0)
-    read = 0
-    with tarfile.open(fileobj=stream, mode="r|*") as archive:
+    magic = stream.read(6)
+    stream.seek(0)
+    openers: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+    opener = next((opener for start, opener in openers.items() if magic.startswith(start)), None)
+    read, tail = 0, _Tail(stream if opener is None else opener(stream))
+    with tarfile.open(fileobj=cast("IO[bytes]", tail), mode="r|") as archive:
         for count, info in enumerate(archive):
             read += info.size
             if count > MOST_MEMBERS or read > MOST_READ:
@@ -135,6 +143,28 @@ def _of_tar(stream: IO[bytes]) -> Iterator[_Member]:
             opened = archive.extractfile(info) if info.isreg() and is_source(PurePosixPath(info.name)) else None
             if opened is not None:
                 yield _Member(info.name, info.size, opened)
+    while tail.read(_BLOCK):
+        pass
+    if tail.last.strip(b"\0"):
+        msg = "it ends too early"  # `tarfile` takes that for the end
+        raise EOFError(msg)
+
+
+class _Tail:
+    """A stream that remembers the last of what was read: a tar archive ends with empty blocks."""
+
+    def __init__(self, stream: Any) -> None:  # noqa: ANN401 - each way to compress has a class of its own
+        self._stream, self.last, self._size = stream, b"-", 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        data: bytes = self._stream.read(size)
+        self._size += len(data)
+        if self._size > MOST_READ:
+            msg = "unpacks to too much"
+            raise UnreadableError(msg)
+        self.last = (self.last + data)[-_END:]
+        return data
 
 
 def _check(name: str) -> None:

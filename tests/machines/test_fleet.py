@@ -302,6 +302,25 @@ def test_what_is_no_archive_is_refused_in_one_line(tmp_path, data):
         sources.unpack(data, tmp_path)
 
 
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_an_archive_that_was_cut_anywhere_is_refused(tmp_path, mode):
+    """What was downloaded in part would else be checked in part, without a word."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as archive:
+        for number in range(20):
+            data = os.urandom(700)
+            info = tarfile.TarInfo(f"a{number}.py")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    whole = out.getvalue()
+    end = len(whole) if mode != "w" else 20 * 1536  # blocks of zeros follow
+    for cut in range(100, end, 499):
+        with pytest.raises(UnreadableError, match="no archive that can be read"):
+            sources.unpack(whole[:cut], tmp_path)
+    sources.unpack(whole, tmp_path)
+    assert len(list(tmp_path.glob("*.py"))) == 20
+
+
 @posix
 def test_links_out_of_a_folder_are_not_followed(tmp_path):
     (tmp_path / "secret.py").write_text("x = 1\n")
