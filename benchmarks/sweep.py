@@ -30,8 +30,10 @@ sys.path.insert(0, str(ROOT))
 from inplace_lint.config.settings import Settings  # noqa: E402
 from inplace_lint.core.errors import UnreadableError  # noqa: E402
 from inplace_lint.core.finding import Finding, Severity  # noqa: E402
-from inplace_lint.driver import pool, session  # noqa: E402 - the tool of this checkout, not an installed one
+from inplace_lint.driver import session  # noqa: E402 - the tool of this checkout, not an installed one
 from inplace_lint.driver.check_task import Task, check_one, framework_names  # noqa: E402
+from inplace_lint.driver.executors.executor import Lost  # noqa: E402
+from inplace_lint.driver.executors.local import run_all  # noqa: E402
 from inplace_lint.workspace import files, import_graph  # noqa: E402 - the tool of this checkout, not an installed one
 
 ENDING = b"\nimport torch\n"
@@ -116,8 +118,8 @@ def _everything(tree: Path) -> list[Path]:
 def swept(tasks: Sequence[Task], jobs: int, seconds: float, place: Path | None) -> Iterator[Row]:
     """Check each task; each result is written at once, so that an aborted sweep is not lost."""
     out = place.open("a", encoding="utf-8") if place is not None else None
-    for index, answer in pool.run_all(partial(watched, seconds), tasks, jobs):
-        if isinstance(answer, pool.Lost):
+    for index, answer in run_all(partial(watched, seconds), tasks, jobs):
+        if isinstance(answer, Lost):
             answer = Row(tasks[index].path, 0.0, 0.0, 0.0, "lost", answer.reason, ())  # noqa: PLW2901
         if out is not None:
             out.write(json.dumps(answer._asdict()) + "\n")

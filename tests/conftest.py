@@ -34,6 +34,7 @@ _LEFT_TO_CI = (
     "facts",
     "fuzz",
     "live",
+    "machines/test_ray",
     "site",
     "fix/test_programs",
     "fix/test_properties",
@@ -48,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     Mark what is left to `.ci/run`; skip what needs what is not there.
 
-    `slow` and `facts_all` run where `-m` or SLOW=1, FACTS_ALL=1 ask for them, `paddle` and `cuda` by presence.
+    `slow` and `facts_all` run where `-m` or SLOW=1, FACTS_ALL=1 ask for them, `paddle`, `ray` and `cuda` by presence.
     """
     asked = config.getoption("-m") or ""
     for item in items:
@@ -57,8 +58,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, variable in _OPTED.items():
             if item.get_closest_marker(marker) and marker not in asked and not os.environ.get(variable):
                 item.add_marker(pytest.mark.skip(reason=f"{variable}=1 or -m {marker} runs it"))
-        if item.get_closest_marker("paddle") and importlib.util.find_spec("paddle") is None:
-            item.add_marker(pytest.mark.skip(reason="paddle is not installed"))
+        for package in ("paddle", "ray"):
+            if item.get_closest_marker(package) and importlib.util.find_spec(package) is None:
+                item.add_marker(pytest.mark.skip(reason=f"{package} is not installed"))
         if item.get_closest_marker("cuda") and not _has_cuda():
             item.add_marker(pytest.mark.skip(reason="there is no GPU"))
 

@@ -23,6 +23,7 @@ FOLDERS = sorted({path.parent.relative_to(PACKAGE).as_posix() for path in MODULE
 LAYERS = (
     ("__main__",),
     ("cli",),
+    ("fleet",),
     ("server",),
     ("policy/apply",),
     ("fix/apply", "live/confirm", "policy/baseline", "cli/options"),

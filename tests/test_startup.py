@@ -58,6 +58,7 @@ def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
             "terminal",
             "usage_errors",
         ),
+        "cli.machines": ("executor_options", "fleet_command", "merge_command"),
         "config": ("globs", "schema", "settings"),
         "core": ("errors",),
     }
@@ -74,7 +75,7 @@ def test_a_wrong_option_is_answered_without_the_engine(model):
 def test_a_check_imports_no_framework_and_no_rich(model):
     roots, ours = imported(model, "check", "--no-cache", ".")
     assert "inplace_lint.driver.analyze_file" in ours
-    assert roots & {"torch", "paddle", "numpy", "rich"} == set()
+    assert roots & {"torch", "paddle", "numpy", "rich", "ray"} == set()
 
 
 def test_a_check_answered_by_the_cache_does_without_libcst(model):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from inplace_lint.cli import streams, terminal
+from inplace_lint.cli.machines.executor_options import executor_of
 from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
@@ -61,15 +62,15 @@ def runner(
     """
     Return the function that checks the paths: it takes texts that replace files.
 
-    `is_again`: it is called again, so that results are kept in memory where there is no cache. `lasting` is what
-    earlier runs of this process have kept.
+    `is_again`: it is called again; results are kept in memory where there is no cache. `lasting`: of earlier runs.
     """
     progress = terminal.progress() if sys.stderr.isatty() else None
     by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
     kept = lasting.store if lasting is not None else Store(None) if is_again else None
     store = Store(folder_of(settings)) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
     plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, severities_of=resolver.severities_of)
-    plan = plan._replace(shard=policy.shard, memory=None if lasting is None else lasting.memory)
+    executor = executor_of(policy.executor, policy.ray_address, settings.jobs)
+    plan = plan._replace(shard=policy.shard, memory=None if lasting is None else lasting.memory, executor=executor)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
     if not (policy.writes or settings.baseline or policy.since):

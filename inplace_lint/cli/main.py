@@ -21,6 +21,8 @@ from inplace_lint import __version__
 from inplace_lint.cli import streams, terminal
 from inplace_lint.cli.confirm_options import KEYS as CONFIRM_KEYS
 from inplace_lint.cli.confirm_options import confirm_options
+from inplace_lint.cli.machines.fleet_command import fleet
+from inplace_lint.cli.machines.merge_command import merge
 from inplace_lint.cli.opportunities import opportunities
 from inplace_lint.cli.options import (
     PolicyOptions,
@@ -36,7 +38,7 @@ from inplace_lint.cli.options import (
     split_patterns,
 )
 from inplace_lint.cli.param_types import Count, OneOf, Output
-from inplace_lint.cli.told_options import exit_options, told_options
+from inplace_lint.cli.told_options import told_options
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
 from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
 from inplace_lint.core.errors import InplaceLintError
@@ -259,20 +261,6 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
     return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules(), wants_color)
 
 
-@program.command(short_help="Join the JSON of several runs.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@_output_format
-@_output_file
-@_lang
-@_color()
-@exit_options
-def merge(paths: tuple[Path, ...], output_file: Path | None, **options: Any) -> int:
-    """Join results in JSON, such as those of `--shard 1/2` and `--shard 2/2`, into one report."""
-    from inplace_lint.cli.merge_command import merge as join
-
-    return join(paths, resolver_of(known_rules(), options).settings_of(Path.cwd()), output_file)
-
-
 @program.command(short_help="Show the size of the cache, or remove it.")
 @click.argument("action", type=OneOf(("stats", "clear")), metavar="stats|clear")
 @click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
@@ -380,7 +368,8 @@ def server(debounce: int, python: str | None, **options: Any) -> int:
     return CLEAN
 
 
-program.add_command(opportunities)
+for _command in (opportunities, merge, fleet):
+    program.add_command(_command)
 
 
 @program.command(short_help="Print a script for shell completion.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PolicyOptions(NamedTuple):
-    """The options that filter files or findings, or write findings to a baseline or into comments."""
+    """The options that filter files or findings, write findings somewhere, or say where files are checked."""
 
     write_baseline: str | None = None
     prune_baseline: bool = False
@@ -27,6 +27,8 @@ class PolicyOptions(NamedTuple):
     add_noqa: bool = False
     add_ignore: bool = False
     shard: Shard | None = None
+    executor: str = "local"
+    ray_address: str | None = None
 
     @property
     def writes(self) -> tuple[str, ...]:

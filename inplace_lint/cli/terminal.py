@@ -65,13 +65,13 @@ def width() -> int:
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
-def progress() -> Callable[[int, int], None]:
-    """Return a function that shows how many files are done, once a run has taken a while, and clears up at the end."""
+def progress(what: str = "files") -> Callable[[int, int], None]:
+    """Return a function that shows how much is done, once a run has taken a while, and clears up at the end."""
     started = time.monotonic()
 
     def tell(done: int, total: int) -> None:
         if time.monotonic() - started > _PATIENCE_SECONDS:
-            text = f"checked {done} of {total} files" if done < total else ""
+            text = f"checked {done} of {total} {what}" if done < total else ""
             sys.stderr.write(f"\r{text:<40}\r")
             sys.stderr.flush()
 

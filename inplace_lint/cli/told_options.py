@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from inplace_lint.cli.machines.executor_options import executor_options
 from inplace_lint.cli.options import parsed, shard_of
 from inplace_lint.cli.param_types import OneOf
 from inplace_lint.config.schema import ASSUMPTIONS, SEVERITIES, assume_of, sentences
@@ -38,6 +39,7 @@ def told_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Do not report findings whose assumptions contain these words.",
         ),
         exit_options,
+        executor_options,
         click.option("--shard", metavar="K/N", callback=shard_of, help="Check only the K-th of N parts of the files."),
     )  # fmt: skip
     for option in reversed(options):

@@ -23,6 +23,7 @@ from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.claims import Claim
+from inplace_lint.workspace.places import Disk, Shipped
 
 if TYPE_CHECKING:
     from inplace_lint.fix.context import Fixes, Locate, Rerun
@@ -42,7 +43,8 @@ class Task(NamedTuple):
     `advice`: all code is run, and what would spare memory is reported.
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
     files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
-    `kept` says where earlier runs have kept what is known of single files.
+    `kept` says where earlier runs have kept what is known of single files. `shipped` are files that stand for all on
+    disk.
     """
 
     path: str
@@ -57,6 +59,7 @@ class Task(NamedTuple):
     texts: tuple[tuple[str, bytes], ...] = ()
     traced: bool = False
     kept: KeptFiles = KeptFiles()
+    shipped: Shipped | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +104,19 @@ def check_task(task: Task) -> Checked:
             project.outlines = {}
         result = check_file(task.path, source, Options(versions, task.opinions, task.advice), project, _make_fixes)
     except UnreadableError as error:
-        return _failed(str(error))
+        return failed(str(error))
     except FactError as error:
-        return Checked(Entry((), {}, {}), lasting=False, no_facts=str(error))
+        return failed("", no_facts=str(error))
     except SyntaxError as error:
         return Checked(Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
     except RecursionError:
-        return _failed("nested too deeply to be analyzed")
+        return failed("nested too deeply to be analyzed")
     except MemoryError:
-        return _failed("not enough memory to analyze it")
+        return failed("not enough memory to analyze it")
     except Exception as error:
         if hides_interrupt(error):
             raise KeyboardInterrupt from error
-        return _failed(crash(error))
+        return failed(crash(error))
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}
     entry = Entry(result.findings, result.counters, result.statements)
@@ -126,7 +129,8 @@ def _project(task: Task) -> Project | None:
     """Return what this process has read of the project of a file."""
     if not task.root:
         return None
-    return import_graph.project(task.root, framework_names(), dict(task.texts), task.kept)
+    place = task.shipped or Disk(dict(task.texts))
+    return import_graph.project(task.root, framework_names(), place, task.kept)
 
 
 def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
@@ -144,5 +148,6 @@ def framework_names() -> tuple[str, ...]:
     return tuple(names)
 
 
-def _failed(reason: str) -> Checked:
-    return Checked(Entry((), {}, {}), failure=reason, lasting=False)
+def failed(reason: str, no_facts: str = "") -> Checked:
+    """Return the result of a file that cannot be checked."""
+    return Checked(Entry((), {}, {}), failure=reason, lasting=False, no_facts=no_facts)

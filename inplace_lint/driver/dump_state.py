@@ -13,6 +13,7 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 from inplace_lint.workspace import files, import_graph
+from inplace_lint.workspace.places import Disk
 
 REVEAL = "reveal"
 
@@ -62,7 +63,7 @@ def state_at(path: Path, line: int, options: Options) -> str:
     """Return what is known at a line of a file, one block for each path that knows something else."""
     name = files.shown(path)
     observer = _AtLine(name, line)
-    project = import_graph.project(import_graph.root_of(path), framework_names(), {})
+    project = import_graph.project(import_graph.root_of(path), framework_names(), Disk({}))
     check_file(name, files.decode(path.read_bytes()), options, project, observer=observer)
     blocks = (f"path {number} at {name}:{line}\n{text}\n" for number, text in enumerate(observer.found, 1))
     return "\n".join(blocks) or f"no path runs a statement that starts at {name}:{line}\n"

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
-from inplace_lint.core.errors import FactError, UnreadableError
+from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
-from inplace_lint.driver import pool
-from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
+from inplace_lint.driver.check_task import Checked, Task, framework_names
+from inplace_lint.driver.dispatch import Workers
+from inplace_lint.driver.executors.executor import Executor
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.shard import Shard, part
@@ -31,9 +32,6 @@ from inplace_lint.workspace.memory import Memory
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.trainers import Trainers
-
-_FEW_BYTES = 40_000
-_FEW_FILES = 4
 
 
 @dataclass(slots=True)
@@ -72,7 +70,8 @@ class Plan(NamedTuple):
     the paths that findings carry. `store` keeps results for later runs, `memory` what was read for later runs of this
     process. `nested` returns the patterns that a configuration file in a searched folder excludes. Of the files only
     those of the `shard` are checked, if there is one; findings in `others` are those of other shards. Without
-    `callers`, only what the files themselves run is found.
+    `callers`, only what the files themselves run is found. The `executor` says where files are checked; without one
+    this machine does.
     """
 
     settings: Settings
@@ -88,6 +87,7 @@ class Plan(NamedTuple):
     shard: Shard | None = None
     others: frozenset[str] = frozenset()
     callers: bool = True
+    executor: Executor | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -149,8 +149,9 @@ def _check_all(
     traced, files_kept = store is not None, _kept_files(store)
     pending = [task._replace(traced=traced, kept=files_kept) for task in tasks if task.path not in results]
     pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
+    workers = Workers(plan.executor, plan.settings.jobs, plan.memory is not None)
     try:
-        for task, checked in _check(pending, plan):
+        for task, checked in workers.check(pending, graphs, plan.progress):
             results[task.path] = checked
             if store is not None and checked.lasting:
                 store.put(keys[task.path], checked.entry, checked.answers)
@@ -250,41 +251,6 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
             finds = frozenset(name for name in graph.below(path) if path in graph.callers(name))
             done.append(task._replace(finds_in=finds | {path}))
     return done
-
-
-def _check(tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, Checked]]:
-    """Yield the result of each task as soon as it is there."""
-    # Where a few files are checked again and again, what this process has read of the others saves more.
-    jobs = 1 if plan.memory is not None and len(tasks) <= _FEW_FILES else min(plan.settings.jobs or _cpus(), len(tasks))
-    if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
-        for done, task in enumerate(tasks, 1):
-            yield task, _sound(check_one(task))
-            _show_progress(plan, done, len(tasks))
-        return
-    _import_engine()
-    for done, (index, answer) in enumerate(pool.run_all(check_one, tasks, jobs), 1):
-        checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
-        yield tasks[index], _sound(checked)
-        _show_progress(plan, done, len(tasks))
-
-
-def _import_engine() -> None:
-    """Import the engine before processes are forked, so that each has it; a failure is reported for each file."""
-    try:
-        import inplace_lint.driver.analyze_file  # noqa: F401, PLC0415
-    except ImportError:
-        return
-
-
-def _show_progress(plan: Plan, done: int, total: int) -> None:
-    if plan.progress is not None:
-        plan.progress(done, total)
-
-
-def _cpus() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
 
 
 def _collect(
@@ -387,10 +353,3 @@ def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bo
 def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:
     for stage, spent in seconds.items():
         outcome.seconds[stage] = outcome.seconds.get(stage, 0.0) + spent
-
-
-def _sound(checked: Checked) -> Checked:
-    """Return the result of a file; raise `FactError` where the op tables themselves cannot be read."""
-    if checked.no_facts:
-        raise FactError(checked.no_facts)
-    return checked

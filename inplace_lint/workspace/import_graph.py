@@ -13,7 +13,6 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,10 @@ from inplace_lint.config.settings import is_there, marked_root
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.workspace import files
-from inplace_lint.workspace.claims import Claim, Question, Text, digest
+from inplace_lint.workspace.claims import Claim, Question, digest
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.import_statements import Statement, statements
+from inplace_lint.workspace.places import Disk, Shipped
 
 if TYPE_CHECKING:
     from inplace_lint.workspace.module_store import Earlier, Project
@@ -39,21 +39,19 @@ _MOST_KEPT = 256 << 20
 _PROJECTS: dict[tuple[str, str], Project] = {}
 
 
-def project(
-    root: str, frameworks: Iterable[str], texts: Mapping[str, bytes], earlier: Earlier | None = None
-) -> Project:
+def project(root: str, frameworks: Iterable[str], place: Disk | Shipped, earlier: Earlier | None = None) -> Project:
     """
-    Return what this process has read below a root so far; `texts` replace the files at their paths.
+    Return what this process has read below a root so far, from a place.
 
     `earlier` is what earlier runs kept of the files. What takes too much memory is dropped; it is read again when it is
     needed, with the same result.
     """
     from inplace_lint.workspace.module_store import Project  # noqa: PLC0415 - libcst only where files are analyzed
 
-    here = Path.cwd().as_posix()
+    here = place.here
     if (here, root) not in _PROJECTS:
-        _PROJECTS[here, root] = Project(_lookup(root, frameworks), partial(_text, texts), earlier)
-    _PROJECTS[here, root].read = partial(_text, texts)
+        _PROJECTS[here, root] = Project(_lookup(root, frameworks, place), place.text, earlier)
+    _PROJECTS[here, root].read = place.text
     if sum(known.weight() for known in _PROJECTS.values()) > _MOST_KEPT:
         for known in _PROJECTS.values():
             known.lighten()
@@ -86,7 +84,7 @@ class Graph:
         self.statements: dict[str, Sequence[Statement]] = {} if statements is None else statements
         self.read: dict[str, Sequence[Statement]] = {}
         self.root, self._texts, self._exclude = root, dict(texts), exclude
-        self._look_up = _lookup(root, frameworks)
+        self._look_up = _lookup(root, frameworks, Disk(self._texts))
         self._targets: dict[str, frozenset[str]] = {}
         self._parsed: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._homes: dict[tuple[str, str], str] = {}
@@ -238,7 +236,7 @@ class Graph:
 
     def project(self) -> Project:
         """Return what this process has read of the files so far."""
-        return project(self.root, self._look_up.frameworks, self._texts, self._earlier)
+        return project(self.root, self._look_up.frameworks, Disk(self._texts), self._earlier)
 
     def _digest(self, path: str) -> str:
         if path not in self._digests:
@@ -384,13 +382,5 @@ def root_of(path: Path) -> str:
     return folder.as_posix()
 
 
-def _lookup(root: str, frameworks: Iterable[str]) -> Lookup:
-    return Lookup(os.path.isfile, Path.cwd().as_posix(), root, frozenset(frameworks))
-
-
-def _text(texts: Mapping[str, bytes], path: str) -> Text | None:
-    try:
-        data = texts[path] if path in texts else files.read(Path(path))
-        return Text(files.decode(data), digest(data))
-    except UnreadableError:
-        return None
+def _lookup(root: str, frameworks: Iterable[str], place: Disk | Shipped) -> Lookup:
+    return Lookup(place.has, place.here, root, frozenset(frameworks))

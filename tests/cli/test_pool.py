@@ -4,7 +4,8 @@ import os
 import signal
 import time
 
-from inplace_lint.driver.pool import Lost, run_all
+from inplace_lint.driver.executors.executor import Lost
+from inplace_lint.driver.executors.local import run_all
 
 
 def square_or_die(task: int) -> int:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.finding import Severity
-from inplace_lint.driver import session
-from inplace_lint.driver.check_task import Task, framework_names
+from inplace_lint.driver import dispatch, session
+from inplace_lint.driver.check_task import Task, check_one, framework_names
+from inplace_lint.driver.executors.local import LocalProcesses
 
 
 @pytest.fixture
@@ -26,6 +30,17 @@ def test_a_crash_on_one_file_is_reported_and_the_others_go_on(plan, buggy, paddi
     assert [(finding.code, finding.span.path, finding.span.line) for finding in outcome.findings] == [
         ("IPL101", "b.py", 5)
     ]
+
+
+def test_a_file_that_ends_each_process_is_named_and_the_others_are_checked(plan, buggy, monkeypatch):
+    def die(task):
+        return check_one(task) if task.path != "a.py" else os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(dispatch, "check_one", die)
+    tasks = [Task("a.py", buggy.encode()), Task("b.py", buggy.encode())]
+    outcome = session.check_all(tasks, plan._replace(executor=LocalProcesses(2)), session.Outcome())
+    assert outcome.failures == ["a.py: the process that checked it was killed by signal 9 (SIGKILL)"]
+    assert [finding.span.path for finding in outcome.findings] == ["b.py"]
 
 
 def test_counters_and_seconds_add_up_over_files(plan, buggy):

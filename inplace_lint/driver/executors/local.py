@@ -1,12 +1,11 @@
 """
-Runs tasks in processes, each of which has one task at a time: when a process dies, the task it died of is known.
+Runs tasks in processes of this machine, each of which has one task at a time: when one dies, its task is known.
 
 `concurrent.futures` gives up all tasks when one process is killed; one file could then end a run.
 """
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import multiprocessing
 import os
@@ -15,22 +14,25 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from inplace_lint.cli.streams import interrupts_held
 from inplace_lint.core.errors import InplaceLintError
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from inplace_lint.driver.executors.executor import Lost, Result, Task, waiting
 
 _ORPHAN_CHECK_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """A process ended without an answer to its task; `reason` says how."""
+class LocalProcesses:
+    """Runs tasks in so many processes of this machine; see `Executor`."""
 
-    reason: str
+    jobs: int
+    shares_files: bool = True
+
+    def run_all(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result | Lost]]:
+        """Yield the index and the result of every task, in the order in which they finish."""
+        return run_all(work, tasks, self.jobs)
 
 
 @dataclass(slots=True)
@@ -44,30 +46,31 @@ def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) ->
     """
     Yield the index and the result of every task, in the order in which they finish.
 
-    `work` is a function of a module and does not raise. Tasks start in the order given. Leaving the iterator, or an
-    interrupt, ends the processes; the end of this process does so within seconds. Where the system allows fewer
-    processes, fewer are used.
+    `work` can be pickled and does not raise. Tasks start in the order given; one whose process died is tried once more,
+    after the others. Leaving the iterator, or an interrupt, ends the processes; the end of this process does so within
+    seconds. Where the system allows fewer processes, fewer are used.
 
     Raises: `InplaceLintError` where it allows none.
     """
     # Linux alone has a fork that is both safe here (one thread) and inherits what is imported already.
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    waiting = collections.deque(range(len(tasks)))
+    left = waiting(tasks)
     workers: list[_Worker[Task, Result]] = []
     try:
-        while waiting or workers:
-            while waiting and len(workers) < jobs and (worker := _start(context, work, among=len(workers))) is not None:
+        while left or workers:
+            while left and len(workers) < jobs and (worker := _start(context, work, among=len(workers))) is not None:
                 workers.append(worker)
-                _give(worker, waiting.popleft(), tasks)
+                _give(worker, left.next(), tasks)
             for ready in wait([worker.connection for worker in workers]):
                 worker = next(worker for worker in workers if worker.connection is ready)
                 index, answer = worker.task, _answer(worker)
-                if waiting and not isinstance(answer, Lost):
-                    _give(worker, waiting.popleft(), tasks)
+                if left and not isinstance(answer, Lost):
+                    _give(worker, left.next(), tasks)
                 else:
                     workers.remove(worker)
                     _end(worker)
-                yield index, answer
+                if not left.retried(index, answer):
+                    yield index, answer
     finally:
         for worker in workers:
             _end(worker)

@@ -1,0 +1,1 @@
+"""Commands and options for more code than one machine holds."""

@@ -1,0 +1,1 @@
+"""Where tasks run: in processes of this machine, or on a Ray cluster, by one interface."""

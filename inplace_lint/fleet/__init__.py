@@ -1,0 +1,1 @@
+"""Checks many repositories: each is one task, with one folder of results."""
