@@ -21,6 +21,7 @@ from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.claims import Claim
 
@@ -42,7 +43,7 @@ class Task(NamedTuple):
     `advice`: all code is run, and what would spare memory is reported.
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
     files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
-    `kept` says where earlier runs have kept what is known of single files.
+    `kept` says where earlier runs have kept what is known of single files. `own` are the facts of the project itself.
     """
 
     path: str
@@ -57,6 +58,7 @@ class Task(NamedTuple):
     texts: tuple[tuple[str, bytes], ...] = ()
     traced: bool = False
     kept: KeptFiles = KeptFiles()
+    own: tuple[OwnFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ def check_task(task: Task) -> Checked:
         if project is not None:
             project.asked.start()
             project.outlines = {}
-        result = check_file(task.path, source, Options(versions, task.opinions, task.advice), project, _make_fixes)
+        options = Options(versions, task.opinions, task.advice, task.own)
+        result = check_file(task.path, source, options, project, _make_fixes)
     except UnreadableError as error:
         return _failed(str(error))
     except FactError as error:
@@ -126,7 +129,12 @@ def _project(task: Task) -> Project | None:
     """Return what this process has read of the project of a file."""
     if not task.root:
         return None
-    return import_graph.project(task.root, framework_names(), dict(task.texts), task.kept)
+    project = import_graph.project(task.root, framework_names(), dict(task.texts), task.kept)
+    told = written(task.own)
+    if project.told != told:
+        project.lighten()
+        project.told = told
+    return project
 
 
 def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:

@@ -31,7 +31,8 @@ class Context:
     """
     The file under analysis, the `project` that it may import from, and the facts that apply to it.
 
-    `running` are the names whose statements are being
+    `declared` are the names of the program, by file, of which the project has a fact, with its op: that counts, and not
+    their code. `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
     took. `constructed` are the arguments on which the program constructs each class, and `bound` the variables of
     modules that the current entry point has read. `observed` is how entry points call functions. The `observer` is
@@ -46,6 +47,7 @@ class Context:
     running: set[tuple[str, str]] = field(default_factory=set)
     under_way: set[Slice] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
+    declared: dict[tuple[str, str], str] = field(default_factory=dict)
     symbols: Symbols = field(default_factory=Symbols)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
@@ -63,6 +65,11 @@ class Context:
         for facts in self.facts.values():
             for package in (*facts.framework.packages, *sorted(facts.libraries)):
                 self.roots.setdefault(package, facts)
+            for op in facts.declared:
+                module, _, name = op.rpartition(".")
+                path = self.project.resolve(self.main.path, module, 0)
+                if path is not None:
+                    self.declared[path, name] = op
 
     @property
     def path(self) -> str:

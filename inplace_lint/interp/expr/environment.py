@@ -74,6 +74,9 @@ def module_variable(interp: Interpreter, state: State, path: str, name: str) -> 
 
 def find(interp: Interpreter, state: State, path: str, name: str) -> Value | None:
     """Return the value that the statements of a module bind to a name; None if they do not bind it."""
+    declared = interp.context.declared
+    if declared and (path, name) in declared:
+        return Dotted(declared[path, name])
     env = module_env(state, path)
     found = _bound(state, env, name)
     key = (path, name)  # the statements that bind one name must not run again for it
