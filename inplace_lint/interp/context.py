@@ -32,7 +32,9 @@ class Context:
     The file under analysis, the `project` that it may import from, and the facts that apply to it.
 
     `declared` are the names of the program, by file, of which the project has a fact, with its op: that counts, and not
-    their code. `running` are the names whose statements are being
+    their code. `operators` is what calls of operators do that the program registers, besides running their bodies;
+    `with_operators` are the files that register some.
+    `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
     took. `constructed` are the arguments on which the program constructs each class, and `bound` the variables of
     modules that the current entry point has read. `observed` is how entry points call functions. The `observer` is
@@ -48,6 +50,8 @@ class Context:
     under_way: set[Slice] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
     declared: dict[tuple[str, str], str] = field(default_factory=dict)
+    operators: dict[str, Op] = field(default_factory=dict)
+    with_operators: list[str] = field(default_factory=list)
     symbols: Symbols = field(default_factory=Symbols)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
@@ -103,6 +107,11 @@ class Context:
     def definition(self, cls: ClassValue) -> ClassDef | None:
         """Return the definition node of a class, at the top level of its slice or nested."""
         return self.class_node(cls.slice, cls.name) or nested_class(self.code(cls.slice).body, cls.name)
+
+    @property
+    def registering(self) -> frozenset[str]:
+        """The last words of the calls that register operators."""
+        return frozenset(word for facts in self.facts.values() for word in facts.registering)
 
     def facts_of(self, name: str) -> Facts | None:
         """Return the facts of the framework that a dotted name belongs to; None for other libraries."""

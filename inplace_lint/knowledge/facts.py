@@ -64,6 +64,8 @@ class Framework:
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality, `excludes` those that give elements which are far below the others no
     weight and no gradient. `alike` are arguments of ops that are all tensors or all numbers.
+    `operators` maps the namespace in which operators that a program registers are called to the class that has the
+    methods of such an operator.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
     reason. `parts` is the attribute that maps names to the modules in a module.
     """
@@ -122,6 +124,7 @@ class Framework:
     synonyms: Mapping[str, str] = field(default_factory=dict)
     factors: tuple[str, ...] = ()
     parts: str = ""
+    operators: Mapping[str, str] = field(default_factory=dict)
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -159,9 +162,8 @@ class Facts:
         """The entries that are the project's own, by each spelling; those of another framework's packages left out."""
         if not self.own:
             return {}
-        others = {
-            package for name in frameworks() if name != self.framework.name for package in framework(name).packages
-        }
+        names = (name for name in frameworks() if name != self.framework.name)
+        others = {package for name in names for package in framework(name).packages}
         rows = _by_spelling(one.row for one in self.own)
         return {spelling: forms for spelling, forms in rows.items() if spelling.partition(".")[0] not in others}
 
@@ -171,6 +173,12 @@ class Facts:
         path = self._libraries()
         known = (*self.framework.kin, *(_by_spelling(_rows(path)) if path.is_file() else ()), *self.declared)
         return frozenset(spelling.partition(".")[0] for spelling in known)
+
+    @cached_property
+    def registering(self) -> frozenset[str]:
+        """The last words of the calls with which a program registers operators."""
+        acts = ((name, str(rows[0].get("act"))) for name, rows in self.rows.items())
+        return frozenset(name.rpartition(".")[2] for name, act in acts if act.startswith("operator"))
 
     def forms(self, name: str) -> tuple[Op, ...]:
         """Return the forms of an op in the order in which they are tried; none without a fact for this version."""

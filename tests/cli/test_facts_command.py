@@ -9,8 +9,7 @@ import pytest
 MUL = """\
 torch.Tensor.mul_(self, other)
   also       torch.Tensor.__imul__
-  writes     self (counted, checks leaf leaf_view multi_view no_grad_view inference overlap operands shape cast broadcast)
-"""
+  writes     self (counted, checks leaf leaf_view multi_view no_grad_view inference overlap"""
 
 
 def first_lines(ran):

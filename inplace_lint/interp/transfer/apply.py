@@ -54,7 +54,8 @@ def call_op(
 ) -> Results:
     """Run a call of an op and return its result: an unknown value where no fact fits."""
     facts = interp.context.facts_of(name)
-    forms = () if facts is None else facts.forms(name)
+    own = interp.context.operators.get(name)
+    forms = () if facts is None else (own,) if own is not None else facts.forms(name)
     counters = interp.fuel.counters
     counters["framework_calls"] += 1
     if facts is None or not forms:
