@@ -12,7 +12,7 @@ import click
 
 from inplace_lint.cli import streams, terminal
 from inplace_lint.cli.options import known_rules, resolver_of
-from inplace_lint.cli.param_types import OneOf
+from inplace_lint.cli.param_types import OneOf, Output
 from inplace_lint.cli.told_options import config_options
 from inplace_lint.config.schema import COLORS, LANGS
 
@@ -32,7 +32,7 @@ class _Facts(click.Group):
         return super().parse_args(ctx, args if named else ["show", *args])
 
 
-@click.group(cls=_Facts, invoke_without_command=True, short_help="Show what is known of a call.")
+@click.group(cls=_Facts, invoke_without_command=True, short_help="Show what is known of a call, or find it out.")
 @click.pass_context
 def facts(context: click.Context) -> int | None:
     """
@@ -68,6 +68,32 @@ def show(name: str, output_format: str, lang: str | None, color: str, **options:
     say = sayer(language(lang or settings.lang, stream=sys.stdout))
     is_colored = terminal.wants_color(color, is_file=False)
     streams.write(sys.stdout, "\n".join("".join(_lines(one, say, color=is_colored)) for one in found))
+
+
+@facts.command(short_help="Find out what an operator does, by calling it.")
+@click.argument("name", metavar="MODULE:FUNCTION")
+@click.option("--args", "arguments", metavar="TEXT", default="", help="Arguments as in a call.")
+@click.option("--python", metavar="PATH", help="The interpreter or virtual environment to run it with.")
+@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Add the fact to this file.")
+def probe(name: str, arguments: str, python: str | None, output_file: Path | None) -> None:
+    """
+    Call an operator of PyTorch and print the fact of what it was seen to do, as a line for a file of facts.
+
+    It is called several times, in a process of its own, on small tensors that are guessed without --args.
+    """
+    from inplace_lint.live.launch import interpreter, probed  # noqa: PLC0415
+    from inplace_lint.workspace import files  # noqa: PLC0415
+
+    if not all(part for part in name.partition(":")):
+        msg = f"{name!r} is no `module:function`"
+        raise click.UsageError(msg)
+    settings = resolver_of(known_rules(), {}).settings_of(Path.cwd())
+    line = json.dumps(probed(interpreter(python, settings), name, arguments), ensure_ascii=False) + "\n"
+    if output_file is None:
+        streams.write(sys.stdout, line)
+    else:
+        before = output_file.read_text(encoding="utf-8") if output_file.is_file() else ""
+        files.put_text(output_file, before + line)
 
 
 def _lines(known: Known, say: Callable[[str], str], *, color: bool) -> Iterator[str]:
