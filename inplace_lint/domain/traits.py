@@ -118,12 +118,14 @@ class Operator:
     An operator that the program registered: its body, and the arguments that a call writes.
 
     It `hides` what the body does from the tape where it has a backward of its own, which uses what `set_up` saves.
+    The `schema` is kept where it declares a write.
     """
 
     body: Closure | None = None
     hides: bool = False
     writes: tuple[str, ...] = ()
     set_up: Closure | None = None
+    schema: str = ""
 
 
 # Computed on first use, once an entry point.

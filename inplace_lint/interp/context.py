@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
@@ -22,6 +23,14 @@ from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project, alone
+
+
+class Declared(NamedTuple):
+    """What a program declares of an operator that it registers, and what that assumes."""
+
+    op: Op
+    doubt: frozenset[str] = frozenset()
+
 
 Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 
@@ -50,7 +59,7 @@ class Context:
     under_way: set[Slice] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
     declared: dict[tuple[str, str], str] = field(default_factory=dict)
-    operators: dict[str, Op] = field(default_factory=dict)
+    operators: dict[str, Declared] = field(default_factory=dict)
     with_operators: list[str] = field(default_factory=list)
     symbols: Symbols = field(default_factory=Symbols)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)

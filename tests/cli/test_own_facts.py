@@ -99,6 +99,13 @@ def test_a_fact_of_a_function_of_the_project_counts_in_place_of_its_code(lint, p
     assert "a.py:9:1: error[IPL101]" in ran.out
 
 
+def test_an_argument_that_is_called_out_is_like_any_other(lint, project):
+    (project / "inplace-lint.toml").write_text('[ops]\n"my_ext.into" = { args = ["x", "out"], writes = ["out"] }\n')
+    call = "o = torch.empty(3)\nmy_ext.into(w.exp(), o)\n(w * o).sum().backward()\n"
+    (project / "a.py").write_text(PROGRAM.partition("h = ")[0] + call)
+    assert found(concise(lint)) == []
+
+
 def test_a_project_says_more_than_the_tables_do(lint, project):
     (project / "a.py").write_text(PROGRAM.replace("my_ext.fused(h, w)", "torch.ops.mine.go(h)"))
     (project / "inplace-lint.toml").write_text('[ops]\n"torch.ops.mine.go" = { args = ["x"], writes = ["x"] }\n')

@@ -168,7 +168,7 @@ def _call_operator(
     if operator is None or operator.body is None:
         environment.run_registering(interp, state)
         operator = state.trait(traits.OPERATOR, key)
-    if operator is None or operator.body is None:
+    if operator is None or not (operator.body or operator.schema):
         return None
     return operators.run(interp, frame, state, called, operator, arguments, at)
 

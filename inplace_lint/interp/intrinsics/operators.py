@@ -12,6 +12,7 @@ is registered as an implementation only (`impl`) runs as if it were called itsel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from inplace_lint.core.records import replace
@@ -21,16 +22,20 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import Operator
 from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Partial, Tuple, Value
 from inplace_lint.interp.call.closures import bind
+from inplace_lint.interp.context import Declared
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import custom
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
-from inplace_lint.knowledge.words import ArgumentKind, History, Result, ValueKind
+from inplace_lint.knowledge.words import ArgumentKind, Check, History, Result, ValueKind
 
 _SEPARATOR = "::"
 _RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
+_COUNTS = "the operator counts what it writes"
+_COMMA = re.compile(r",(?![^(\[]*[)\]])")  # none inside of brackets
+_NOTHING = ReturnFact(Result.VALUE, value=ValueKind.UNKNOWN)
 _KINDS = {
     "keyword-only": ArgumentKind.KEYWORD,
     "var-positional": ArgumentKind.ARGS,
@@ -43,9 +48,11 @@ def run(
 ) -> Results:
     """Call a registered operator; `name` is that of the call."""
     body = operator.body
-    if body is None or not operator.hides:
-        function = Dotted(name) if body is None else body
-        return interp.call(frame, state, function, arguments, at)
+    if body is None:
+        interp.context.operators[name] = Declared(_of_schema(name, operator.schema), frozenset({_COUNTS}))
+        return interp.apply_op(frame, state, name, arguments, at)
+    if not operator.hides:
+        return interp.call(frame, state, body, arguments, at)
     inner = replace(body, modes=(("grad", Const(False)), *body.modes))
     results: Results = []
     for after, value in interp.call(frame, state, inner, arguments, at):
@@ -67,7 +74,7 @@ def _written(
     """Count the writes that are declared."""
     if not operator.writes:
         return state
-    interp.context.operators[name] = _op(name, body, operator.writes)
+    interp.context.operators[name] = Declared(_op(name, body, operator.writes))
     return interp.apply_op(frame, state, name, arguments, at)[0][0]
 
 
@@ -87,8 +94,25 @@ def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:
         for one in body.function.params
     )
     facts = tuple(WriteFact(one.name, counted=True) for one in args if one.name in writes)
-    nothing = ReturnFact(Result.VALUE, value=ValueKind.NONE)
-    return Op(name, args, writes=facts, grads=(), returns=(nothing,), history=History.KEEP_OLD)
+    return Op(name, args, writes=facts, grads=(), returns=(_NOTHING,), history=History.KEEP_OLD)
+
+
+def _of_schema(name: str, schema: str) -> Op:
+    """Return what a call of an operator does whose implementation is not in Python, as far as its schema says."""
+    before, _, result = schema.rpartition("->")
+    text = before[before.index("(") + 1 : before.rindex(")")]
+    args: list[Argument] = []
+    writes: list[WriteFact] = []
+    kind = ArgumentKind.PLAIN
+    for part in _COMMA.split(text):
+        typed, _, default = part.strip().partition("=")
+        kind = ArgumentKind.KEYWORD if typed == "*" else kind
+        declared, _, argument = typed.rpartition(" ")
+        if declared:
+            args.append(Argument(argument, kind, bool(default)))
+            writes += [WriteFact(argument, True, frozenset({Check.LEAF}))] if "!" in declared else []
+    returned = ReturnFact(writes[0].to) if writes and "!" in result else _NOTHING
+    return Op(name, tuple(args), writes=tuple(writes), returns=(returned,))
 
 
 def _recorded(
@@ -145,6 +169,17 @@ def called(act: IntrinsicCall, key: str) -> str:
     return ".".join((space, *key.split(_SEPARATOR)))
 
 
+def _define(act: IntrinsicCall) -> Results:
+    """Register the schema of an operator."""
+    text = next(
+        (str(one.value) for one in act.values.values() if isinstance(one, Const) and "->" in str(one.value)), ""
+    )
+    key = _key(act, act.value("name"))
+    if key and "!" in text.partition("->")[0]:
+        _put(act.state, key, replace(act.state.trait(traits.OPERATOR, key) or Operator(), schema=text))
+    return [(act.state, NONE)]
+
+
 def _implement(act: IntrinsicCall) -> Results:
     """Register a function as an implementation of an operator."""
     key = _key(act, act.value("name"))
@@ -193,6 +228,7 @@ def _key(act: IntrinsicCall, name: Value) -> str:
 
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "operator": _register,
+    "operator_define": _define,
     "operator_impl": _implement,
     "operator_autograd": _with_autograd,
 }
