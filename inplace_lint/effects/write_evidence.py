@@ -40,6 +40,7 @@ _LOADING = frozenset({"load_state_dict", "set_state_dict"})
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
 _SWITCH = "inplace"
+_KERNEL_WRITES = ("tl.store", "tl.atomic_")
 _NOT_WRITES = frozenset({_FLAG})
 INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
 
@@ -132,7 +133,7 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         _writing_call(node.func, last, words, kinds)
     # A custom function of autograd: where it returns its argument, some frameworks take that for a write. What an
     # operator does that is called by its name, its registration says.
-    if (last == "apply" and holder) or name.startswith(_operators()):
+    if (last == "apply" and holder) or name.startswith((*_KERNEL_WRITES, *_operators())):
         words.write()
     for keyword in node.keywords:
         if keyword.arg in _WRITING_KEYWORDS and not _is_nothing(keyword.value):

@@ -197,6 +197,7 @@ INTRINSICS = frozenset({
     "container_append", "container_extend", "container_insert", "container_items", "container_keys",
     "container_update", "container_values", "converted", "decorator", "default_dtype", "detach_", "eval",
     "forward_hook", "forward_pre_hook", "grad", "grad_enabled", "gradient", "gradient_hook", "helper", "itself",
+    "kernel", "kernel_run",
     "layer_parameter", "load_state_dict", "map_function", "mark_dirty", "module", "module_requires_grad_",
     "modules", "named_buffers", "named_children", "named_modules", "named_parameters", "nothing", "object",
     "of_object", "of_objects", "operator", "operator_autograd", "operator_define",

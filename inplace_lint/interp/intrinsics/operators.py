@@ -25,7 +25,7 @@ from inplace_lint.interp.call.closures import bind
 from inplace_lint.interp.context import Declared
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import custom
+from inplace_lint.interp.intrinsics import custom, kernels
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
@@ -80,10 +80,9 @@ def _written(
 
 def registers(interp: Interpreter, value: Value) -> bool:
     """Check whether a value is a decorator that registers a function as an operator, or as a part of one."""
-    if not isinstance(value, Partial) or not isinstance(value.function, Dotted):
-        return False
-    forms = interp.context.forms(value.function.name)
-    return bool(forms) and forms[0].act in INTRINSICS
+    decorator = value.function if isinstance(value, Partial) else value
+    forms = interp.context.forms(decorator.name) if isinstance(decorator, Dotted) else ()
+    return bool(forms) and forms[0].act in INTRINSICS | kernels.INTRINSICS
 
 
 def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:
