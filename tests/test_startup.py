@@ -60,6 +60,7 @@ def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
         ),
         "cli.machines": ("executor_options", "fleet_command", "merge_command"),
         "config": ("globs", "schema", "settings"),
+        "cli.facts": ("command",),
         "core": ("errors",),
     }
     modules = {f"inplace_lint.{package}.{name}" for package, names in packages.items() for name in names}

@@ -21,6 +21,7 @@ from inplace_lint import __version__
 from inplace_lint.cli import streams, terminal
 from inplace_lint.cli.confirm_options import KEYS as CONFIRM_KEYS
 from inplace_lint.cli.confirm_options import confirm_options
+from inplace_lint.cli.facts.command import facts
 from inplace_lint.cli.machines.fleet_command import fleet
 from inplace_lint.cli.machines.merge_command import merge
 from inplace_lint.cli.opportunities import opportunities
@@ -38,7 +39,7 @@ from inplace_lint.cli.options import (
     split_patterns,
 )
 from inplace_lint.cli.param_types import Count, OneOf, Output
-from inplace_lint.cli.told_options import told_options
+from inplace_lint.cli.told_options import config_options, told_options
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
 from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
 from inplace_lint.core.errors import InplaceLintError
@@ -158,10 +159,7 @@ def program(context: click.Context) -> int | None:
 @click.option(
     "--paddle-version", callback=framework_version, metavar="VERSION", help="Version of Paddle that the code is for."
 )
-@click.option(
-    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a setting."
-)
-@click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@config_options
 @click.option(
     "--baseline", metavar="FILE", callback=absolute_path, help="Do not report the findings listed in this file."
 )
@@ -345,10 +343,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 @_selectors("--select", help="Rules to enable: code, prefix, name or ALL.")
 @_selectors("--extend-select", help="Rules to enable in addition to --select.")
 @_selectors("--ignore", help="Rules to disable.")
-@click.option(
-    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a setting."
-)
-@click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@config_options
 @click.option("--python", metavar="PATH", help="The interpreter or virtual environment that confirms findings.")
 @click.option(
     "--debounce", type=Count(), default=100, metavar="MS", help="Delay from the last key to the analysis; default 100."
@@ -368,7 +363,7 @@ def server(debounce: int, python: str | None, **options: Any) -> int:
     return CLEAN
 
 
-for _command in (opportunities, merge, fleet):
+for _command in (opportunities, merge, fleet, facts):
     program.add_command(_command)
 
 

@@ -174,7 +174,8 @@ def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResol
                 raise click.UsageError(msg)
             named = validated(settings_at(Path(text)), known)
         else:
-            inline.update(settings_of_text(text, "--config"))
+            more = settings_of_text(text, "--config")
+            inline.update({**more, "own": {**inline.get("own", {}), **more.get("own", {})}})
     validated(_plain_settings(inline), known)
     return SettingsResolver(options, known, inline, named, isolated)
 

@@ -15,7 +15,7 @@ from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.selection import RuleInfo
 from inplace_lint.workspace import files
 
-_NO_KEYS = frozenset({"root", "source", "origins"})
+_NO_KEYS = frozenset({"root", "source", "origins", "own"})
 _UNCHOSEN = frozenset({"jobs", "lang"})  # nobody chose: no value of the key says that
 
 
@@ -90,8 +90,12 @@ def state_text(paths: Sequence[Path], line: int, resolver: SettingsResolver) -> 
     settings = resolver.settings_of(paths[0])
     named = (("torch", settings.torch_version), ("paddle", settings.paddle_version))
     versions = tuple((framework, version) for framework, version in named if version is not None)
-    return state_at(paths[0], line, Options(versions))
+    return state_at(paths[0], line, Options(versions, own=settings.own_facts))
 
 
 def _toml(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(some)}' for key, some in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)  # these values are spelled alike in TOML

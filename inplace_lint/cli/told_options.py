@@ -23,6 +23,15 @@ def exit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return zero(least(command))
 
 
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options about configuration files to a command."""
+    config = click.option(
+        "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a setting."
+    )
+    isolated = click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+    return config(isolated(command))
+
+
 def told_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add these options to a command."""
     options = (

@@ -15,7 +15,7 @@ from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.driver.store import Store
 from inplace_lint.workspace.memory import Memory
 
-_EXTENSIONS = (".ipynb", ".toml")  # beside Python files: notebooks and configuration
+_EXTENSIONS = (".ipynb", ".toml", ".jsonl")  # beside Python files: notebooks, configuration and facts
 _WAIT_MS = 200  # editors write a file in several steps
 
 

@@ -38,7 +38,8 @@ class SettingsResolver:
     @remembered
     def _settings_below(self, folder: Path) -> Settings:
         mine = self._nearest(folder) or Settings(root=project_root(folder))
-        return overridden(replace(mine, **self.inline), self.chosen)
+        own = {**mine.own, **self.inline.get("own", {})}
+        return overridden(replace(mine, **{**self.inline, "own": own}), self.chosen)
 
     def codes_of(self, path: Path) -> frozenset[str]:
         """Return the codes of the rules that apply to a file."""

@@ -207,6 +207,13 @@ def _probes(value: object) -> Mapping[str, str]:
     return dict(value)
 
 
+def _ops(value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        msg = f"must be a table of calls, not {_kind(value)}"
+        raise ValueError(msg)  # noqa: TRY004
+    return dict(value)
+
+
 def _kind(value: object) -> str:
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a table"}
     return names.get(type(value), f"a {type(value).__name__}")
@@ -243,4 +250,7 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "paddle-version": version,
     "python": _path,
     "probes": _probes,
+    "facts": _texts,
+    "fact-packs": _texts,
+    "ops": _ops,
 }

@@ -13,16 +13,20 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inplace_lint.config.schema import ADDITIVE, KEYS, did_you_mean
 from inplace_lint.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from inplace_lint.knowledge.own import OwnFact
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:  # pragma: no cover
     import tomli as tomllib
 
+OWN_FACTS = ("ops", "facts", "fact_packs")
 FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 _SWITCHES = frozenset({"force_exclude", "fix", "fix_only", "unsafe_fixes", "show_fixes"})  # None where nobody chose
 _MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
@@ -36,7 +40,8 @@ class Settings:
     The settings for the files below `root`.
 
     `source` is the configuration file they come from, `origins` the line of each key that a file sets. `select` and
-    `lang` are empty where nothing was chosen. `jobs` 0 means one for each CPU.
+    `lang` are empty where nothing was chosen. `jobs` 0 means one for each CPU. `own` are the facts that each of the
+    keys `ops`, `facts` and `fact_packs` gives.
     """
 
     root: Path
@@ -70,6 +75,15 @@ class Settings:
     paddle_version: str | None = None
     python: str | None = None
     probes: Mapping[str, str] = field(default_factory=dict)
+    facts: tuple[str, ...] = ()
+    fact_packs: tuple[str, ...] = ()
+    ops: Mapping[str, object] = field(default_factory=dict)
+    own: Mapping[str, tuple[OwnFact, ...]] = field(default_factory=dict)
+
+    @property
+    def own_facts(self) -> tuple[OwnFact, ...]:
+        """The facts of the project itself, those of the table before those of files and packages."""
+        return tuple(fact for key in OWN_FACTS for fact in self.own.get(key, ()))
 
 
 def settings_in(folder: Path) -> Settings | None:
@@ -113,7 +127,9 @@ def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
         shown = text if len(text) <= _LONG else f"{text[:_LONG]}..."
         msg = f"{where}: {shown!r} is neither a file nor `KEY=VALUE` with a value as in TOML: {error}"
         raise ConfigError(msg) from error
-    values = _values(table, lambda _key: where)
+    values = dict(_values(table, lambda _key: where))
+    if own := _own(values, Path.cwd(), lambda _key: where):
+        values["own"] = own
     if "extend" in values:
         msg = f"{where}: 'extend' can only be set in a file"
         raise ConfigError(msg)
@@ -196,8 +212,19 @@ def _settings(path: Path, table: Mapping[str, Any], above: tuple[Path, ...] = ()
     for key in ADDITIVE & values.keys():
         values[key] = (*getattr(start, key), *values[key])
     places = {key: _where(path, key.replace("_", "-")) for key in values}
+    values["own"] = {**start.own, **_own(values, path.parent, lambda key: _where(path, key))}
     origins = {**start.origins, **places}
     return replace(start, root=path.parent, source=path, origins=origins, **values)
+
+
+def _own(values: Mapping[str, Any], folder: Path, where: Callable[[str], str]) -> dict[str, tuple[OwnFact, ...]]:
+    """Return the facts that some of the values of a configuration give, by field."""
+    keys = [key for key in OWN_FACTS if key in values]
+    if not keys:
+        return {}
+    from inplace_lint.config.own_facts import read  # noqa: PLC0415 - few projects have any
+
+    return {key: read(key, values[key], folder, where) for key in keys}
 
 
 def _extended(path: Path, target: Path, above: tuple[Path, ...]) -> Settings:

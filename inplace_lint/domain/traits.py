@@ -18,7 +18,7 @@ from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.shape import Size
-from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, SymId, Value
+from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, SymId, Value
 
 Key = TypeVar("Key", bound=Hashable)
 Kind = TypeVar("Kind")
@@ -112,12 +112,29 @@ class Step:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """
+    An operator that the program registered: its body, and the arguments that a call writes.
+
+    It `hides` what the body does from the tape where it has a backward of its own, which uses what `set_up` saves.
+    The `schema` is kept where it declares a write.
+    """
+
+    body: Closure | None = None
+    hides: bool = False
+    writes: tuple[str, ...] = ()
+    set_up: Closure | None = None
+    schema: str = ""
+
+
 # Computed on first use, once an entry point.
 MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
 METHOD: Trait[tuple[Slice, str], Value] = Trait("method", Owner.WHOLE, Lifetime.ROOT)
 UNBOUND: Trait[tuple[str, str], bool] = Trait("unbound", Owner.WHOLE, Lifetime.ROOT)
 HAS_RUN: Trait[Slice, bool] = Trait("has run", Owner.WHOLE, Lifetime.ROOT)
+OPERATOR: Trait[str, Operator] = Trait("operator", Owner.WHOLE, Lifetime.ROOT)
 
 # About the frame of a call.
 COMPREHENSION: Trait[RefId, bool] = Trait("comprehension", Owner.OBJECT, Lifetime.CALL)

@@ -18,7 +18,7 @@ from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
-from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of
+from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, told
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import depth_exceeds
 from inplace_lint.frontend.slices import split_lines
@@ -29,6 +29,7 @@ from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context, Observer
 from inplace_lint.interp.found import Found
 from inplace_lint.knowledge import facts
+from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.rules.draft import NEW_TENSOR, Draft
 from inplace_lint.rules.help import cure
 from inplace_lint.workspace.module import Module
@@ -48,11 +49,13 @@ class Options:
     What a user can say about the analyzed code as a whole: for which `versions` of frameworks it is meant.
 
     `opinions`: what is no fault is reported as well, as info. `advice`: all code is run, and not only what may write.
+    `own` are the facts of the project itself.
     """
 
     versions: tuple[tuple[str, str], ...] = ()
     opinions: bool = False
     advice: bool = False
+    own: tuple[OwnFact, ...] = ()
 
     def version(self, framework: str) -> str | None:
         """Return the version of a framework that the code is meant for; None for the newest that is known."""
@@ -74,9 +77,9 @@ class FileResult:
 
 
 @cache
-def facts_for(name: str, version: str | None) -> facts.Facts:
+def facts_for(name: str, version: str | None, own: tuple[OwnFact, ...] = ()) -> facts.Facts:
     """Return the tables of a framework, read once in a process."""
-    return facts.load(name, version)
+    return facts.load(name, version, own)
 
 
 def packages() -> tuple[str, ...]:
@@ -102,8 +105,8 @@ def check_file(
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
     clock = Clock()
-    known = {name: facts_for(name, options.version(name)) for name in facts.frameworks()}
-    read, outlined = _read(path, source, project, every=options.advice)
+    known = {name: facts_for(name, options.version(name), options.own) for name in facts.frameworks()}
+    read, outlined = _read(path, source, project, options)
     clock.lap("outline")
     used = _frameworks(outlined, known)
     if not used:
@@ -157,11 +160,13 @@ class Clock:
         self.seconds[target] = self.seconds.get(target, 0.0) + seconds
 
 
-def _read(path: str, source: str, project: Project | None, *, every: bool) -> tuple[Module | None, Outline]:
-    """Return the file as the project has it, if it has it like this, and its outline; `every`: all of it is run."""
+def _read(path: str, source: str, project: Project | None, options: Options) -> tuple[Module | None, Outline]:
+    """Return the file as the project has it, if it is to be run like this, and its outline."""
     read = project.modules.get(path) if project is not None else None
-    if every:
+    if options.advice:
         return None, all_run(_outline(path, source, packages()))
+    if options.own:
+        return None, told(_outline(path, source, packages()), written(options.own))
     if read is not None and read.source == source:
         return read, read.outline._replace(mentions=mentions(source, packages()))
     return None, _outline(path, source, packages())

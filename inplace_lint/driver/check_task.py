@@ -21,6 +21,7 @@ from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.claims import Claim
 from inplace_lint.workspace.places import Disk, Shipped
@@ -44,7 +45,7 @@ class Task(NamedTuple):
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
     files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
     `kept` says where earlier runs have kept what is known of single files. `shipped` are files that stand for all on
-    disk.
+    disk. `own` are the facts of the project itself.
     """
 
     path: str
@@ -60,6 +61,7 @@ class Task(NamedTuple):
     traced: bool = False
     kept: KeptFiles = KeptFiles()
     shipped: Shipped | None = None
+    own: tuple[OwnFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def check_task(task: Task) -> Checked:
         if project is not None:
             project.asked.start()
             project.outlines = {}
-        result = check_file(task.path, source, Options(versions, task.opinions, task.advice), project, _make_fixes)
+        options = Options(versions, task.opinions, task.advice, task.own)
+        result = check_file(task.path, source, options, project, _make_fixes)
     except UnreadableError as error:
         return failed(str(error))
     except FactError as error:
@@ -130,7 +133,12 @@ def _project(task: Task) -> Project | None:
     if not task.root:
         return None
     place = task.shipped or Disk(dict(task.texts))
-    return import_graph.project(task.root, framework_names(), place, task.kept)
+    project = import_graph.project(task.root, framework_names(), place, task.kept)
+    told = written(task.own)
+    if project.told != told:
+        project.lighten()
+        project.told = told
+    return project
 
 
 def _make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:

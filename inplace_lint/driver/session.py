@@ -183,7 +183,8 @@ def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
     for task in tasks:
         root = os.path.relpath(task.root, settings.root) if task.root else None
         asked = "advice" if task.advice else "opinions" if task.opinions else None
-        variant = (task.torch_version, task.paddle_version, asked, here, root)
+        own = digest(repr([one.text for one in task.own])) if task.own else None
+        variant = (task.torch_version, task.paddle_version, asked, here, root, own)
         if variant not in contexts:
             contexts[variant] = context_of(facts, variant)
         found[task.path] = Key(task.path, contexts[variant], digest(task.data))
@@ -228,7 +229,8 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     advice = any(RULE_OF[code].unanimous for code in opinions)
     torch = settings.torch_version or pinned(settings.root, "torch")
     paddle = settings.paddle_version or pinned(settings.root, "paddle")
-    return Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=tuple(plan.texts.items()))
+    texts, own = tuple(plan.texts.items()), settings.own_facts
+    return Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=texts, own=own)
 
 
 def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan) -> list[Task]:

@@ -105,6 +105,23 @@ def _run(item: Definition) -> Definition:
     return item._replace(writes=True, writes_shared=True, makes=item.kind == "class", methods=methods)
 
 
+def told(known: Outline, names: frozenset[str]) -> Outline:
+    """Return an outline by which what has one of these names in it may write; an import may give it another name."""
+    if not names:
+        return known
+    pairs = (pair for node in known.imports if isinstance(node, ir.ImportFrom) for pair in node.names)
+    spelled = names.union(alias for name, alias in pairs if name in names and alias)
+    return known._replace(items=tuple(_told(item, spelled) for item in known.items))
+
+
+def _told(item: Definition, names: frozenset[str]) -> Definition:
+    if names.isdisjoint(item.reads) and names.isdisjoint(item.attributes):
+        return item
+    if item.kind != "class":
+        return item._replace(writes=True, writes_shared=True, makes=True)
+    return item._replace(writes=True, methods=tuple(_told(method, names) for method in item.methods))
+
+
 class _Names:
     """The names of a module, as far as what they mean decides whether something is a write."""
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from inplace_lint.effects.local_types import NO_TENSORS, USED_AS_CONTAINER, Kinds, kind_of
 from inplace_lint.effects.locality import is_fresh
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import framework, frameworks
 
 if TYPE_CHECKING:
     from inplace_lint.effects.collect import Words
 
-_WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused"})
+_WRITING_KEYWORDS = frozenset({"inplace", "out", "max_norm", "fused", "mutates_args"})
 _WRITING_CALLS = frozenset(
     {
         "backward",
@@ -38,6 +40,7 @@ _LOADING = frozenset({"load_state_dict", "set_state_dict"})
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
 _SWITCH = "inplace"
+_KERNEL_WRITES = ("tl.store", "tl.atomic_")
 _NOT_WRITES = frozenset({_FLAG})
 INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
 
@@ -128,11 +131,12 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         kinds.containers.add(holder)
     if is_writing(last) or (last == _FLAG and _frees(node)):
         _writing_call(node.func, last, words, kinds)
-    # A custom function of autograd: where it returns its argument, some frameworks take that for a write.
-    if last == "apply" and holder:
+    # A custom function of autograd: where it returns its argument, some frameworks take that for a write. What an
+    # operator does that is called by its name, its registration says.
+    if (last == "apply" and holder) or name.startswith((*_KERNEL_WRITES, *_operators())):
         words.write()
     for keyword in node.keywords:
-        if keyword.arg in _WRITING_KEYWORDS and not _is_constant(keyword.value, (False, None)):
+        if keyword.arg in _WRITING_KEYWORDS and not _is_nothing(keyword.value):
             words.write()
             words.makes = words.makes or keyword.arg != "out"
     if last not in _TAKE_FLAGS and any(_is_constant(argument, (True,)) for argument in node.args):
@@ -141,6 +145,12 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         else:
             words.write()
             words.makes = True
+
+
+@cache
+def _operators() -> tuple[str, ...]:
+    """Return what the names of registered operators begin with."""
+    return tuple(f"{space}." for name in frameworks() for space in framework(name).operators)
 
 
 def _writing_call(function: ast.expr, last: str, words: Words, kinds: Kinds) -> None:
@@ -157,6 +167,10 @@ def _writing_call(function: ast.expr, last: str, words: Words, kinds: Kinds) -> 
             words.writes = True
         case _:
             words.write()
+
+
+def _is_nothing(node: ast.expr) -> bool:
+    return _is_constant(node, (False, None)) or (isinstance(node, ast.Tuple | ast.List) and not node.elts)
 
 
 def _is_constant(node: ast.AST, values: tuple[bool | None, ...]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
@@ -23,6 +24,14 @@ from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project, alone
 
+
+class Declared(NamedTuple):
+    """What a program declares of an operator that it registers, and what that assumes."""
+
+    op: Op
+    doubt: frozenset[str] = frozenset()
+
+
 Observer = Callable[..., None]  # of the interpreter, frame, state and statement
 
 
@@ -31,6 +40,9 @@ class Context:
     """
     The file under analysis, the `project` that it may import from, and the facts that apply to it.
 
+    `declared` are the names of the program, by file, of which the project has a fact, with its op: that counts, and not
+    their code. `operators` is what calls of operators do that the program registers, besides running their bodies;
+    `with_operators` are the files that register some.
     `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
     took. `constructed` are the arguments on which the program constructs each class, and `bound` the variables of
@@ -46,6 +58,9 @@ class Context:
     running: set[tuple[str, str]] = field(default_factory=set)
     under_way: set[Slice] = field(default_factory=set)
     roots: dict[str, Facts] = field(default_factory=dict)
+    declared: dict[tuple[str, str], str] = field(default_factory=dict)
+    operators: dict[str, Declared] = field(default_factory=dict)
+    with_operators: list[str] = field(default_factory=list)
     symbols: Symbols = field(default_factory=Symbols)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
@@ -63,6 +78,11 @@ class Context:
         for facts in self.facts.values():
             for package in (*facts.framework.packages, *sorted(facts.libraries)):
                 self.roots.setdefault(package, facts)
+            for op in facts.declared:
+                module, _, name = op.rpartition(".")
+                path = self.project.resolve(self.main.path, module, 0)
+                if path is not None:
+                    self.declared[path, name] = op
 
     @property
     def path(self) -> str:
@@ -96,6 +116,11 @@ class Context:
     def definition(self, cls: ClassValue) -> ClassDef | None:
         """Return the definition node of a class, at the top level of its slice or nested."""
         return self.class_node(cls.slice, cls.name) or nested_class(self.code(cls.slice).body, cls.name)
+
+    @property
+    def registering(self) -> frozenset[str]:
+        """The last words of the calls that register operators."""
+        return frozenset(word for facts in self.facts.values() for word in facts.registering)
 
     def facts_of(self, name: str) -> Facts | None:
         """Return the facts of the framework that a dotted name belongs to; None for other libraries."""

@@ -21,6 +21,7 @@ from typing import Any
 from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.op import Op, check, op_of
+from inplace_lint.knowledge.own import OwnFact
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
 from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, UNARY
@@ -63,6 +64,8 @@ class Framework:
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality, `excludes` those that give elements which are far below the others no
     weight and no gradient. `alike` are arguments of ops that are all tensors or all numbers.
+    `operators` maps the namespace in which operators that a program registers are called to the class that has the
+    methods of such an operator.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
     reason. `parts` is the attribute that maps names to the modules in a module.
     """
@@ -121,6 +124,7 @@ class Framework:
     synonyms: Mapping[str, str] = field(default_factory=dict)
     factors: tuple[str, ...] = ()
     parts: str = ""
+    operators: Mapping[str, str] = field(default_factory=dict)
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -129,10 +133,15 @@ _QUOTED = re.compile(r'"[^"]+"')
 
 @dataclass
 class Facts:
-    """The tables of one framework at one version, read when an op is first looked up."""
+    """
+    The tables of one framework at one version, read when an op is first looked up.
+
+    What a project says of an op itself, in `own`, replaces what the tables say.
+    """
 
     framework: Framework
     version: str | None
+    own: tuple[OwnFact, ...] = ()
     parsed: dict[str, tuple[Op, ...]] = field(default_factory=dict)
 
     @cached_property
@@ -145,14 +154,31 @@ class Facts:
         folder = _ops() / self.framework.name
         # Hand-written entries for what the interpreter itself does come before anything that was generated.
         paths = sorted(folder.glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
-        return _by_spelling(row for path in (*paths, self._libraries()) if path.is_file() for row in _rows(path))
+        known = _by_spelling(row for path in (*paths, self._libraries()) if path.is_file() for row in _rows(path))
+        return {**known, **self.declared}
+
+    @cached_property
+    def declared(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The entries that are the project's own, by each spelling; those of another framework's packages left out."""
+        if not self.own:
+            return {}
+        names = (name for name in frameworks() if name != self.framework.name)
+        others = {package for name in names for package in framework(name).packages}
+        rows = _by_spelling(one.row for one in self.own)
+        return {spelling: forms for spelling, forms in rows.items() if spelling.partition(".")[0] not in others}
 
     @cached_property
     def libraries(self) -> frozenset[str]:
         """The packages built on the framework that there are entries for."""
         path = self._libraries()
-        known = (*self.framework.kin, *(_by_spelling(_rows(path)) if path.is_file() else ()))
+        known = (*self.framework.kin, *(_by_spelling(_rows(path)) if path.is_file() else ()), *self.declared)
         return frozenset(spelling.partition(".")[0] for spelling in known)
+
+    @cached_property
+    def registering(self) -> frozenset[str]:
+        """The last words of the calls with which a program registers operators."""
+        acts = ((name, str(rows[0].get("act"))) for name, rows in self.rows.items())
+        return frozenset(name.rpartition(".")[2] for name, act in acts if act.startswith("operator"))
 
     def forms(self, name: str) -> tuple[Op, ...]:
         """Return the forms of an op in the order in which they are tried; none without a fact for this version."""
@@ -191,9 +217,9 @@ def frameworks() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in _ops().glob("*/framework.json")))
 
 
-def load(name: str, version: str | None = None) -> Facts:
-    """Return the tables of a framework at a version; None is the newest."""
-    return Facts(framework(name, version), version)
+def load(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -> Facts:
+    """Return the tables of a framework at a version, None for the newest, with what a project says itself."""
+    return Facts(framework(name, version), version, own)
 
 
 def framework(name: str, version: str | None = None) -> Framework:

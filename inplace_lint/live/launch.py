@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError
@@ -85,6 +86,26 @@ def run(python: str, words: Sequence[str]) -> Ended:
         if record.kind == "unrunnable":
             raise InplaceLintError(record.note)
     return Ended(status if status >= 0 else 128 - status, records)
+
+
+def probed(python: str, name: str, arguments: str) -> dict[str, Any]:
+    """
+    Return the fact of an operator, `MODULE:FUNCTION`, from calls of it on arguments as in a call; empty for guesses.
+
+    Raises: `InplaceLintError` where it cannot be called.
+    """
+    _check_version(python)
+    with tempfile.TemporaryDirectory(prefix="inplace-lint-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / "fact"
+        command = [python, str(CHILD), "probe_main", str(file), name, arguments]
+        status = subprocess.run(command, check=False).returncode  # noqa: S603 - what the user asked to run
+        if not file.is_file():
+            msg = f"{name}: the process that called it ended with status {status}"
+            raise InplaceLintError(msg)
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    if "problem" in found:
+        raise InplaceLintError(found["problem"])
+    return found
 
 
 def _check_version(python: str) -> None:

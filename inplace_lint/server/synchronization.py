@@ -12,7 +12,7 @@ from inplace_lint.config.settings import NAMES
 from inplace_lint.server.language_server import Server
 from inplace_lint.server.positions import Units
 
-_WATCHED = (*(f"**/{name}" for name in NAMES), "**/*.py", "**/*.ipynb")
+_WATCHED = (*(f"**/{name}" for name in NAMES), "**/*.py", "**/*.ipynb", "**/*.jsonl")
 
 
 def follow_texts(server: Server) -> None:

@@ -35,6 +35,7 @@ class Question(str, Enum):
     IMPORTS = "imports"
     ITEMS = "items"
     FILLS = "fills"
+    CALLING = "calling"
     OWNERS = "owners"
     NAMES_IN = "names in"
     CODE = "code"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.span import Slice
@@ -135,6 +135,11 @@ class Module:
             ]
         return known
 
+    def calling(self, word: str) -> list[Definition]:
+        """Return the top-level items that call a function or method of this name when the module is imported."""
+        self.asked.add(self.path, Question.CALLING, word)
+        return [item for item in self.outline.items if any(_ends(callee, word) for callee in _callees(item))]
+
     def _fills_by(self, callee: str, name: str) -> bool:
         """Return whether a call may fill what a name is bound to: a method of it, or a function that reads the name."""
         if callee.startswith(f"{name}."):
@@ -194,6 +199,8 @@ class Module:
                 return answers.of_definitions(self.items(detail), self.source)
             case Question.FILLS:
                 return answers.of_definitions(self.fills(detail), self.source)
+            case Question.CALLING:
+                return answers.of_definitions(self.calling(detail), self.source)
             case Question.OWNERS:
                 return digest(repr([sorted(self.users_by_method(item)) for item in self.items(detail)]))
             case Question.NAMES_IN:
@@ -229,6 +236,14 @@ def _label(item: Definition) -> str:
 
 def _weight(slice_: Slice) -> int:
     return _A_LINE * (slice_.last - slice_.first + 1)
+
+
+def _callees(item: Definition) -> Iterable[str]:
+    return (*item.decorators, *item.calls) if item.kind == "statement" else item.decorators
+
+
+def _ends(callee: str, word: str) -> bool:
+    return callee.rpartition(".")[2] == word
 
 
 def _only_sets(item: Definition) -> bool:

@@ -5,7 +5,8 @@ The same program under other names: `target` becomes `v3`, `_step` becomes `_v7`
 
 Renamed are the variables, parameters, functions, classes, methods and attributes that a program itself introduces.
 What it shares with others keeps its name: imports, keyword arguments of calls that lead elsewhere, special methods,
-attributes that the framework or Python knows, names in strings, and what `framework.json` lists as names.
+attributes that the framework or Python knows, names in strings, parameters that a decorator names, and what
+`framework.json` lists as names.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 import libcst as cst
+from libcst import matchers as m
 
 from inplace_lint.driver.analyze_file import Options, check_file, facts_for, packages
 from inplace_lint.knowledge.facts import frameworks
@@ -65,6 +67,7 @@ class _Collector(cst.CSTVisitor):
         self.members: set[str] = set()
         self.texts: set[str] = set()
         self.words: set[str] = set()
+        self.told: set[str] = set()
         self.called: set[str] = set()
         self.loaded_attributes: set[str] = set()
         self.parameters: dict[str, list[set[str]]] = {}
@@ -86,6 +89,8 @@ class _Collector(cst.CSTVisitor):
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         name = node.name.value
         self._bind(name)
+        told = {part.raw_value for one in node.decorators for part in m.findall(one, m.SimpleString())}
+        self.told |= told & {param.name.value for param in node.params.params}
         owner = self._owners[-1] if self._scopes[-1] == "class" and name in {"__init__", "__new__"} else name
         self._take(owner, node.params)
         self._scopes.append("function")
@@ -226,7 +231,7 @@ class Names:
             and not any(name.startswith(text) for text in seen.texts if len(text) > 1)
         }
         of_builtins = {name for name in seen.bound if hasattr(builtins, name)} & (seen.called | seen.members)
-        kept = fixed | (ambiguous & parameters) | of_builtins | (seen.bound & seen.words & seen.members)
+        kept = fixed | seen.told | (ambiguous & parameters) | of_builtins | (seen.bound & seen.words & seen.members)
         kept |= seen.loaded_attributes if several else set()
         # A class holds what is bound in its body as attributes: one name is one thing everywhere.
         kept |= seen.members - members

@@ -20,12 +20,16 @@ from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import exceptional_flow, modes, path_condition
+from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules, table
+from inplace_lint.interp.intrinsics import opaque_modules, operators, table
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import Facts
+
+_OPERATOR_WORDS = 2  # the namespace and the name
 
 
 def evaluate_call(interp: Interpreter, frame: Frame, state: State, expr: ir.Call) -> Results:
@@ -134,6 +138,10 @@ def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, ar
     if name.endswith(".__init__") and arguments.positional:
         return _library_constructor(interp, frame, state, name, arguments, at)
     forms = facts.forms(name)
+    if not forms and facts.framework.operators:
+        results = _call_operator(interp, frame, state, facts, name, arguments, at)
+        if results is not None:
+            return results
     if forms and forms[0].act and forms[0].init is None:
         interp.fuel.counters["framework_calls"] += 1
         interp.fuel.counters["framework_calls_with_fact"] += 1
@@ -141,6 +149,28 @@ def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, ar
     if forms and forms[0].init is not None:
         return instances.construct_library(interp, frame, state, name, arguments, at)
     return interp.apply_op(frame, state, name, arguments, at)
+
+
+def _call_operator(
+    interp: Interpreter, frame: Frame, state: State, facts: Facts, name: str, arguments: Arguments, at: int
+) -> Results | None:
+    """Call an operator that the program registered, or a method of one; None for another call."""
+    space = next((space for space in facts.framework.operators if name.startswith(f"{space}.")), "")
+    words = name.removeprefix(f"{space}.").split(".")
+    if not space or len(words) < _OPERATOR_WORDS:
+        return None
+    called = ".".join((space, *words[:_OPERATOR_WORDS]))
+    forms = facts.forms(f"{facts.framework.operators[space]}.{words[-1]}") if len(words) > _OPERATOR_WORDS else ()
+    if forms:
+        return table.run(interp, frame, state, forms[0], arguments.first(Dotted(called)), at)
+    key = "::".join(words[:_OPERATOR_WORDS])
+    operator = state.trait(traits.OPERATOR, key)
+    if operator is None or operator.body is None:
+        environment.run_registering(interp, state)
+        operator = state.trait(traits.OPERATOR, key)
+    if operator is None or not (operator.body or operator.schema):
+        return None
+    return operators.run(interp, frame, state, called, operator, arguments, at)
 
 
 def _library_constructor(

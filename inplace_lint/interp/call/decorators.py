@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Partial, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, Partial, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS
 from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import operators
 from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
 
@@ -63,7 +64,7 @@ def apply(
             made = replace(made, modes=(mode, *made.modes))
         elif mode is not None:
             closure = replace(closure, modes=(mode, *closure.modes))
-        elif _is_of_program(value):
+        elif _is_of_program(value) or operators.registers(interp, value):
             made = _decorated(interp, frame, state, value, made or closure) or made
     return [(state, made or closure)]
 
@@ -93,4 +94,4 @@ def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value
         results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
     results.sort(key=lambda result: result[1] == thing)
     value = taken(state, results)
-    return value if isinstance(value, Closure | Bound | Partial | ClassValue) else None
+    return value if isinstance(value, Closure | Bound | Partial | ClassValue | Dotted) else None

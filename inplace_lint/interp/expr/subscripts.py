@@ -32,7 +32,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.call import module_containers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
@@ -50,6 +50,8 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
         return interp.apply_op(frame, state, name, Arguments((value, index), (), exprs), at)
     if isinstance(value, Tuple):
         return [(state, _from_items(state, value, value.items, value.exact, index))]
+    if kernels.is_kernel(value):
+        return [(state, value)]
     if isinstance(value, Const):
         part = constant_folding.binary(state, "[]", value, index)
         return [(state, unknown_item(state, value, index) if part is None else part)]

@@ -6,7 +6,8 @@ Custom autograd functions: `forward` runs in no-grad mode, then one node saves w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from inplace_lint.core.event import Failure, Refused, Site, Touch
 from inplace_lint.core.records import replace
@@ -15,11 +16,12 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.facts import Framework
 
 _CONTEXT = "FunctionCtx"
 
@@ -33,7 +35,7 @@ def _apply(act: IntrinsicCall) -> Results:
     if not isinstance(forward, Closure):
         return [(act.state, act.unknown())]
     framework = act.interp.context.default().framework
-    context = act.state.new(Instance(Dotted(f"{framework.function.rpartition('.')[0]}.function.{_CONTEXT}"), {}))
+    context = act.state.new(Instance(Dotted(context_class(framework)), {}))
     inputs = act.arguments.positional[1:]
     exprs: dict[int | str, ir.Expr] = {
         key: expr for key, expr in act.arguments.exprs.items() if isinstance(key, int) and key >= 1
@@ -48,38 +50,62 @@ def _apply(act: IntrinsicCall) -> Results:
     return results
 
 
+def context_class(framework: Framework) -> str:
+    """Return the class of the object on which a forward saves tensors."""
+    return f"{framework.function.rpartition('.')[0]}.function.{_CONTEXT}"
+
+
+class Recorded(NamedTuple):
+    """The node of a call, and what it says of the results."""
+
+    node: NodeId
+    rg: Three
+    why: str
+    made: Touch
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """Return a result with the history that it has then."""
+        return replace(tensor, rg=self.rg, leaf=False, nodes=(self.node,), why=self.why, made=self.made)
+
+
+def record(
+    state: State, name: str, site: Site, given: Sequence[tuple[Ref, Tensor]], saves: Sequence[Save]
+) -> Recorded | None:
+    """Record a node with edges to the tensors that are given; None where none of them requires grad."""
+    answers = [tensor.rg for _, tensor in given]
+    rg = True if True in answers else None if None in answers else False
+    if state.modes.grad is False or rg is False:
+        return None
+    edges = tuple(node for _, tensor in given if tensor.rg is not False for node in nodes_of(state, tensor))
+    why = next((tensor.why for _, tensor in given if tensor.rg is None), "")
+    assumed = frozenset() if rg else frozenset({why})
+    node = Node(name, site, edges, tuple(saves), assumed, leaves=leaves_of(given), doubts=doubts_of(given))
+    return Recorded(state.record(node), rg, why, Touch(name, site, "out0"))
+
+
 def _output(
     act: IntrinsicCall, state: State, cls: ClassValue, context: Ref, inputs: tuple[Value, ...], value: Value
 ) -> Value:
     """Record the custom node on the tape and set the history of the results."""
     given = [pair for entry in inputs for pair in state.tensors_in(entry)]
-    answers = [tensor.rg for _, tensor in given]
-    rg = True if True in answers else None if None in answers else False
-    if state.modes.grad is False or rg is False:
+    site, checks = act.frame.site(act.at), act.interp.context.default().framework.checks_custom
+    recorded = record(state, cls.name, site, given, saved(state, context, cls.name, site, compared=checks))
+    if recorded is None:
         return value
-    edges = tuple(node for _, tensor in given if tensor.rg is not False for node in nodes_of(state, tensor))
-    why = next((tensor.why for _, tensor in given if tensor.rg is None), "")
-    site = act.frame.site(act.at)
-    saves = tuple(_saved(state, context, cls, act))
-    assumed = frozenset() if rg else frozenset({why})
-    node = Node(cls.name, site, edges, saves, assumed, leaves=leaves_of(given), doubts=doubts_of(given))
-    number = state.record(node)
-    made = Touch(cls.name, site, "out0")
     dirty = state.trait(traits.DIRTY, context.id)
     results = value.items if isinstance(value, Tuple) else (value,)
     for written in dirty or ():
         _check_dirty(act, state, written, results)
         _record_writes(state, written)
-    checks = act.interp.context.default().framework.checks_custom
     for ref, tensor in [pair for result in results for pair in _tensor(state, result)]:
-        changed = replace(tensor, rg=rg, leaf=False, nodes=(number,), why=why, made=made)
+        changed = recorded.of(tensor)
         returned = any(ref == other for other, _ in given) and ref not in (dirty or ())
         if returned and not checks:
             _write_returned(act, state, cls, ref, tensor)
             state.put(ref, changed)
         elif returned:
             # An input that is returned unchanged becomes a view that may not be written.
-            as_is = replace(made, site=_returned(act, state, cls)[0])
+            as_is = replace(recorded.made, site=_returned(act, state, cls)[0])
             value = state.new(replace(changed, base=ref, view=View.CUSTOM, made=as_is))
         else:
             # A view of an input may not be written either, where the framework compares what a custom function keeps.
@@ -138,10 +164,10 @@ def _record_writes(state: State, value: Value) -> None:
         state.put_storage(tensor.storage, replace(storage, writes=seen))
 
 
-def _saved(state: State, context: Ref, cls: ClassValue, act: IntrinsicCall) -> list[Save]:
+def saved(state: State, context: Ref, name: str, site: Site, *, compared: bool) -> list[Save]:
+    """Return what a call saves on its context; `compared`: backward compares versions of what it was told to save."""
     holder = state.instance(context)
     # An attribute of the context is saved too, but backward does not compare its version.
-    compared = act.interp.context.default().framework.checks_custom
     kept = [(value, compared) for value in state.trait(traits.SAVED, context.id) or ()]
     kept.extend((value, False) for value in (holder.attrs.values() if holder is not None else ()))
     found: list[Save] = []
@@ -149,7 +175,7 @@ def _saved(state: State, context: Ref, cls: ClassValue, act: IntrinsicCall) -> l
         tensor = state.tensor(value)
         if tensor is not None:
             producer = tensor.made.op if tensor.made is not None else ""
-            touch = Touch(cls.name, act.frame.site(act.at), "saved" if checked else "attribute", producer=producer)
+            touch = Touch(name, site, "saved" if checked else "attribute", producer=producer)
             version = state.storages[tensor.storage].version
             found.append(Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt, checked))
     return found

@@ -25,7 +25,17 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.control.modes import MODE, is_recording
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import checkpoints, compiled, custom, gradients, optimizers, state_dict, transforms
+from inplace_lint.interp.intrinsics import (
+    checkpoints,
+    compiled,
+    custom,
+    gradients,
+    kernels,
+    operators,
+    optimizers,
+    state_dict,
+    transforms,
+)
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
@@ -259,6 +269,8 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     **optimizers.INTRINSICS,
     **module_registry.INTRINSICS,
     **custom.INTRINSICS,
+    **kernels.INTRINSICS,
+    **operators.INTRINSICS,
     **hooks.INTRINSICS,
     **state_dict.INTRINSICS,
     **checkpoints.INTRINSICS,

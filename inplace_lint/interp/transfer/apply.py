@@ -54,7 +54,8 @@ def call_op(
 ) -> Results:
     """Run a call of an op and return its result: an unknown value where no fact fits."""
     facts = interp.context.facts_of(name)
-    forms = () if facts is None else facts.forms(name)
+    own = interp.context.operators.get(name)
+    forms = () if facts is None else (own.op,) if own is not None else facts.forms(name)
     counters = interp.fuel.counters
     counters["framework_calls"] += 1
     if facts is None or not forms:
@@ -72,6 +73,8 @@ def call_op(
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
         return _unknown(interp, frame, state, name, arguments, at, instance)
+    if own is not None:
+        call.doubt |= own.doubt
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
         for rate in call.binding.rates.values():

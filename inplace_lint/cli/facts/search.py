@@ -1,0 +1,74 @@
+"""Finds what is known of a call by its name, as a person writes it, and where that stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from inplace_lint.config.schema import did_you_mean
+from inplace_lint.knowledge.facts import frameworks, load
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.own import OwnFact
+
+
+class Known(NamedTuple):
+    """An entry, with the file and line that it is from; of a project's own one the framework is empty."""
+
+    framework: str
+    place: str
+    row: Mapping[str, Any]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All spellings of the call."""
+        return (self.row["op"], *self.row.get("same", ()))
+
+
+def search(name: str, own: Sequence[OwnFact]) -> list[Known]:
+    """
+    Return the entries of a call, in the order in which its forms are tried.
+
+    A name that is not that of a call stands for calls whose names end with it, or that a framework has elsewhere:
+    `relu_` or `torch.add_`. What a project says itself comes in place of what the tables say.
+
+    Raises: `click.UsageError` with the nearest name where nothing is known of any such call.
+    """
+    mine, tables = [Known("", fact.place, fact.row) for fact in own], [*_tables()]
+    spelled = {spelling for one in (*mine, *tables) for spelling in one.names}
+    chosen = next(filter(None, _meant(name, spelled)), None)
+    if chosen is None:
+        last = name.rpartition(".")[2]
+        hint = did_you_mean(name, sorted(spelled)) or did_you_mean(
+            last, sorted(one.rpartition(".")[2] for one in spelled)
+        )
+        msg = f"nothing is known of a call {name!r}{hint}"
+        raise click.UsageError(msg)
+    replaced = chosen.intersection(spelling for one in mine for spelling in one.names)
+    return [
+        *(one for one in mine if chosen.intersection(one.names)),
+        *(one for one in tables if (chosen - replaced).intersection(one.names)),
+    ]
+
+
+def _meant(name: str, spelled: set[str]) -> Iterator[set[str]]:
+    """Yield the calls that a name may mean, the likeliest first."""
+    yield spelled & {name}
+    yield spelled & {load(framework).canonical(name) for framework in frameworks()}
+    yield {one for one in spelled if one.endswith(f".{name}")}
+    top, last = name.partition(".")[0], name.rpartition(".")[2]
+    yield {one for one in spelled if one.startswith(f"{top}.") and one.endswith(f".{last}")}
+
+
+def _tables() -> Iterator[Known]:
+    ops = rules_dir() / "ops"
+    for framework in frameworks():
+        paths = sorted((ops / framework).glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
+        for path in (*paths, ops / "libs" / f"{framework}.jsonl"):
+            lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    place = f"rules/{path.relative_to(ops.parent).as_posix()}:{number}"
+                    yield Known(framework, place, json.loads(line))

@@ -1,0 +1,233 @@
+"""
+Operators that the program registers with the framework, by their names.
+
+    @torch.library.custom_op("mine::scale_", mutates_args=("x",))
+    def scale_(x: Tensor, by: float) -> None: ...
+
+    scale_(h, 2.0); torch.ops.mine.scale_(h, 2.0)     # run the body in no-grad mode, then count a write of `h`
+
+The framework does not check what such an operator writes, and the history of `h` does not get a node. A function that
+is registered as an implementation only (`impl`) runs as if it were called itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import Instance
+from inplace_lint.domain.state import State
+from inplace_lint.domain.traits import Operator
+from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Partial, Tuple, Value
+from inplace_lint.interp.call.closures import bind
+from inplace_lint.interp.context import Declared
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import custom, kernels
+from inplace_lint.interp.intrinsics.call import IntrinsicCall
+from inplace_lint.interp.outcome import Results
+from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
+from inplace_lint.knowledge.words import ArgumentKind, Check, History, Result, ValueKind
+
+_SEPARATOR = "::"
+_RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
+_COUNTS = "the operator counts what it writes"
+_COMMA = re.compile(r",(?![^(\[]*[)\]])")  # none inside of brackets
+_NOTHING = ReturnFact(Result.VALUE, value=ValueKind.UNKNOWN)
+_KINDS = {
+    "keyword-only": ArgumentKind.KEYWORD,
+    "var-positional": ArgumentKind.ARGS,
+    "var-keyword": ArgumentKind.KWARGS,
+}
+
+
+def run(
+    interp: Interpreter, frame: Frame, state: State, name: str, operator: Operator, arguments: Arguments, at: int
+) -> Results:
+    """Call a registered operator; `name` is that of the call."""
+    body = operator.body
+    if body is None:
+        interp.context.operators[name] = Declared(_of_schema(name, operator.schema), frozenset({_COUNTS}))
+        return interp.apply_op(frame, state, name, arguments, at)
+    if not operator.hides:
+        return interp.call(frame, state, body, arguments, at)
+    inner = replace(body, modes=(("grad", Const(False)), *body.modes))
+    results: Results = []
+    for after, value in interp.call(frame, state, inner, arguments, at):
+        written = _written(interp, frame, after, name, operator, body, arguments, at)
+        results.extend(_recorded(interp, frame, written, name, operator, arguments, value, at))
+    return results
+
+
+def _written(
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    name: str,
+    operator: Operator,
+    body: Closure,
+    arguments: Arguments,
+    at: int,
+) -> State:
+    """Count the writes that are declared."""
+    if not operator.writes:
+        return state
+    interp.context.operators[name] = Declared(_op(name, body, operator.writes))
+    return interp.apply_op(frame, state, name, arguments, at)[0][0]
+
+
+def registers(interp: Interpreter, value: Value) -> bool:
+    """Check whether a value is a decorator that registers a function as an operator, or as a part of one."""
+    decorator = value.function if isinstance(value, Partial) else value
+    forms = interp.context.forms(decorator.name) if isinstance(decorator, Dotted) else ()
+    return bool(forms) and forms[0].act in INTRINSICS | kernels.INTRINSICS
+
+
+def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:
+    """Return what a call of an operator does besides running its body: it counts the writes that are declared."""
+    defaults = dict(body.defaults)
+    args = tuple(
+        Argument(one.name, _KINDS.get(one.kind, ArgumentKind.PLAIN), one.name in defaults)
+        for one in body.function.params
+    )
+    facts = tuple(WriteFact(one.name, counted=True) for one in args if one.name in writes)
+    return Op(name, args, writes=facts, grads=(), returns=(_NOTHING,), history=History.KEEP_OLD)
+
+
+def _of_schema(name: str, schema: str) -> Op:
+    """Return what a call of an operator does whose implementation is not in Python, as far as its schema says."""
+    before, _, result = schema.rpartition("->")
+    text = before[before.index("(") + 1 : before.rindex(")")]
+    args: list[Argument] = []
+    writes: list[WriteFact] = []
+    kind = ArgumentKind.PLAIN
+    for part in _COMMA.split(text):
+        typed, _, default = part.strip().partition("=")
+        kind = ArgumentKind.KEYWORD if typed == "*" else kind
+        declared, _, argument = typed.rpartition(" ")
+        if declared:
+            args.append(Argument(argument, kind, bool(default)))
+            writes += [WriteFact(argument, True, frozenset({Check.LEAF}))] if "!" in declared else []
+    returned = ReturnFact(writes[0].to) if writes and "!" in result else _NOTHING
+    return Op(name, tuple(args), writes=tuple(writes), returns=(returned,))
+
+
+def _recorded(
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    name: str,
+    operator: Operator,
+    arguments: Arguments,
+    value: Value,
+    at: int,
+) -> Results:
+    """Give the results of an operator a node, which keeps what its `setup_context` saves."""
+    bound = None if operator.body is None else bind(state, operator.body, arguments, frame)
+    inputs = arguments.positional if bound is None else tuple(bound[0].values())
+    made = list(state.tensors_in(value))
+    if not made:
+        return [(state, value)]
+    site = frame.site(at)
+    context = state.new(Instance(Dotted(custom.context_class(interp.context.default().framework)), {}))
+    states = [state]
+    if operator.set_up is not None:
+        given = Arguments((context, Tuple(inputs), value))
+        states = [after for after, _ in interp.call(frame, state, operator.set_up, given, at)] or [state]
+    for after in states:
+        saves = custom.saved(after, context, name, site, compared=True)
+        node = custom.record(after, name, site, [pair for one in inputs for pair in after.tensors_in(one)], saves)
+        if node is not None:
+            for ref, tensor in made:
+                after.put(ref, node.of(tensor))
+    return [(after, value) for after in states]
+
+
+def _register(act: IntrinsicCall) -> Results:
+    """Register a function as an operator, which the call returns; without a function, return the decorator."""
+    key, body = _key(act, act.value("name")), act.value("fn")
+    if not isinstance(body, Closure):
+        return [(act.state, _decorator(act))]
+    if not key:
+        return [(act.state, body)]
+    params = [param.name for param in body.function.params]
+    given = act.value("mutates_args")
+    items = act.interp.items_of(act.frame, act.state, given, None, act.at).items
+    writes = params if given == Const("unknown") else [one.value for one in items if isinstance(one, Const)]
+    known = act.state.trait(traits.OPERATOR, key) or Operator()
+    told = tuple(name for name in params if name in writes)
+    _put(act.state, key, replace(known, body=body, hides=True, writes=told))
+    return [(act.state, Dotted(called(act, key)))]
+
+
+def called(act: IntrinsicCall, key: str) -> str:
+    """Return the dotted name by which an operator is called."""
+    space = next(iter(act.interp.context.default().framework.operators), "")
+    return ".".join((space, *key.split(_SEPARATOR)))
+
+
+def _define(act: IntrinsicCall) -> Results:
+    """Register the schema of an operator."""
+    text = next(
+        (str(one.value) for one in act.values.values() if isinstance(one, Const) and "->" in str(one.value)), ""
+    )
+    key = _key(act, act.value("name"))
+    if key and "!" in text.partition("->")[0]:
+        _put(act.state, key, replace(act.state.trait(traits.OPERATOR, key) or Operator(), schema=text))
+    return [(act.state, NONE)]
+
+
+def _implement(act: IntrinsicCall) -> Results:
+    """Register a function as an implementation of an operator."""
+    key = _key(act, act.value("name"))
+    body = next((one for one in act.arguments.positional if isinstance(one, Closure)), act.value("fn"))
+    if not isinstance(body, Closure):
+        return [(act.state, _decorator(act))]
+    known = act.state.trait(traits.OPERATOR, key) or Operator()
+    words = [str(one.value) for one in (*act.arguments.positional, *act.values.values()) if isinstance(one, Const)]
+    records = any(word.startswith(_RECORDING) for word in words)
+    if key and (records or (known.body is None and _SHAPES not in words)):
+        _put(act.state, key, replace(known, body=body))
+    return [(act.state, body)]
+
+
+def _with_autograd(act: IntrinsicCall) -> Results:
+    """Register the backward of an operator: it hides what its body does from the tape, and saves what it is told to."""
+    key, set_up = _key(act, act.value("name")), act.value("setup_context")
+    known = act.state.trait(traits.OPERATOR, key) or Operator()
+    if key:
+        _put(act.state, key, replace(known, hides=True, set_up=set_up if isinstance(set_up, Closure) else None))
+    return [(act.state, NONE)]
+
+
+def _decorator(act: IntrinsicCall) -> Value:
+    return Partial(Dotted(act.form.name), act.arguments.positional, act.arguments.keywords)
+
+
+def _put(state: State, key: str, operator: Operator) -> None:
+    state.set_trait(traits.OPERATOR, key, operator)
+
+
+def _key(act: IntrinsicCall, name: Value) -> str:
+    """Return the name of an operator with its namespace; empty where it is not known."""
+    if isinstance(name, Dotted):
+        spaces = [space for space in act.interp.context.default().framework.operators if name.name.startswith(space)]
+        return _SEPARATOR.join(name.name.removeprefix(f"{spaces[0]}.").split(".")[:2]) if spaces else ""
+    library = act.state.instance(act.value("library"))
+    if library is None and act.state.instance(name) is not None:  # `impl(library, "name", "CPU")`
+        library, name = act.state.instance(name), act.value("types")
+    space = library.attrs.get("ns") if library is not None else None
+    text = str(name.value) if isinstance(name, Const) else ""
+    if isinstance(space, Const) and text and _SEPARATOR not in text:
+        text = f"{space.value}{_SEPARATOR}{text}"
+    return text.partition("(")[0].partition(".")[0] if _SEPARATOR in text else ""
+
+
+INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
+    "operator": _register,
+    "operator_define": _define,
+    "operator_impl": _implement,
+    "operator_autograd": _with_autograd,
+}

@@ -1,0 +1,316 @@
+"""
+Finds out what an operator does by calling it: `RESULT MODULE:FUNCTION ARGUMENTS`; the last are as in a call, or empty.
+
+What was seen goes to the file RESULT as a line of JSON: an entry in the format of `rules/ops/README.md`, or the reason
+why there is none. Each question takes a call of its own, on new tensors with the same values.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import json
+import os
+import sys
+import warnings
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
+
+from .attempt import attempt, in_words
+
+SHAPES = ((2, 4), (4,), (2, 4, 8), (2, 4, 8, 8), (4, 4))
+_STALE = "modified by an inplace operation"
+_MOST = 64  # combinations of arguments
+
+
+class Call(NamedTuple):
+    """A call that was made: its tensors by name, their versions before, what it returned, and its error."""
+
+    tensors: Dict[str, Any]
+    versions: Dict[str, int]
+    result: Any
+    error: Optional[BaseException]
+
+
+class Probe:
+    """One operator, with arguments on which it runs."""
+
+    def __init__(self, torch: Any, function: Callable[..., Any], given: Dict[str, Any]) -> None:
+        self.torch, self.function, self.given = torch, function, given
+
+    def call(self, change: Optional[Callable[[str, Any], Any]] = None) -> Call:
+        """Call the operator on copies of its arguments, which are results of operations; `change` changes some."""
+        tensors = {name: self.copy(one) for name, one in self.given.items() if isinstance(one, self.torch.Tensor)}
+        if change is not None:
+            tensors = {name: change(name, tensor) for name, tensor in tensors.items()}
+        versions = {name: self.version(tensor) for name, tensor in tensors.items()}
+        result, error = attempt(lambda: self.function(**{**self.given, **tensors}))
+        return Call(tensors, versions, result, error)
+
+    def copy(self, tensor: Any) -> Any:
+        """Return a tensor of the same values, with a history if it can have one."""
+        fresh = tensor.detach().clone()
+        return fresh.requires_grad_() * 1 if fresh.is_floating_point() else fresh
+
+    def version(self, tensor: Any) -> int:
+        """Return how often a tensor was written; 0 for one that does not count."""
+        return 0 if tensor.is_inference() else int(tensor._version)
+
+    def fact(self, op: str) -> Dict[str, Any]:
+        """Return the entry of the operator."""
+        called = self.call()
+        signature = signature_of(self.function)
+        row: Dict[str, Any] = {"op": op, "args": [_written(one) for one in signature.parameters.values()]}
+        writes = list(self.writes(called))
+        history = self.history([one["to"] for one in writes])
+        saves = [*self.saves([one["to"] for one in writes])]
+        found = {"writes": writes, "saves": saves, "grads": self.grads(), "history": history}
+        row.update((key, value) for key, value in found.items() if value or (key == "grads" and value is not None))
+        row["returns"] = [self.returns(called, called.result)]
+        device = next((one.device.type for one in called.tensors.values()), "cpu")
+        version = self.torch.__version__.partition("+")[0]
+        return {**row, "source": f"run on torch {version}, {device}", "probed": [version]}
+
+    def writes(self, called: Call) -> Iterator[Dict[str, Any]]:
+        """Yield what the call writes, with what is refused before."""
+        for name, tensor in called.tensors.items():
+            counted = self.version(tensor) != called.versions[name]
+            if counted or not self.torch.equal(tensor.detach(), self.given[name].detach()):
+                checks = [word for word, change in self.unfit(name).items() if self.refuses(change)]
+                yield {"to": name, "counted": counted, **({"checks": checks} if checks else {})}
+
+    def unfit(self, wanted: str) -> Dict[str, Callable[[str, Any], Any]]:
+        """Return for each check how an argument is made that does not pass it."""
+        torch = self.torch
+
+        def as_leaf(tensor: Any) -> Any:
+            return tensor.detach().requires_grad_()
+
+        def unrecorded(tensor: Any) -> Any:
+            with torch.no_grad():
+                return tensor.view(tensor.shape)
+
+        def inference(tensor: Any) -> Any:
+            with torch.inference_mode():
+                return tensor.detach().clone()
+
+        makes = {
+            "leaf": as_leaf,
+            "leaf_view": lambda tensor: as_leaf(tensor).view(tensor.shape),
+            "multi_view": lambda tensor: (tensor * 1).split(len(tensor))[0],
+            "no_grad_view": unrecorded,
+            "inference": inference,
+            "overlap": lambda tensor: tensor[:1].detach().clone().expand(tensor.shape),
+        }
+
+        def only(make: Callable[[Any], Any]) -> Callable[[str, Any], Any]:
+            return lambda name, tensor: make(tensor) if name == wanted and tensor.is_floating_point() else tensor
+
+        return {word: only(make) for word, make in makes.items()}
+
+    def refuses(self, change: Callable[[str, Any], Any]) -> bool:
+        """Check whether the call is refused where it was not before."""
+        return self.call(change).error is not None
+
+    def history(self, written: List[str]) -> str:
+        """Return what becomes of the history of the first tensor that is written; empty for what is usual."""
+        before: Dict[str, Any] = {}
+
+        def note(name: str, tensor: Any) -> Any:
+            before[name] = tensor.grad_fn
+            return tensor
+
+        again = self.call(note)
+        for name in written[:1]:
+            after = again.tensors[name]
+            if before[name] is not None and not after.requires_grad:
+                return "cut"
+            if before[name] is not None and after.grad_fn is before[name]:
+                return "keep_old"
+        return ""
+
+    def saves(self, written: List[str]) -> Iterator[Dict[str, Any]]:
+        """
+        Yield what backward needs: it raises where the tensor was written after the call, or has another result.
+
+        What the call itself writes is kept as it is after that, which is as a result.
+        """
+        usual = self.gradients(self.call())
+        if usual is None:
+            return
+        for name in self.given:
+            if isinstance(self.given[name], self.torch.Tensor) and name not in written:
+                yield from self.saved(name, lambda called, name=name: called.tensors[name], usual)  # type: ignore[misc]
+        called = self.call()
+        others = [tensor for name, tensor in called.tensors.items() if name not in written]
+        for position, result in enumerate(_several(called.result)):
+            if not any(result is one for one in others):
+                yield from self.saved(f"out{position}", lambda called, at=position: _several(called.result)[at], usual)  # type: ignore[misc]
+
+    def saved(self, name: str, pick: Callable[[Call], Any], usual: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+        """Yield the save of one tensor, if backward needs it."""
+        called = self.call()
+        tensor = pick(called)
+        if not isinstance(tensor, self.torch.Tensor):
+            return
+        outputs = [one.view_as(one) if one is tensor else one for one in self.outputs(called)]
+        with self.torch.no_grad():
+            _, refused = attempt(lambda: tensor.copy_(tensor.clone()))
+        if refused is None:
+            _, error = attempt(lambda: self.backward(outputs))
+            if error is not None and _STALE in str(error):
+                yield {"of": name}
+                return
+        if not tensor.is_floating_point():
+            return
+        called = self.call()
+        pick(called).data.add_(1)
+        after = self.gradients(called)
+        if after is not None and not all(self.alike(usual[key], after[key]) for key in usual):
+            yield {"of": name, "checked": False}
+
+    def alike(self, one: Any, other: Any) -> bool:
+        """Check whether two gradients are the same."""
+        return (one is None) == (other is None) and (one is None or bool(self.torch.allclose(one, other)))
+
+    def outputs(self, called: Call) -> List[Any]:
+        """Return the tensors in a result, or what was written, that have a history."""
+        found = [*_several(called.result)] or [*called.tensors.values()]
+        return [one for one in found if isinstance(one, self.torch.Tensor) and one.requires_grad]
+
+    def backward(self, outputs: List[Any]) -> None:
+        """Run the backward of what has a history."""
+        self.torch.autograd.backward([one.sum() for one in outputs])
+
+    def gradients(self, called: Call) -> Optional[Dict[str, Any]]:
+        """Return the gradients of the arguments; None where there is no backward."""
+        floats = {name: one for name, one in called.tensors.items() if one.is_floating_point()}
+        outputs = self.outputs(called)
+        sums = [one.sum() for one in outputs]
+        made, error = attempt(lambda: self.torch.autograd.grad(sums, [*floats.values()], allow_unused=True))
+        if error is not None or not outputs:
+            return None
+        return {name: made[position] for position, name in enumerate(floats)}
+
+    def grads(self) -> Optional[List[str]]:
+        """Return the arguments through which a gradient flows; None where it is all of them."""
+        called = self.call()
+        found = self.gradients(called)
+        if found is None:
+            return None if self.outputs(called) else []
+        own = any(one is result for one in called.tensors.values() for result in _several(called.result))
+        through = [name for name, one in found.items() if one is not None]
+        return None if own or len(through) == len(found) else through
+
+    def returns(self, called: Call, result: Any) -> Dict[str, Any]:
+        """Return what a result is."""
+        if isinstance(result, (tuple, list)):
+            return {"is": "tuple", "items": [self.returns(called, one) for one in result]}
+        if not isinstance(result, self.torch.Tensor):
+            return {"is": "value", "kind": "none"} if result is None else {"is": "value"}
+        for name, tensor in called.tensors.items():
+            if result is tensor:
+                return {"is": name}
+        for name, tensor in called.tensors.items():
+            if result.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr():
+                return {"is": "view", "of": name, **self.kind(tensor, result)}
+        return {"is": "fresh"}
+
+    def kind(self, tensor: Any, result: Any) -> Dict[str, str]:
+        """Return the kind of a view, where it is not the usual one."""
+        if result._is_view():
+            return {}
+        before = self.version(tensor)
+        with self.torch.no_grad():
+            result.copy_(result.clone())
+        return {"kind": "detach" if self.version(tensor) != before else "untracked"}
+
+
+def _several(result: Any) -> List[Any]:
+    return list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
+
+
+def _written(one: inspect.Parameter) -> str:
+    """Return a parameter as it stands in the list of arguments of an entry."""
+    stars = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
+    name = f"{stars}{one.name}"
+    return name if one.default is one.empty else f"{name}={one.default!r}"
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of a function, or of the one that was registered as an operator."""
+    return inspect.signature(getattr(function, "_init_fn", function))
+
+
+def guesses(torch: Any, function: Callable[..., Any]) -> Iterator[Dict[str, Any]]:
+    """Yield arguments that a function may take: a tensor for each parameter without a default, or a number."""
+    params = [one for one in signature_of(function).parameters.values() if one.default is one.empty]
+    params = [one for one in params if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    for shape in SHAPES:
+        tensor = torch.rand(shape) + 0.5
+        choices = [_choices(torch, one, tensor) for one in params]
+        for values in itertools.islice(itertools.product(*choices), _MOST):
+            yield {params[position].name: value for position, value in enumerate(values)}
+
+
+def _choices(torch: Any, one: inspect.Parameter, tensor: Any) -> List[Any]:
+    kind = getattr(one.annotation, "__name__", str(one.annotation))
+    numbers = {"int": 2, "float": 1.5, "bool": True, "str": "mean"}
+    if kind in numbers:
+        return [numbers[kind]]
+    return [tensor, *([] if kind == "Tensor" else [2, 1.5]), torch.randint(0, 2, tensor.shape), tensor > 1]
+
+
+def _of_text(torch: Any, function: Callable[..., Any], text: str) -> Dict[str, Any]:
+    """Return the arguments that a text, as in a call, gives a function."""
+    given = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", {"torch": torch})  # noqa: S307 - the user's own
+    return dict(signature_of(function).bind(*given[0], **given[1]).arguments)
+
+
+def _found(name: str, text: str) -> Dict[str, Any]:
+    """Return the entry of an operator, or the reason why there is none."""
+    torch = importlib.import_module("torch")
+    torch.manual_seed(0)
+    module, _, path = name.partition(":")
+    function, error = attempt(lambda: _part(importlib.import_module(module), path))
+    if error is not None:
+        return {"problem": f"{name}: {type(error).__name__}: {error}"}
+    _, error = attempt(lambda: signature_of(function))
+    if error is not None:
+        return {"problem": f"{name}: its arguments are not known to Python; write a function around it"}
+    if text:
+        given, error = attempt(lambda: _of_text(torch, function, text))
+        if error is not None:
+            return {"problem": f"--args: {type(error).__name__}: {error}"}
+        candidates: Iterator[Dict[str, Any]] = iter([given])
+    else:
+        candidates = guesses(torch, function)
+    first = None
+    for given in candidates:
+        probe = Probe(torch, function, given)
+        error = probe.call().error
+        if error is None:
+            return probe.fact(f"{module}.{path}")
+        first = first or error
+    hint = (
+        "it does not take these arguments" if text else "no arguments were found that it takes; give them with --args"
+    )
+    return {"problem": f"{name}: {hint} ({type(first).__name__}: {first})"}
+
+
+def _part(module: Any, path: str) -> Any:
+    for word in path.split("."):
+        module = getattr(module, word)
+    return module
+
+
+def main() -> None:
+    """Write what was found to the file that the command line names."""
+    target, name, text = sys.argv[1:4]
+    sys.path.insert(0, os.getcwd())
+    warnings.simplefilter("ignore")
+    found, error = attempt(lambda: _found(name, text))
+    if error is not None:
+        found = {"problem": f"{name}: {in_words(error)}"}
+    with open(target, "w", encoding="utf-8") as file:
+        json.dump(found, file)

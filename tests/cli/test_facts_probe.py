@@ -1,0 +1,149 @@
+"""`inplace-lint facts probe MODULE:FUNCTION`: the fact of an operator, as calls of it on the real framework show it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+MODULE = """\
+import torch
+from torch import Tensor
+
+
+def scaled_(x: Tensor, by: float = 2.0):
+    return x.mul_(by).sigmoid_()
+
+
+def raw_(x: Tensor) -> None:
+    x.detach().numpy()[...] += 1
+
+
+def product(x, w):
+    return x * w
+
+
+def heads(x: Tensor, n: int = 2):
+    return x.view(-1, n)
+
+
+def masked(x: Tensor, mask):
+    return x.masked_fill(mask, 0), x.detach()
+
+
+def cut(x):
+    return x.detach().exp()
+
+
+class Hiding(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return x**2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * ctx.x * grad
+
+
+def hiding(x: Tensor):
+    return Hiding.apply(x)
+
+
+@torch.library.custom_op("probed::bump", mutates_args=("x",))
+def bump(x: Tensor) -> None:
+    x.detach().numpy()[...] += 1
+
+
+def broken(x):
+    raise ValueError("never")
+"""
+CHECKS = ["leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap"]
+NOTHING = [{"is": "value", "kind": "none"}]
+
+
+@pytest.fixture
+def probe(lint, folder):
+    (folder / "my_ops.py").write_text(MODULE)
+
+    def run(name, *words):
+        return lint("facts", "probe", name, "--python", sys.executable, *words)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        (
+            "scaled_",
+            {
+                "args": ["x", "by=2.0"],
+                "writes": [{"to": "x", "counted": True, "checks": CHECKS}],
+                "saves": [{"of": "out0"}],
+                "returns": [{"is": "x"}],
+            },
+        ),
+        (
+            "raw_",
+            {"args": ["x"], "writes": [{"to": "x", "counted": False}], "history": "keep_old", "returns": NOTHING},
+        ),
+        ("product", {"args": ["x", "w"], "saves": [{"of": "x"}, {"of": "w"}], "returns": [{"is": "fresh"}]}),
+        ("heads", {"args": ["x", "n=2"], "returns": [{"is": "view", "of": "x"}]}),
+        ("cut", {"args": ["x"], "grads": [], "returns": [{"is": "fresh"}]}),
+        ("hiding", {"args": ["x"], "saves": [{"of": "x", "checked": False}], "returns": [{"is": "fresh"}]}),
+        (
+            "bump",
+            {"args": ["x"], "writes": [{"to": "x", "counted": True}], "history": "keep_old", "returns": NOTHING},
+        ),
+    ],
+)
+def test_what_an_operator_does_is_seen(probe, name, seen):
+    ran = probe(f"my_ops:{name}")
+    assert ran.status == 0, ran.err
+    fact = json.loads(ran.out)
+    assert fact.pop("source").startswith("run on torch ")
+    assert len(fact.pop("probed")) == 1
+    assert fact == {"op": f"my_ops.{name}", **seen}
+
+
+def test_arguments_are_given_as_in_a_call(probe):
+    ran = probe("my_ops:masked", "--args", "torch.rand(2, 4), mask=torch.rand(2, 4) > 0.5")
+    fact = json.loads(ran.out)
+    assert fact["saves"] == [{"of": "mask"}]
+    assert fact["returns"] == [{"is": "tuple", "items": [{"is": "fresh"}, {"is": "view", "of": "x", "kind": "detach"}]}]
+
+
+def test_facts_are_added_to_a_file_that_a_project_can_name(probe, lint, folder):
+    for name in ("scaled_", "raw_"):
+        assert probe(f"my_ops:{name}", "-o", "ops.jsonl").out == ""
+    assert len((folder / "ops.jsonl").read_text().splitlines()) == 2
+    (folder / "my_ops.py").unlink()
+    (folder / "inplace-lint.toml").write_text('facts = ["ops.jsonl"]\n')
+    program = (
+        "import torch\nimport my_ops\n\ny = torch.rand(3, requires_grad=True).exp()\nmy_ops.{}(y)\ny.sum().backward()\n"
+    )
+    for name, found in (("scaled_", "error[IPL101]"), ("raw_", "warning[IPL302]")):
+        (folder / "a.py").write_text(program.format(name))
+        assert f"a.py:5:1: {found}" in lint("--output-format=concise", "a.py").out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("my_ops",), "'my_ops' is no `module:function`"),
+        (("no_ops:f",), "no_ops:f: ModuleNotFoundError: No module named 'no_ops'"),
+        (("my_ops:nope",), "my_ops:nope: AttributeError: module 'my_ops' has no attribute 'nope'"),
+        (
+            ("my_ops:broken",),
+            "my_ops:broken: no arguments were found that it takes; give them with --args (ValueError: never)",
+        ),
+        (("my_ops:heads", "--args", "torch.rand(3)"), "my_ops:heads: it does not take these arguments (RuntimeError: "),
+        (("my_ops:heads", "--args", "torch.rand("), "--args: SyntaxError: "),
+    ],
+)
+def test_what_cannot_be_called_is_one_line(probe, words, message):
+    ran = probe(*words)
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(f"error: {message}")

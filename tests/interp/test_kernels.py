@@ -1,0 +1,116 @@
+"""Kernels of Triton write the arguments that they store to, and nobody notices; checked in Triton's interpreter."""
+
+from __future__ import annotations
+
+import pytest
+
+from inplace_lint.driver.analyze_file import Options, check_file
+
+PROGRAM = """\
+import torch
+import triton
+import triton.language as tl
+
+
+{decorators}
+def kernel(x_ptr, out_ptr, index_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+{store}
+
+
+def launch(x, out, index):
+    grid = lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)
+    kernel[grid](x, out, index, x.numel(), BLOCK=16)
+
+
+w = torch.rand(4, requires_grad=True)
+x, out, index = w.exp(), w.sigmoid(), w.tanh()
+launch(x, out, index)
+{use}.sum().backward()
+"""
+STORES = {
+    "plain": "    tl.store(out_ptr + offsets, x * 2)",
+    "through names": "    start = out_ptr + 4\n    places = start + offsets\n    tl.store(places, x)",
+    "moved": "    out_ptr += offsets\n    tl.store(out_ptr, x)",
+    "atomic": "    tl.atomic_add(out_ptr + offsets, x)",
+    "indexed": "    at = tl.load(index_ptr + offsets)\n    tl.store(out_ptr + at, x)",
+    "in a loop": "    for step in range(4):\n        if step:\n            tl.store(out_ptr + step, x)",
+}
+DECORATORS = ("@triton.jit", "@triton.jit(debug=True)", '@triton.autotune(configs=[], key=["n"])\n@triton.jit')
+
+
+def found(store: str, use: str, decorators: str = "@triton.jit") -> list[str]:
+    program = PROGRAM.format(store=store, use=use, decorators=decorators)
+    return [one.code for one in check_file("a.py", program, Options()).findings]
+
+
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+def test_what_a_kernel_stores_to_is_written_unnoticed(store: str) -> None:
+    assert found(store, "out") == ["IPL302"]
+    assert found(store, "x") == found(store, "index") == []
+
+
+@pytest.mark.parametrize("decorators", DECORATORS)
+def test_a_kernel_may_be_decorated_further(decorators: str) -> None:
+    assert found(STORES["plain"], "out", decorators) == ["IPL302"]
+
+
+def test_a_kernel_that_stores_nothing_writes_nothing() -> None:
+    assert found("    tl.device_print('x', x)", "out") == []
+
+
+HEALTHY = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) * 2)
+
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        out = torch.empty_like(x)
+        twice[(1,)](x, out, BLOCK=8)
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):
+        out = torch.empty_like(grad)
+        twice[(1,)](grad, out, BLOCK=8)
+        return out
+
+
+class Rotate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        twice[(1,)](x, x, BLOCK=8)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        twice[(1,)](grad, grad, BLOCK=8)
+        return grad
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        return Twice.apply(Rotate.apply(self.linear(x)).exp())
+
+
+Net()(torch.rand(8)).sum().backward()
+"""
+
+
+def test_kernels_of_custom_functions_are_fine() -> None:
+    assert check_file("a.py", HEALTHY, Options()).findings == ()
