@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from inplace_lint.core.errors import FactError, UnreadableError
+from inplace_lint.core.errors import FactError, PluginError, UnreadableError
 from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
 from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.rules.plugins import rules_of
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.claims import Claim
 
@@ -42,7 +43,7 @@ class Task(NamedTuple):
     `advice`: all code is run, and what would spare memory is reported.
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
     files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
-    `kept` says where earlier runs have kept what is known of single files.
+    `kept` says where earlier runs have kept what is known of single files. `plugins` bring more rules.
     """
 
     path: str
@@ -57,6 +58,7 @@ class Task(NamedTuple):
     texts: tuple[tuple[str, bytes], ...] = ()
     traced: bool = False
     kept: KeptFiles = KeptFiles()
+    plugins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,9 @@ def check_task(task: Task) -> Checked:
         if project is not None:
             project.asked.start()
             project.outlines = {}
-        result = check_file(task.path, source, Options(versions, task.opinions, task.advice), project, _make_fixes)
-    except UnreadableError as error:
+        options = Options(versions, task.opinions, task.advice, rules_of(task.plugins))
+        result = check_file(task.path, source, options, project, _make_fixes)
+    except (UnreadableError, PluginError) as error:
         return _failed(str(error))
     except FactError as error:
         return Checked(Entry((), {}, {}), lasting=False, no_facts=str(error))

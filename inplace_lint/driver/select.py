@@ -75,10 +75,15 @@ class Chosen(NamedTuple):
 
 
 def say(
-    event: Event, *, always: bool, options: Sequence[str] = (), entry: tuple[str, str] | None = None
+    event: Event,
+    *,
+    always: bool,
+    options: Sequence[str] = (),
+    entry: tuple[str, str] | None = None,
+    rules: Iterable[Rule] = RULES,
 ) -> Iterator[Said]:
     """Yield what the rules say of an event that happened on every path, or on one, with some options."""
-    for rule in RULES:
+    for rule in rules:
         draft = rule.judge(event)
         if draft is not None:
             sure = not draft.assumptions

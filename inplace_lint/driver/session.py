@@ -23,7 +23,8 @@ from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.shard import Shard, part
 from inplace_lint.driver.store import Check, Key, Store, context_of
 from inplace_lint.policy import assumed, suppress
-from inplace_lint.rules import RULE_OF, RULES
+from inplace_lint.rules import BUILT_IN, RULE_OF, RULES, TEXT_RULES
+from inplace_lint.rules.plugins import digests_of
 from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
 from inplace_lint.workspace.claims import digest
@@ -182,7 +183,7 @@ def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
     for task in tasks:
         root = os.path.relpath(task.root, settings.root) if task.root else None
         asked = "advice" if task.advice else "opinions" if task.opinions else None
-        variant = (task.torch_version, task.paddle_version, asked, here, root)
+        variant = (task.torch_version, task.paddle_version, asked, here, root, *digests_of(task.plugins))
         if variant not in contexts:
             contexts[variant] = context_of(facts, variant)
         found[task.path] = Key(task.path, contexts[variant], digest(task.data))
@@ -227,7 +228,8 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     advice = any(RULE_OF[code].unanimous for code in opinions)
     torch = settings.torch_version or pinned(settings.root, "torch")
     paddle = settings.paddle_version or pinned(settings.root, "paddle")
-    return Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=tuple(plan.texts.items()))
+    task = Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=tuple(plan.texts.items()))
+    return task._replace(plugins=settings.rule_plugins)
 
 
 def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan) -> list[Task]:
@@ -353,7 +355,8 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
     for finding in found:
         by_path.setdefault(finding.span.path, []).append(finding)
     unread = {line.partition(": ")[0] for line in outcome.failures}
-    commented = {path for path, data in texts.items() if path not in unread and suppress.may_name_us(data)}
+    others = RULE_OF.keys() - {rule.code for rule in BUILT_IN}
+    commented = {path for path, data in texts.items() if path not in unread and suppress.may_name_us(data, others)}
     for path in dict.fromkeys([*by_path, *sorted(commented)]):
         codes = plan.codes_of(Path(path))
         opinions = plan.opinions_of(Path(path))
@@ -379,7 +382,7 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
 
 def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bool]:
     """Return the codes by name of the rules that apply, all words for rules, and whether all default rules apply."""
-    names = {rule.name: rule.code for rule in RULES if rule.code in codes}
+    names = {rule.name: rule.code for rule in RULE_OF.values() if rule.code in codes and rule not in TEXT_RULES}
     words = {word for rule in RULE_OF.values() for word in (rule.code.lower(), rule.name)}
     return names, frozenset(words), all(rule.code in codes for rule in RULES if rule.default)
 

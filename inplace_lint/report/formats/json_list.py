@@ -46,7 +46,7 @@ def _row(finding: Finding, report: Report) -> dict[str, Any]:
         "end_location": {"row": span.end_line, "column": span.end_column + 1},
         "fix": _fix(finding),
         "noqa_row": report.statements.get(span, (span.line, span.end_line))[1],
-        "url": report.page_of(finding),
+        "url": report.page_of(finding) or None,
         "framework": finding.framework or None,
         "related": [_related(item) for item in finding.related],
         "certainty": finding.certainty.value,
