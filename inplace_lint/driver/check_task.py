@@ -90,7 +90,7 @@ def check_one(task: Task) -> Checked:
 
 def check_task(task: Task) -> Checked:
     """Check one file; no fault of it, or of ours, is raised."""
-    started = time.perf_counter()
+    started, source = time.perf_counter(), ""
     try:
         source = files.decode(task.data)
         from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
@@ -108,7 +108,8 @@ def check_task(task: Task) -> Checked:
     except FactError as error:
         return Checked(Entry((), {}, {}), lasting=False, no_facts=str(error))
     except SyntaxError as error:
-        return Checked(Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
+        finding = syntax_finding(task.path, source, error)
+        return _failed(crash(error)) if finding is None else Checked(Entry((finding,), {}, {}), lasting=False)
     except RecursionError:
         return _failed("nested too deeply to be analyzed")
     except MemoryError:

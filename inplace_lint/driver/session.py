@@ -274,7 +274,7 @@ def _import_engine() -> None:
     """Import the engine before processes are forked, so that each has it; a failure is reported for each file."""
     try:
         import inplace_lint.driver.analyze_file  # noqa: F401, PLC0415
-    except ImportError:
+    except (ImportError, SyntaxError):
         return
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.finding import Severity
-from inplace_lint.driver import session
+from inplace_lint.driver import analyze_file, session
 from inplace_lint.driver.check_task import Task, framework_names
 
 
@@ -26,6 +26,35 @@ def test_a_crash_on_one_file_is_reported_and_the_others_go_on(plan, buggy, paddi
     assert [(finding.code, finding.span.path, finding.span.line) for finding in outcome.findings] == [
         ("IPL101", "b.py", 5)
     ]
+
+
+def broken(monkeypatch, error):
+    """Let the engine fail as a fault in our own code would make it."""
+
+    def check_file(*_arguments):
+        raise error
+
+    monkeypatch.setattr(analyze_file, "check_file", check_file)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SyntaxError("invalid syntax", ("interp/closures.py", 3, 1, "def f(:")), SyntaxError("no such pattern: MatchNew")],
+    ids=["a module that cannot be imported", "raised by us"],
+)
+@pytest.mark.parametrize("source", [b"import torch\n", b"import torch\ndef f(:\n"], ids=["valid", "invalid"])
+def test_a_syntax_error_in_our_own_code_is_no_finding_about_the_file(plan, monkeypatch, error, source):
+    broken(monkeypatch, error)
+    outcome = session.check_all([Task("a.py", source)], plan, session.Outcome())
+    assert outcome.findings == ()
+    (line,) = outcome.failures
+    assert line.startswith("a.py: internal error: SyntaxError: ")
+
+
+def test_a_file_that_python_reads_is_never_one_of_invalid_syntax(plan, monkeypatch):
+    broken(monkeypatch, SyntaxError("parser error", ("a.py", 1, 1, None)))
+    outcome = session.check_all([Task("a.py", b"import torch\n")], plan, session.Outcome())
+    assert (outcome.findings, len(outcome.failures)) == ((), 1)
 
 
 def test_counters_and_seconds_add_up_over_files(plan, buggy):
