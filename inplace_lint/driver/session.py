@@ -79,7 +79,7 @@ class Plan(NamedTuple):
     settings: Settings
     settings_of: Callable[[Path], Settings]
     codes_of: Callable[[Path], frozenset[str]]
-    progress: Callable[[int, int], None] | None = None
+    progress: Callable[[str, int, int], None] | None = None
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
     texts: Mapping[str, bytes] = MappingProxyType({})
     store: Store | None = None
@@ -258,16 +258,17 @@ def _check(tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, Checked]]:
     """Yield the result of each task as soon as it is there."""
     # Where a few files are checked again and again, what this process has read of the others saves more.
     jobs = 1 if plan.memory is not None and len(tasks) <= _FEW_FILES else min(plan.settings.jobs or _cpus(), len(tasks))
-    if jobs <= 1 or sum(len(task.data) for task in tasks) < _FEW_BYTES:
-        for done, task in enumerate(tasks, 1):
+    size = sum(len(task.data) for task in tasks)
+    if jobs <= 1 or size < _FEW_BYTES:
+        for task in tasks:
             yield task, _sound(check_one(task))
-            _show_progress(plan, done, len(tasks))
+            _show_progress(plan, task, size)
         return
     _import_engine()
-    for done, (index, answer) in enumerate(pool.run_all(check_one, tasks, jobs), 1):
+    for index, answer in pool.run_all(check_one, tasks, jobs):
         checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
         yield tasks[index], _sound(checked)
-        _show_progress(plan, done, len(tasks))
+        _show_progress(plan, tasks[index], size)
 
 
 def _import_engine() -> None:
@@ -278,9 +279,9 @@ def _import_engine() -> None:
         return
 
 
-def _show_progress(plan: Plan, done: int, total: int) -> None:
+def _show_progress(plan: Plan, task: Task, total: int) -> None:
     if plan.progress is not None:
-        plan.progress(done, total)
+        plan.progress(task.path, len(task.data), total)
 
 
 def _cpus() -> int:

@@ -51,6 +51,7 @@ def _row(finding: Finding, report: Report) -> dict[str, Any]:
         "related": [_related(item) for item in finding.related],
         "certainty": finding.certainty.value,
         "assumptions": list(finding.assumptions),
+        "options": list(finding.options),
         "confirmed": confirmed(finding),
         "label": finding.label,
         "function": finding.function,

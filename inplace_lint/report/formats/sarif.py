@@ -111,7 +111,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 
 def _properties(finding: Finding) -> dict[str, Any]:
-    found = {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)}
+    found: dict[str, Any] = {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)}
+    found |= {"options": list(finding.options)} if finding.options else {}
     return found if finding.verdict is None else {**found, "confirmed": confirmed(finding)}
 
 
