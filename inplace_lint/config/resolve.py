@@ -84,8 +84,12 @@ class SettingsResolver:
 
     def _nameable(self, settings: Settings) -> Sequence[RuleInfo]:
         """Return the rules of settings, and those that options may name: of plugins in the settings of this folder."""
-        rules, here = self.rules_of(settings), self._settings_below(Path.cwd())
+        rules, here = self.rules_of(settings), self._here()
         return rules if here.rule_plugins == settings.rule_plugins else [*{*rules, *self.rules_of(here)}]
+
+    @remembered
+    def _here(self) -> Settings:
+        return self._settings_below(Path.cwd())
 
     def excludes(self, paths: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
         """Return the patterns of paths to exclude, by the folder they are relative to."""

@@ -16,12 +16,12 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
-from inplace_lint.driver import pool
 from inplace_lint.driver.check_task import Checked, Task, _failed, check_one, framework_names
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.shard import Shard, part
 from inplace_lint.driver.store import Check, Key, Store, context_of
+from inplace_lint.knowledge.locate import digest_of_facts
 from inplace_lint.policy import assumed, suppress
 from inplace_lint.rules import BUILT_IN, RULE_OF, RULES, TEXT_RULES
 from inplace_lint.rules.plugins import digests_of
@@ -175,8 +175,6 @@ def _kept_files(store: Store | None) -> KeptFiles:
 
 def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
     """Return the keys under which the results of tasks are kept."""
-    from inplace_lint.knowledge.facts import digest as digest_of_facts  # noqa: PLC0415 - of no use without a store
-
     here, facts = os.path.relpath(Path.cwd(), settings.root), digest_of_facts()
     contexts: dict[tuple[str | None, ...], str] = {}
     found: dict[str, Key] = {}
@@ -248,9 +246,11 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
             data = graph.text(name)
             if files.mentions(data, names):
                 mine[name] = task_of(name, data, Path(name), root, plan, reported=False)
-        for path, task in mine.items():
-            finds = frozenset(name for name in graph.below(path) if path in graph.callers(name))
-            done.append(task._replace(finds_in=finds | {path}))
+        finds = {path: {path} for path in mine}
+        for name in graph.below(mine):
+            for caller in finds.keys() & graph.callers(name):
+                finds[caller].add(name)
+        done.extend(task._replace(finds_in=frozenset(finds[path])) for path, task in mine.items())
     return done
 
 
@@ -258,17 +258,19 @@ def _check(tasks: Sequence[Task], plan: Plan) -> Iterator[tuple[Task, Checked]]:
     """Yield the result of each task as soon as it is there."""
     # Where a few files are checked again and again, what this process has read of the others saves more.
     jobs = 1 if plan.memory is not None and len(tasks) <= _FEW_FILES else min(plan.settings.jobs or _cpus(), len(tasks))
-    size = sum(len(task.data) for task in tasks)
+    size, show = sum(len(task.data) for task in tasks), plan.progress or (lambda *_done: None)
     if jobs <= 1 or size < _FEW_BYTES:
         for task in tasks:
             yield task, _sound(check_one(task))
-            _show_progress(plan, task, size)
+            show(task.path, len(task.data), size)
         return
+    from inplace_lint.driver import pool  # noqa: PLC0415 - what is kept needs no processes
+
     _import_engine()
     for index, answer in pool.run_all(check_one, tasks, jobs):
         checked = _failed(f"the process that checked it {answer.reason}") if isinstance(answer, pool.Lost) else answer
         yield tasks[index], _sound(checked)
-        _show_progress(plan, tasks[index], size)
+        show(tasks[index].path, len(tasks[index].data), size)
 
 
 def _import_engine() -> None:
@@ -277,11 +279,6 @@ def _import_engine() -> None:
         import inplace_lint.driver.analyze_file  # noqa: F401, PLC0415
     except (ImportError, SyntaxError):
         return
-
-
-def _show_progress(plan: Plan, task: Task, total: int) -> None:
-    if plan.progress is not None:
-        plan.progress(task.path, len(task.data), total)
 
 
 def _cpus() -> int:
