@@ -54,6 +54,7 @@ def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
             "opportunities",
             "options",
             "param_types",
+            "rule_command",
             "streams",
             "terminal",
             "usage_errors",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -64,7 +65,7 @@ def runner(
 
     `is_again`: it is called again; results are kept in memory where there is no cache. `lasting`: of earlier runs.
     """
-    progress = terminal.progress() if sys.stderr.isatty() else None
+    progress = terminal.Progress() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else None
     by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
     kept = lasting.store if lasting is not None else Store(None) if is_again else None
     store = Store(folder_of(settings)) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept

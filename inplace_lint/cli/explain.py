@@ -20,6 +20,7 @@ from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.knowledge import facts
 from inplace_lint.rules import RULES
+from inplace_lint.rules.rule import Rule
 from inplace_lint.workspace.notebook import file_of
 
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
@@ -82,7 +83,7 @@ class _Hit(NamedTuple):
     check: str
 
 
-def explain(text: str) -> Explained | None:
+def explain(text: str, rules: Sequence[Rule] = RULES) -> Explained | None:
     """Parse a traceback; None when it has no error about in-place operations. Of several errors the last counts."""
     hit = max(_hits(text), default=None) or max(_parts(text), default=None)
     if hit is None:
@@ -99,7 +100,7 @@ def explain(text: str) -> Explained | None:
         hit.framework,
         framework.title,
         hit.check,
-        tuple(_codes(hit.framework, hit.check, parameter=parameter)),
+        tuple(_codes(hit.framework, hit.check, rules, parameter=parameter)),
         node,
         tensor["shape"] if tensor is not None else "",
         counted,
@@ -253,7 +254,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(_HOLE.sub(hole, re.escape(words.rstrip("."))))
 
 
-def _codes(framework: str, check: str, *, parameter: bool) -> Iterator[str]:
+def _codes(framework: str, check: str, rules: Sequence[Rule] = RULES, *, parameter: bool) -> Iterator[str]:
     """Yield the codes of the rules with a finding for an event that is made for an error, the likeliest event first."""
     place = Place(Slice("", 1, 1), 0)
     write = Touch("", Site(place))
@@ -266,7 +267,7 @@ def _codes(framework: str, check: str, *, parameter: bool) -> Iterator[str]:
         events = [Carried(framework, write, None, frozenset())]
     else:
         events = [Refused(framework, Failure(check), write, None, frozenset())]
-    found = (rule.code for event in events for rule in RULES if rule.judge(event) is not None)
+    found = (rule.code for event in events for rule in rules if rule.judge(event) is not None)
     yield from dict.fromkeys(found)
 
 

@@ -39,6 +39,7 @@ from inplace_lint.cli.options import (
     split_patterns,
 )
 from inplace_lint.cli.param_types import Count, OneOf, Output
+from inplace_lint.cli.rule_command import rule
 from inplace_lint.cli.told_options import config_options, told_options
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
 from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
@@ -256,7 +257,9 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
         msg = f"no such option {words[0]!r}{did_you_mean(words[0], options_there)}"
         raise click.UsageError(msg)
     wants_color = functools.partial(terminal.wants_color, is_file=output_file is not None, stream=sys.stderr)
-    return run_watched(("-m", *words) if is_module else words, output_file, options, known_rules(), wants_color)
+    python = options.pop("python")
+    resolver = resolver_of(known_rules(), options)
+    return run_watched(("-m", *words) if is_module else words, output_file, python, resolver, wants_color)
 
 
 @program.command(short_help="Show the size of the cache, or remove it.")
@@ -276,32 +279,7 @@ def cache(action: str, cache_dir: str | None) -> int:
     return CLEAN
 
 
-@program.command(short_help="Show the documentation of a rule.")
-@click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=complete_rule)
-@click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the pages.")
-@_color(default="auto")
-def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
-    """Show the documentation of a rule, or list all rules."""
-    from inplace_lint.knowledge.locate import rule_page
-    from inplace_lint.report.i18n import language
-
-    known = known_rules()
-    if name is None and not every:
-        streams.write(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))
-        return CLEAN
-    wanted = list(known)
-    if name is not None:
-        wanted = [item for item in known if name.upper() == item.code or name.lower() == item.name]
-    if not wanted:
-        words = [word for item in known for word in (item.code, item.name)]
-        msg = f"unknown rule {name!r}{did_you_mean(name or '', words)}"
-        raise click.UsageError(msg)
-    lang = language(lang, stream=sys.stdout)
-    pages = [rule_page(item.name, lang) for item in wanted]
-    texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
-    terminal.show_pages(texts, color)
-    return CLEAN
+program.add_command(rule)
 
 
 @program.command(short_help="Explain an error message of torch or Paddle.")
@@ -317,18 +295,19 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     from inplace_lint.cli.explain import explain as read
     from inplace_lint.cli.output import exit_status, write
     from inplace_lint.report.i18n import language, sayer
+    from inplace_lint.rules.plugins import rules_of
 
     lang = language(lang, stream=sys.stdout)
     if sys.stdin.isatty():
         streams.write_error("paste the traceback, then press Ctrl-D")
-    explained = read(streams.read().decode("utf-8", "replace"))
+    resolver = resolver_of(known_rules(), {"color": color, "lang": lang})
+    settings = resolver.settings_of(Path.cwd())
+    explained = read(streams.read().decode("utf-8", "replace"), rules_of(settings.rule_plugins))
     if explained is None:
         return _fail("this text contains no error message of torch or paddle about in-place operations", lang)
     streams.write(sys.stdout, "".join(f"{line}\n" for line in describe(explained, sayer(lang))))
     if not paths:
         return CLEAN
-    resolver = resolver_of(known_rules(), {"color": color, "lang": lang})
-    settings = resolver.settings_of(Path.cwd())
     outcome, texts = runner(paths, Path("-"), resolver, settings, PolicyOptions())({})
     outcome.findings = candidates(explained, outcome.findings)
     streams.write(sys.stdout, "\n")

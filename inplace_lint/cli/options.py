@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from inplace_lint.config.selection import RuleInfo
     from inplace_lint.config.settings import Settings
     from inplace_lint.driver.shard import Shard
+    from inplace_lint.rules.rule import Rule
 
 
 class PolicyOptions(NamedTuple):
@@ -68,11 +69,21 @@ def resolve_paths(paths: tuple[Path, ...], stdin_filename: str | None) -> tuple[
 
 
 def known_rules() -> list[RuleInfo]:
-    """Return all rules, those about the text of a file included."""
-    from inplace_lint.config.selection import RuleInfo
-    from inplace_lint.rules import RULE_OF
+    """Return all rules of ours, those about the text of a file included."""
+    from inplace_lint.rules import BUILT_IN
 
-    rules = RULE_OF.values()
+    return _infos(BUILT_IN)
+
+
+def _brought(name: str) -> list[RuleInfo]:
+    from inplace_lint.rules.plugins import load
+
+    return _infos(load(name).rules)
+
+
+def _infos(rules: Sequence[Rule]) -> list[RuleInfo]:
+    from inplace_lint.config.selection import RuleInfo
+
     return [RuleInfo(rule.code, rule.name, rule.default, rule.opinion, rule.unanimous) for rule in rules]
 
 
@@ -154,16 +165,9 @@ def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResol
     Raises: `ConfigError` for an unknown rule or a wrong configuration in the options, `click.UsageError` for two files.
     """
     from inplace_lint.config.resolve import SettingsResolver
-    from inplace_lint.config.selection import codes_of, validated
+    from inplace_lint.config.selection import validated
 
     isolated, configs = options.pop("isolated", False), options.pop("configs", ())
-    lists = {f"--{key.replace('_', '-')}": options.get(key, ()) for key in ("select", "extend_select", "ignore")}
-    for where, selectors in (
-        *lists.items(),
-        *(("--per-file-ignores", of) for of in options.get("per_file_ignores", {}).values()),
-    ):
-        for selector in selectors:
-            codes_of(selector, known, where)
     named: Settings | None = None
     inline: dict[str, Any] = {}
     for text in configs:
@@ -172,12 +176,30 @@ def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResol
                 why = "--isolated ignores configuration files" if isolated else "only one file can be given"
                 msg = f"--config {text}: {why}"
                 raise click.UsageError(msg)
-            named = validated(settings_at(Path(text)), known)
+            named = settings_at(Path(text))
         else:
             more = settings_of_text(text, "--config")
             inline.update({**more, "own": {**inline.get("own", {}), **more.get("own", {})}})
-    validated(_plain_settings(inline), known)
-    return SettingsResolver(options, known, inline, named, isolated)
+    resolver = SettingsResolver(options, known, inline, named, isolated, _brought)
+    for settings in (named, _plain_settings(inline)):
+        if settings is not None:
+            validated(settings, resolver.rules_of(settings))
+    _check_selectors(options, resolver)
+    return resolver
+
+
+def _check_selectors(options: Mapping[str, Any], resolver: SettingsResolver) -> None:
+    """Raise `ConfigError` for an option that names no rule: none of ours, and of no plugin that this folder names."""
+    from inplace_lint.config.selection import codes_of, names_rules
+
+    lists = {f"--{key.replace('_', '-')}": options.get(key, ()) for key in ("select", "extend_select", "ignore")}
+    for where, selectors in (
+        *lists.items(),
+        *(("--per-file-ignores", of) for of in options.get("per_file_ignores", {}).values()),
+    ):
+        for selector in selectors:
+            if not names_rules(selector, resolver.known):
+                codes_of(selector, resolver.rules_of(resolver.settings_of(Path.cwd())), where)
 
 
 def _plain_settings(values: Mapping[str, Any]) -> Settings:

@@ -71,7 +71,7 @@ def settings_text(path: Path, resolver: SettingsResolver, known: Sequence[RuleIn
         else:
             lines.append(f"{key} = {_toml(value)}")
     codes = resolver.codes_of(path)
-    rules = [f"#   {rule.code}  {rule.name}" for rule in known if rule.code in codes]
+    rules = [f"#   {rule.code}  {rule.name}" for rule in resolver.rules_of(settings) if rule.code in codes]
     return "\n".join([*lines, *tables, "", "# Rules that apply", *rules]) + "\n"
 
 

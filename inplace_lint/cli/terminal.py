@@ -1,4 +1,4 @@
-"""What the terminal supports: colours, links, its width; and the progress line of a long run."""
+"""What the terminal supports: colours, links, its width; and the progress bar of a long run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO
+from collections.abc import Mapping, Sequence
+from typing import IO, Literal
 
 from inplace_lint.cli import streams
 
 PLAIN_WIDTH = 120
 _PATIENCE_SECONDS = 1.0
+_REDRAW_SECONDS = 0.1
+_BAR = 24  # cells
 _LINKING_PROGRAMS = frozenset({"Hyper", "iTerm.app", "terminology", "WezTerm", "vscode", "ghostty", "rio", "Tabby"})
 _LINKING_MARKS = ("DOMTERM", "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID")
 _FIRST_VTE = 5000
@@ -65,17 +67,55 @@ def width() -> int:
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
-def progress(what: str = "files") -> Callable[[int, int], None]:
-    """Return a function that shows how much is done, once a run has taken a while, and clears up at the end."""
-    started = time.monotonic()
+class Progress:
+    """
+    Shows how much of a run is done, once it has taken a while: a bar, the time left, and the file that was done last.
 
-    def tell(done: int, total: int) -> None:
-        if time.monotonic() - started > _PATIENCE_SECONDS:
-            text = f"checked {done} of {total} {what}" if done < total else ""
-            sys.stderr.write(f"\r{text:<40}\r")
-            sys.stderr.flush()
+    It is one line, which each call writes anew, and which is gone at the end.
+    Units: sizes in bytes, since a file of twice the size takes about twice the time.
+    """
 
-    return tell
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._shown = self._done = 0.0
+
+    def __call__(self, path: str, size: int, total: int) -> None:
+        """Show that a file of this size is done, of all files with this size together."""
+        self._done += size
+        now = time.monotonic()
+        if self._done >= total:
+            if self._shown:
+                self._write("")
+            self._shown = self._done = 0.0
+            self._started = now  # of the next round of fixes
+        elif now - self._started > _PATIENCE_SECONDS and now - self._shown > _REDRAW_SECONDS:
+            left = round((now - self._started) * (total - self._done) / self._done)
+            done = self._done / total
+            self._write(f" {done:4.0%}  {left // 60}:{left % 60:02} left  ", path, done)
+            self._shown = now
+
+    def _write(self, text: str, path: str = "", done: float | None = None) -> None:
+        from inplace_lint.report.paths import visible  # noqa: PLC0415 - only where it takes a while
+        from inplace_lint.report.text_width import ending, width_of  # noqa: PLC0415
+
+        room = width() - 1  # a full line would begin the next one
+        cells = 0 if done is None else max(min(_BAR, room - len(text)), 0)
+        text += ending(visible(path), room - cells - len(text))
+        bar = _bar(done, cells) if done is not None and cells else ""
+        sys.stderr.write(f"\r{bar}{text[:room]}{' ' * (room - cells - width_of(text))}\r")
+        sys.stderr.flush()
+
+
+def _bar(done: float, cells: int) -> str:
+    from rich.console import Console  # noqa: PLC0415 - only where it takes a while
+    from rich.progress_bar import ProgressBar  # noqa: PLC0415
+
+    color = wants_color("auto", is_file=False, stream=sys.stderr)
+    kind: Literal["standard"] | None = "standard" if color else None
+    console = Console(file=sys.stderr, force_terminal=True, width=cells, color_system=kind, no_color=not color)
+    with console.capture() as shown:
+        console.print(ProgressBar(1.0, done, width=cells), end="")
+    return shown.get() if color else shown.get().ljust(cells)  # without colours the rest of a bar is not drawn
 
 
 def show_pages(texts: Sequence[str], color: str) -> None:

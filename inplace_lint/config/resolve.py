@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from inplace_lint.config.globs import spec_of
 from inplace_lint.config.selection import RuleInfo, codes_of, enabled_codes, opinion_codes, severities, validated
 from inplace_lint.config.settings import Settings, overridden, project_root, settings_in
+from inplace_lint.core.errors import ConfigError, PluginError
 from inplace_lint.core.remembered import remembered
 
 
@@ -20,7 +21,8 @@ class SettingsResolver:
 
     `chosen` are the options of the command line, `inline` the configuration keys that `--config` sets there: options
     override these, and these override files. `named` is the one file to read instead of searching; with `isolated` no
-    file is read. A wrong configuration raises `ConfigError` when its folder is first met.
+    file is read. `brought` loads a rule plugin and returns its rules; those of `known` are there without one. A wrong
+    configuration raises `ConfigError` when its folder is first met.
     """
 
     chosen: Mapping[str, Any]
@@ -28,6 +30,7 @@ class SettingsResolver:
     inline: Mapping[str, Any] = field(default_factory=dict)
     named: Settings | None = None
     isolated: bool = False
+    brought: Callable[[str], Sequence[RuleInfo]] = lambda _name: ()
     _codes: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def settings_of(self, path: Path) -> Settings:
@@ -41,26 +44,53 @@ class SettingsResolver:
         own = {**mine.own, **self.inline.get("own", {})}
         return overridden(replace(mine, **{**self.inline, "own": own}), self.chosen)
 
+    def rules_of(self, settings: Settings) -> Sequence[RuleInfo]:
+        """
+        Return all rules that settings can name: ours, and those of the plugins that they name.
+
+        Raises: `ConfigError` for a plugin that is missing or wrong, naming file and key.
+        """
+        if not settings.rule_plugins:
+            return self.known
+        try:
+            return [*self.known, *(rule for name in settings.rule_plugins for rule in self.brought(name))]
+        except PluginError as error:
+            msg = f"{settings.origins.get('rule_plugins', settings.source)}: `rule-plugins`: {error}"
+            raise ConfigError(msg) from error
+
     def codes_of(self, path: Path) -> frozenset[str]:
         """Return the codes of the rules that apply to a file."""
         settings = self.settings_of(path)
         if settings.root not in self._codes:
-            self._codes[settings.root] = enabled_codes(settings, self.known)
+            own = {rule.code for rule in self.rules_of(settings)}
+            self._codes[settings.root] = enabled_codes(settings, self._nameable(settings)) & own
         codes = self._codes[settings.root]
         given = self.chosen.get("per_file_ignores") or "per_file_ignores" in self.inline
         root = Path.cwd() if given else settings.root
         for pattern, selectors in settings.per_file_ignores.items():
             if _matches(pattern, path, root):
-                codes -= frozenset().union(*(codes_of(selector, self.known, pattern) for selector in selectors))
+                known = self._nameable(settings)
+                codes -= frozenset().union(*(codes_of(selector, known, pattern) for selector in selectors))
         return codes
 
     def opinions_of(self, path: Path) -> frozenset[str]:
         """Return the codes of the opinionated rules that apply to a file: they report what is no fault."""
-        return opinion_codes(self.settings_of(path), self.known) & self.codes_of(path)
+        settings = self.settings_of(path)
+        return opinion_codes(settings, self._nameable(settings)) & self.codes_of(path)
 
     def severities_of(self, path: Path) -> Mapping[str, str]:
         """Return the severities that are set for rules in a file, by code."""
-        return severities(self.settings_of(path), self.known)
+        settings = self.settings_of(path)
+        return severities(settings, self._nameable(settings))
+
+    def _nameable(self, settings: Settings) -> Sequence[RuleInfo]:
+        """Return the rules of settings, and those that options may name: of plugins in the settings of this folder."""
+        rules, here = self.rules_of(settings), self._here()
+        return rules if here.rule_plugins == settings.rule_plugins else [*{*rules, *self.rules_of(here)}]
+
+    @remembered
+    def _here(self) -> Settings:
+        return self._settings_below(Path.cwd())
 
     def excludes(self, paths: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
         """Return the patterns of paths to exclude, by the folder they are relative to."""
@@ -85,7 +115,7 @@ class SettingsResolver:
             return self.named
         mine = settings_in(folder)
         if mine is not None:
-            return validated(mine, self.known)
+            return validated(mine, self.rules_of(mine))
         return self._nearest(folder.parent) if folder.parent != folder else None
 
 

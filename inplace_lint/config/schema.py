@@ -156,6 +156,14 @@ def sentences(value: object) -> tuple[str, ...]:
     return found
 
 
+def _names(value: object) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(_texts(value)))
+    if not all(text.strip() for text in found):
+        msg = "must have names of entry points, and holds an empty string"
+        raise ValueError(msg)
+    return found
+
+
 def _severities(value: object) -> Mapping[str, str]:
     if not isinstance(value, dict):
         msg = f"must be a table of rules, not {_kind(value)}"
@@ -229,6 +237,7 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "assume": assume_of,
     "only-assuming": sentences,
     "hide-assuming": sentences,
+    "rule-plugins": _names,
     "per-file-ignores": _ignores,
     "exclude": _excludes,
     "force-exclude": _boolean,

@@ -25,6 +25,11 @@ class RuleInfo(NamedTuple):
     opinion: bool = False
     advice: bool = False
 
+    @property
+    def prefix(self) -> str:
+        """The letters that the codes of one origin begin with."""
+        return self.code.rstrip("0123456789")
+
 
 def codes_of(selector: str, known: Sequence[RuleInfo], where: str) -> frozenset[str]:
     """
@@ -32,20 +37,26 @@ def codes_of(selector: str, known: Sequence[RuleInfo], where: str) -> frozenset[
 
     Raises: `ConfigError` with the place, the selector and the nearest valid one.
     """
-    text = selector.strip()
-    upper = text.upper()
-    if upper == "ALL":
-        return frozenset(rule.code for rule in known)
-    hit = frozenset(
-        rule.code
-        for rule in known
-        if rule.name == text.lower() or (upper.startswith("IPL") and rule.code.startswith(upper))
-    )
+    hit = _hits(selector, known)
     if not hit:
         names = [word for rule in known for word in (rule.code, rule.name)]
-        msg = f"{where}: unknown rule {selector!r}{did_you_mean(text, names)}"
+        msg = f"{where}: unknown rule {selector!r}{did_you_mean(selector.strip(), names)}"
         raise ConfigError(msg)
     return hit
+
+
+def names_rules(selector: str, known: Sequence[RuleInfo]) -> bool:
+    """Return whether a selector names any of these rules."""
+    return bool(_hits(selector, known))
+
+
+def _hits(selector: str, known: Sequence[RuleInfo]) -> frozenset[str]:
+    name, upper = selector.strip().lower(), selector.strip().upper()
+    return frozenset(
+        rule.code
+        for rule in known
+        if upper == "ALL" or rule.name == name or (upper.startswith(rule.prefix) and rule.code.startswith(upper))
+    )
 
 
 def validated(settings: Settings, known: Sequence[RuleInfo]) -> Settings:
@@ -95,7 +106,8 @@ def opinion_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[st
 def _selected(selector: str, known: Sequence[RuleInfo]) -> frozenset[str]:
     """Return the codes that a selector selects: `ALL` leaves out the rules that give advice."""
     found = codes_of(selector, known, "select")
-    return found - {rule.code for rule in known if rule.advice} if selector.strip().upper() in {"ALL", "IPL"} else found
+    word = selector.strip().upper()
+    return found - {rule.code for rule in known if rule.advice and word in {"ALL", rule.prefix}}
 
 
 def severities(settings: Settings, known: Sequence[RuleInfo]) -> dict[str, str]:
@@ -108,4 +120,4 @@ def _specificity(selector: str) -> int:
     text = selector.strip().upper()
     if text == "ALL":
         return 0
-    return len(text) if text.startswith("IPL") else EXACT
+    return EXACT if "-" in text else len(text)  # names have hyphens, and codes none

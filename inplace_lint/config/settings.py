@@ -54,6 +54,7 @@ class Settings:
     assume: tuple[str, ...] = ()
     only_assuming: tuple[str, ...] = ()
     hide_assuming: tuple[str, ...] = ()
+    rule_plugins: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False

@@ -15,5 +15,9 @@ class UnreadableError(InplaceLintError):
     """A file could not be read or decoded; the others are still checked."""
 
 
+class PluginError(InplaceLintError):
+    """A rule plugin is missing, does not load, or does what a rule must not."""
+
+
 class FactError(InplaceLintError):
     """An entry of an op table does not follow the format of `rules/ops/README.md`."""

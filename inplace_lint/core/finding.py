@@ -133,6 +133,7 @@ class Finding:
     carets ("written here"). `help` is the cure in one line; `says` is the error that the framework prints. `symbol` is
     the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves that were
     left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences ("`x` requires grad").
+    `options` are the arguments of the program with which it happens (`dropout=0.5`), as the message names them.
     `entry` is the file and name of a function or class that was run alone, where only a caller of it can ask for the
     gradient that is assumed. `gain` orders advice: the known factors of the number of elements that it spares.
     """
@@ -157,6 +158,7 @@ class Finding:
     verdict: Verdict | None = None
     entry: tuple[str, str] | None = None
     gain: int = 0
+    options: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:

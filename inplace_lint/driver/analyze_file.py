@@ -30,8 +30,10 @@ from inplace_lint.interp.context import Context, Observer
 from inplace_lint.interp.found import Found
 from inplace_lint.knowledge import facts
 from inplace_lint.knowledge.own import OwnFact, written
+from inplace_lint.rules import RULES
 from inplace_lint.rules.draft import NEW_TENSOR, Draft
 from inplace_lint.rules.help import cure
+from inplace_lint.rules.rule import Rule
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project, alone
 
@@ -49,13 +51,14 @@ class Options:
     What a user can say about the analyzed code as a whole: for which `versions` of frameworks it is meant.
 
     `opinions`: what is no fault is reported as well, as info. `advice`: all code is run, and not only what may write.
-    `own` are the facts of the project itself.
+    `own` are the facts of the project itself, `rules` judge the events.
     """
 
     versions: tuple[tuple[str, str], ...] = ()
     opinions: bool = False
     advice: bool = False
     own: tuple[OwnFact, ...] = ()
+    rules: tuple[Rule, ...] = RULES
 
     def version(self, framework: str) -> str | None:
         """Return the version of a framework that the code is meant for; None for the newest that is known."""
@@ -118,7 +121,7 @@ def check_file(
     found = _run(context, options)
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
-    entries = chosen(_said(found))
+    entries = chosen(_said(found, options.rules))
     resolver = Resolver(context)
     if make_fixes is not None and entries:
         drafts = [entry.said.draft for entry in entries]
@@ -129,9 +132,9 @@ def check_file(
     return FileResult(findings, _counters(context), clock.seconds, statements)
 
 
-def _said(found: Iterable[Found]) -> Iterator[Said]:
+def _said(found: Iterable[Found], rules: Sequence[Rule]) -> Iterator[Said]:
     for one in found:
-        yield from say(one.event, always=one.always, options=one.options, entry=one.entry)
+        yield from say(one.event, always=one.always, options=one.options, entry=one.entry, rules=rules)
 
 
 def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[Found]:

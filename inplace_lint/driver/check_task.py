@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from inplace_lint.core.errors import FactError, UnreadableError
+from inplace_lint.core.errors import FactError, PluginError, UnreadableError
 from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
 from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.own import OwnFact, written
+from inplace_lint.rules.plugins import rules_of
 from inplace_lint.workspace import files, import_graph
 from inplace_lint.workspace.claims import Claim
 from inplace_lint.workspace.places import Disk, Shipped
@@ -45,7 +46,7 @@ class Task(NamedTuple):
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
     files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
     `kept` says where earlier runs have kept what is known of single files. `shipped` are files that stand for all on
-    disk. `own` are the facts of the project itself.
+    disk. `own` are the facts of the project itself. `plugins` bring more rules.
     """
 
     path: str
@@ -62,6 +63,7 @@ class Task(NamedTuple):
     kept: KeptFiles = KeptFiles()
     shipped: Shipped | None = None
     own: tuple[OwnFact, ...] = ()
+    plugins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def check_one(task: Task) -> Checked:
 
 def check_task(task: Task) -> Checked:
     """Check one file; no fault of it, or of ours, is raised."""
-    started = time.perf_counter()
+    started, source = time.perf_counter(), ""
     try:
         source = files.decode(task.data)
         from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
@@ -104,14 +106,15 @@ def check_task(task: Task) -> Checked:
         if project is not None:
             project.asked.start()
             project.outlines = {}
-        options = Options(versions, task.opinions, task.advice, task.own)
+        options = Options(versions, task.opinions, task.advice, task.own, rules_of(task.plugins))
         result = check_file(task.path, source, options, project, _make_fixes)
-    except UnreadableError as error:
+    except (UnreadableError, PluginError) as error:
         return failed(str(error))
     except FactError as error:
         return failed("", no_facts=str(error))
     except SyntaxError as error:
-        return Checked(Entry((syntax_finding(task.path, source, error),), {}, {}), lasting=False)
+        finding = syntax_finding(task.path, source, error)
+        return failed(crash(error)) if finding is None else Checked(Entry((finding,), {}, {}), lasting=False)
     except RecursionError:
         return failed("nested too deeply to be analyzed")
     except MemoryError:

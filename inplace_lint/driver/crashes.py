@@ -29,9 +29,16 @@ def hides_interrupt(error: BaseException) -> bool:
     return False
 
 
-def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding:
-    """Return the finding that a file is no valid Python, at the place and in the words of the running Python."""
-    error = _of_python(source) or error
+def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding | None:
+    """
+    Return the finding that a file is no valid Python, at the place and in the words of the running Python.
+
+    It is None where that reads the file, or where the error is about another text: then the fault is ours.
+    """
+    refused = _refusal(source)
+    if refused is None or error.filename != path:
+        return None
+    error = refused if isinstance(refused, SyntaxError) and refused.lineno else error
     line, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
     end_line, end = error.end_lineno or line, max((error.end_offset or 0) - 1, 0)
     if (end_line, end) <= (line, column):
@@ -48,14 +55,12 @@ def syntax_finding(path: str, source: str, error: SyntaxError) -> Finding:
     )
 
 
-def _of_python(source: str) -> SyntaxError | None:
-    """Return the error of the running Python for a text; None where there is none, or it has no line."""
+def _refusal(source: str) -> Exception | None:
+    """Return the error with which the running Python refuses a text; None where it reads it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(source)
-    except SyntaxError as error:
-        return error if error.lineno else None
-    except (ValueError, RecursionError, MemoryError):
-        return None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return error
     return None

@@ -22,7 +22,7 @@ from inplace_lint.workspace.places import Shipped
 
 _FEW_BYTES = 40_000
 _FEW_FILES = 4
-Progress = Callable[[int, int], None]
+Progress = Callable[[str, int, int], None]  # of the path that is done, its bytes, and those of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,13 @@ class Workers:
 
         Raises: `FactError` where the op tables themselves cannot be read.
         """
-        for done, (task, checked) in enumerate(self._checked(tasks, graphs), 1):
+        size = sum(len(task.data) for task in tasks)
+        for task, checked in self._checked(tasks, graphs):
             if checked.no_facts:
                 raise FactError(checked.no_facts)
             yield task, checked
             if progress is not None:
-                progress(done, len(tasks))
+                progress(task.path, len(task.data), size)
 
     def _checked(self, tasks: Sequence[Task], graphs: Mapping[str, Graph]) -> Iterator[tuple[Task, Checked]]:
         executor = self.executor or self._local(tasks)
@@ -80,7 +81,7 @@ def _import_engine() -> None:
     """Import the engine before processes are forked, so that each has it; a failure is reported for each file."""
     try:
         import inplace_lint.driver.analyze_file  # noqa: F401, PLC0415
-    except ImportError:
+    except (ImportError, SyntaxError):
         return
 
 
@@ -156,6 +157,6 @@ def _unpacked(packed: bytes) -> Mapping[str, bytes | None]:
 @lru_cache(maxsize=1)
 def version() -> str:
     """Return a digest of all that results depend on besides files and settings."""
-    from inplace_lint.knowledge.facts import digest as digest_of_facts  # noqa: PLC0415 - of no use on one machine
+    from inplace_lint.knowledge.locate import digest_of_facts  # noqa: PLC0415 - of no use on one machine
 
     return context_of(digest_of_facts(), ())

@@ -84,6 +84,7 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
         "fix": _fix_out(finding.fix),
         "entry": finding.entry,
         "gain": finding.gain,
+        "options": list(finding.options),
     }
 
 
@@ -113,6 +114,7 @@ def _finding_in(row: dict[str, Any]) -> Finding:
             "span": _span_in(row["span"]),
             "related": related,
             "assumptions": tuple(row["assumptions"]),
+            "options": tuple(row["options"]),
             "fix": _fix_in(row["fix"]),
             "entry": None if row["entry"] is None else (str(row["entry"][0]), str(row["entry"][1])),
         }

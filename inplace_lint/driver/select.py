@@ -47,7 +47,7 @@ class Said:
     """
     A draft of one rule from one event, with its severity and certainty; `entry` as in `Finding`.
 
-    `options` is the number of options that it depends on.
+    `options` are those of the program that it depends on.
     """
 
     rule: Rule
@@ -55,14 +55,14 @@ class Said:
     severity: Severity
     certainty: Certainty
     event: Event
-    options: int = 0
+    options: tuple[str, ...] = ()
     entry: tuple[str, str] | None = None
 
     @property
     def doubt(self) -> tuple[bool, int, int, int, int]:
         """The key by which the surest of several drafts is the lowest; one without options goes before the others."""
         sure = doubt(self.severity, len(self.draft.assumptions), self.certainty)
-        return self.entry is not None, *sure, self.options
+        return self.entry is not None, *sure, len(self.options)
 
 
 class Chosen(NamedTuple):
@@ -75,17 +75,22 @@ class Chosen(NamedTuple):
 
 
 def say(
-    event: Event, *, always: bool, options: Sequence[str] = (), entry: tuple[str, str] | None = None
+    event: Event,
+    *,
+    always: bool,
+    options: Sequence[str] = (),
+    entry: tuple[str, str] | None = None,
+    rules: Iterable[Rule] = RULES,
 ) -> Iterator[Said]:
     """Yield what the rules say of an event that happened on every path, or on one, with some options."""
-    for rule in RULES:
+    for rule in rules:
         draft = rule.judge(event)
         if draft is not None:
             sure = not draft.assumptions
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
             worst = draft.worst or rule.harm.severity
             severity = worst if sure or worst is Severity.INFO else Severity.WARNING
-            yield Said(rule, with_options(draft, options), severity, certainty, event, len(options), entry)
+            yield Said(rule, with_options(draft, options), severity, certainty, event, tuple(options), entry)
 
 
 def chosen(said: Iterable[Said]) -> list[Chosen]:
@@ -156,6 +161,7 @@ def _finding(entry: Chosen, spans: Spans, framework: Framework) -> Finding:
         function=spans.owner(draft.place),
         framework=framework.name,
         assumptions=tuple(sorted({str(sentence) for sentence in draft.assumptions})),
+        options=said.options,
         help=cure.replace("{no_grad}", framework.says.get("no_grad", "")),
         fix=fix if fix is not None and fix.edits else None,
         entry=said.entry,

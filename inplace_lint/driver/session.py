@@ -23,8 +23,10 @@ from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.shard import Shard, part
 from inplace_lint.driver.store import Check, Key, Store, context_of
+from inplace_lint.knowledge.locate import digest_of_facts
 from inplace_lint.policy import assumed, suppress
-from inplace_lint.rules import RULE_OF, RULES
+from inplace_lint.rules import BUILT_IN, RULE_OF, RULES, TEXT_RULES
+from inplace_lint.rules.plugins import digests_of
 from inplace_lint.rules.text import UNUSED_SUPPRESSION
 from inplace_lint.workspace import files, import_graph, notebook
 from inplace_lint.workspace.claims import digest
@@ -77,7 +79,7 @@ class Plan(NamedTuple):
     settings: Settings
     settings_of: Callable[[Path], Settings]
     codes_of: Callable[[Path], frozenset[str]]
-    progress: Callable[[int, int], None] | None = None
+    progress: Callable[[str, int, int], None] | None = None
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
     texts: Mapping[str, bytes] = MappingProxyType({})
     store: Store | None = None
@@ -175,8 +177,6 @@ def _kept_files(store: Store | None) -> KeptFiles:
 
 def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
     """Return the keys under which the results of tasks are kept."""
-    from inplace_lint.knowledge.facts import digest as digest_of_facts  # noqa: PLC0415 - of no use without a store
-
     here, facts = os.path.relpath(Path.cwd(), settings.root), digest_of_facts()
     contexts: dict[tuple[str | None, ...], str] = {}
     found: dict[str, Key] = {}
@@ -184,7 +184,7 @@ def _keys(tasks: Sequence[Task], settings: Settings) -> dict[str, Key]:
         root = os.path.relpath(task.root, settings.root) if task.root else None
         asked = "advice" if task.advice else "opinions" if task.opinions else None
         own = digest(repr([one.text for one in task.own])) if task.own else None
-        variant = (task.torch_version, task.paddle_version, asked, here, root, own)
+        variant = (task.torch_version, task.paddle_version, asked, here, root, own, *digests_of(task.plugins))
         if variant not in contexts:
             contexts[variant] = context_of(facts, variant)
         found[task.path] = Key(task.path, contexts[variant], digest(task.data))
@@ -230,7 +230,8 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     torch = settings.torch_version or pinned(settings.root, "torch")
     paddle = settings.paddle_version or pinned(settings.root, "paddle")
     texts, own = tuple(plan.texts.items()), settings.own_facts
-    return Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=texts, own=own)
+    task = Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=texts, own=own)
+    return task._replace(plugins=settings.rule_plugins)
 
 
 def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan) -> list[Task]:
@@ -249,9 +250,11 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
             data = graph.text(name)
             if files.mentions(data, names):
                 mine[name] = task_of(name, data, Path(name), root, plan, reported=False)
-        for path, task in mine.items():
-            finds = frozenset(name for name in graph.below(path) if path in graph.callers(name))
-            done.append(task._replace(finds_in=finds | {path}))
+        finds = {path: {path} for path in mine}
+        for name in graph.below(mine):
+            for caller in finds.keys() & graph.callers(name):
+                finds[caller].add(name)
+        done.extend(task._replace(finds_in=frozenset(finds[path])) for path, task in mine.items())
     return done
 
 
@@ -321,7 +324,8 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
     for finding in found:
         by_path.setdefault(finding.span.path, []).append(finding)
     unread = {line.partition(": ")[0] for line in outcome.failures}
-    commented = {path for path, data in texts.items() if path not in unread and suppress.may_name_us(data)}
+    others = RULE_OF.keys() - {rule.code for rule in BUILT_IN}
+    commented = {path for path, data in texts.items() if path not in unread and suppress.may_name_us(data, others)}
     for path in dict.fromkeys([*by_path, *sorted(commented)]):
         codes = plan.codes_of(Path(path))
         opinions = plan.opinions_of(Path(path))
@@ -347,7 +351,7 @@ def _kept(found: Iterable[Finding], texts: Mapping[str, bytes], plan: Plan, outc
 
 def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bool]:
     """Return the codes by name of the rules that apply, all words for rules, and whether all default rules apply."""
-    names = {rule.name: rule.code for rule in RULES if rule.code in codes}
+    names = {rule.name: rule.code for rule in RULE_OF.values() if rule.code in codes and rule not in TEXT_RULES}
     words = {word for rule in RULE_OF.values() for word in (rule.code.lower(), rule.name)}
     return names, frozenset(words), all(rule.code in codes for rule in RULES if rule.default)
 

@@ -6,21 +6,19 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.core.errors import UnreadableError
-from inplace_lint.driver.dispatch import version
+from inplace_lint.driver.dispatch import Progress, version
 from inplace_lint.driver.executors.executor import Executor, Lost
 from inplace_lint.fleet import results
 from inplace_lint.fleet.listing import Kind, Listed
 from inplace_lint.fleet.repository import Checked, CheckRepository, Repository
 from inplace_lint.fleet.sources import MOST_TAKEN, Packed, pack
 from inplace_lint.workspace import files
-
-Progress = Callable[[int, int], None]
 
 
 def check_all(
@@ -37,7 +35,7 @@ def check_all(
     known = {one.name: results.read(folder, one.name, key) for one in repositories}
     done = {name: checked for name, checked in known.items() if checked is not None}
     left = [one for one in repositories if one.name not in done]
-    progress(len(done), len(repositories))
+    progress("", len(done), len(repositories))
     scratch = tempfile.mkdtemp(prefix="inplace-lint-fleet-") if executor.shares_files else None
     work = CheckRepository(resolver.chosen, resolver.inline, resolver.named, scratch, version())
     try:
@@ -45,7 +43,7 @@ def check_all(
             checked = _lost(left[number], answer) if isinstance(answer, Lost) else answer
             results.write(folder, checked, key)
             done[checked.name] = checked._replace(rows="")
-            progress(len(done), len(repositories))
+            progress(checked.name, 1, len(repositories))
     finally:
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)

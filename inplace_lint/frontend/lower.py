@@ -25,16 +25,12 @@ def lower(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> ir.Code:
     """
     Return the IR of a slice; `holes` are slices inside it that are left out.
 
-    Raises: SyntaxError, with the line of the file, when neither `ast` nor LibCST reads the text.
+    Raises: SyntaxError, with the line of the file, when neither `ast` nor LibCST reads the text; RecursionError.
     """
     cutout = cut(source, slice_, holes)
     numbering = Numbering.of(slice_, cutout.text)
-    try:
-        with deep_recursion():
-            body = lower_statements(numbering, cutout, _parsed(cutout, slice_))
-    except RecursionError as error:
-        msg = "nested too deeply"
-        raise SyntaxError(msg, (slice_.path, slice_.first, 1, None)) from error
+    with deep_recursion():
+        body = lower_statements(numbering, cutout, _parsed(cutout, slice_))
     return ir.Code(slice_, body, numbering.size)
 
 

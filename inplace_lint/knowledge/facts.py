@@ -9,7 +9,6 @@ the thousands that there are.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -296,11 +295,3 @@ def _no_json(error: json.JSONDecodeError) -> str:
 def _at(path: Path, line: int, problem: str) -> FactError:
     """Return the error for a line of a file of facts."""
     return FactError(f"rules/{path.relative_to(rules_dir()).as_posix()}:{line}: {problem}")
-
-
-def digest() -> str:
-    """Return a digest of all op tables: it changes whenever any fact does."""
-    total = hashlib.sha256()
-    for path in sorted(_ops().rglob("*.json*")):
-        total.update(path.name.encode() + b"\0" + path.read_bytes())
-    return total.hexdigest()

@@ -1,7 +1,8 @@
-"""Where `rules/` lies: in a wheel, an editable install or a bare checkout."""
+"""Where `rules/` lies, in a wheel, an editable install or a bare checkout, and what version of it that is."""
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from pathlib import Path
 
@@ -27,3 +28,11 @@ def rule_page(name: str, lang: str = "en") -> Path:
     """Return the page of a rule in a language; in English where it has none in that language."""
     page = rules_dir() / lang / f"{name}.md"
     return page if page.is_file() else rules_dir() / f"{name}.md"
+
+
+def digest_of_facts() -> str:
+    """Return a digest of all op tables: it changes whenever any fact does."""
+    total = hashlib.sha256()
+    for path in sorted((rules_dir() / "ops").rglob("*.json*")):
+        total.update(path.name.encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()

@@ -16,6 +16,7 @@ from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.record import Access, Position, Record
 from inplace_lint.policy import suppress
+from inplace_lint.rules import RULE_OF
 from inplace_lint.rules.draft import Draft
 from inplace_lint.rules.help import cure
 
@@ -38,7 +39,8 @@ def findings_in(records: Sequence[Record]) -> Found:
     for name in sorted({record.framework for record in records if record.write is not None}):
         reader = Reader(facts.framework(name))
         own = [record for record in records if record.framework == name]
-        words = [word for record in own for event in reader.events(record) for word in say(event, always=True)]
+        events = [event for record in own for event in reader.events(record)]
+        words = [word for event in events for word in say(event, always=True, rules=RULE_OF.values())]
         found, lines = findings_of(chosen(words), reader, reader.framework)
         statements |= lines
         for path in dict.fromkeys(finding.span.path for finding in found):

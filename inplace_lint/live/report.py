@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from inplace_lint.config.resolve import SettingsResolver
-from inplace_lint.config.selection import RuleInfo
 from inplace_lint.config.settings import FOR_PEOPLE
 from inplace_lint.live import events, launch
 from inplace_lint.report.i18n import in_language, language
@@ -24,8 +22,8 @@ _WIDTH = 120
 def run_watched(
     words: Sequence[str],
     output_file: Path | None,
-    options: Mapping[str, Any],
-    known: Sequence[RuleInfo],
+    python: str | None,
+    resolver: SettingsResolver,
     wants_color: Callable[[str], bool],
 ) -> int:
     """
@@ -35,9 +33,8 @@ def run_watched(
 
     Raises: `InplaceLintError` where nothing could be run.
     """
-    resolver = SettingsResolver({key: value for key, value in options.items() if key != "python"}, known)
     settings = resolver.settings_of(Path.cwd())
-    ended = launch.run(launch.interpreter(options["python"], settings), words)
+    ended = launch.run(launch.interpreter(python, settings), words)
     found = events.findings_in(ended.records)
     findings = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
     color = wants_color(settings.color)

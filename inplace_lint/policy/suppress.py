@@ -23,9 +23,11 @@ _CODE = re.compile(r"[A-Z]+[0-9]+$|IPL[0-9]")  # a word that starts like one of 
 _OURS = re.compile(rb"noqa[^\n]*(?:IPL|-)|inplace-lint:", re.IGNORECASE)
 
 
-def may_name_us(data: bytes) -> bool:
-    """Check quickly whether a file may have a comment that suppresses a rule of ours; most do not."""
-    return (b"noqa" in data or b"NOQA" in data or b"inplace-lint" in data) and _OURS.search(data) is not None
+def may_name_us(data: bytes, others: Collection[str] = ()) -> bool:
+    """Check quickly whether a file may have a comment that suppresses a rule of ours or one of others; most do not."""
+    if not (b"noqa" in data or b"NOQA" in data or b"inplace-lint" in data):
+        return False
+    return _OURS.search(data) is not None or any(code.encode() in data for code in others)
 
 
 @dataclass(frozen=True, slots=True)

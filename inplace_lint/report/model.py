@@ -37,5 +37,5 @@ class Report:
         return "[*] " if finding.fix is not None and finding.fix.applies(unsafe=self.unsafe) else ""
 
     def page_of(self, finding: Finding) -> str:
-        """Return the address of the page that explains a finding."""
+        """Return the address of the page that explains a finding; empty where it has none."""
         return rule_url(finding.code, self.lang)

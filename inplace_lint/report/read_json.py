@@ -111,6 +111,7 @@ def finding_of(value: object) -> Finding:
         function=_text(row, "function", ""),
         framework=_text(row, "framework", ""),
         assumptions=tuple(str(sentence) for sentence in _list(row, "assumptions")),
+        options=tuple(str(option) for option in _list(row, "options")),
         help=cure,
         fix=fix if fix is not None and fix.edits else None,
         verdict=_verdict(row),

@@ -1,7 +1,7 @@
 """
-The width of text on a terminal.
+Text on a terminal, where an East Asian wide character takes two cells and a combining one none.
 
-An East Asian wide character takes two cells, a combining one none, a tab goes to the next stop.
+The widths are those of rich; a tab goes to the next stop.
 """
 
 from __future__ import annotations
@@ -29,6 +29,15 @@ class Laid(NamedTuple):
 def width_of(text: str) -> int:
     """Return the number of cells that a text without tabs takes."""
     return len(text) if text.isascii() else sum(_width(char) for char in text)
+
+
+def ending(text: str, room: int) -> str:
+    """Return the end of a text that fits into so many cells, after dots where the rest is left out."""
+    if width_of(text) <= room:
+        return text
+    while text and width_of(text) > room - len(_DOTS):
+        text = text[1:]
+    return _DOTS + text if text else ""
 
 
 def laid(line: str) -> Laid:
@@ -116,9 +125,9 @@ def _boundary(line: Laid, cell: int) -> int:
 
 
 def _width(char: str) -> int:
-    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+    from rich.cells import get_character_cell_size  # noqa: PLC0415 - most text is ASCII, and does without
+
+    return get_character_cell_size(char)
 
 
 def _visible(char: str) -> str:

@@ -77,4 +77,11 @@ RULES: tuple[Rule, ...] = (
     inplace_opportunity.RULE,
 )
 TEXT_RULES: tuple[Rule, ...] = (UNUSED_SUPPRESSION, INVALID_SYNTAX)
-RULE_OF: Mapping[str, Rule] = {rule.code: rule for rule in (*RULES, *TEXT_RULES)}
+BUILT_IN = (*RULES, *TEXT_RULES)
+_BY_CODE = {rule.code: rule for rule in BUILT_IN}
+RULE_OF: Mapping[str, Rule] = _BY_CODE  # with those of the plugins that this process has loaded
+
+
+def register(rule: Rule) -> None:
+    """Add the rule of a plugin to `RULE_OF`."""
+    _BY_CODE[rule.code] = rule

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 from inplace_lint.core.event import Event, Failure
 from inplace_lint.core.finding import Severity
@@ -72,6 +73,8 @@ class Rule:
     `yields_to_errors`: a finding is dropped where another rule has an error at the same place, and `yields_to` where
     the rule with this code has a finding there. `unanimous`: it gives advice, which holds only if all that reach its
     place agree; one finding with an assumption, and there is none.
+    `page` is the file of its documentation, and `url` the address of that; for a rule of ours, both follow from its
+    name.
     """
 
     code: str
@@ -88,3 +91,5 @@ class Rule:
     yields_to_errors: bool = False
     yields_to: str = ""
     unanimous: bool = False
+    page: Path | None = None
+    url: str = ""

@@ -50,13 +50,14 @@ def _diagnostic(documents: Documents, document: Document, finding: Finding, *, r
         types.DiagnosticRelatedInformation(location(documents, document, item.span), item.message)
         for item in finding.related
     ]
+    address = rule_url(finding.code)
     is_idle = RULE_OF[finding.code] is UNUSED_SUPPRESSION
     return types.Diagnostic(
         range=location(documents, document, finding.span).range,
         message=f"{finding.message}\nhelp: {finding.help}" if finding.help else finding.message,
         severity=_SEVERITY[finding.severity],
         code=finding.code,
-        code_description=types.CodeDescription(rule_url(finding.code)),
+        code_description=types.CodeDescription(address) if address else None,
         source=SOURCE,
         tags=[types.DiagnosticTag.Unnecessary] if is_idle else None,
         related_information=around or None if related else None,

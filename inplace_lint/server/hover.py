@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from inplace_lint.core.finding import Finding
-from inplace_lint.knowledge.locate import rule_page
 from inplace_lint.policy.suppress import suppressions
-from inplace_lint.rules import RULE_OF
-from inplace_lint.rules.links import rule_url
+from inplace_lint.rules import RULE_OF, links
 
 _SHORT = re.compile(r"^(?:In short: |一句话：)(?P<short>.+)$", re.MULTILINE)
 
 
 def page_of(code: str, lang: str) -> str:
     """Return the text of the page of a rule."""
-    return rule_page(RULE_OF[code].name, lang).read_text(encoding="utf-8")
+    return links.page_of(RULE_OF[code], lang).read_text(encoding="utf-8")
 
 
 def of_findings(findings: Iterable[Finding], lang: str) -> str:
@@ -38,7 +36,8 @@ def short(code: str, lang: str) -> str:
 
 
 def _rule(code: str, lang: str) -> str:
-    return f"[**{code}**]({rule_url(code)}) `{RULE_OF[code].name}`: {short(code, lang)}"
+    address = links.rule_url(code)
+    return f"{f'[**{code}**]({address})' if address else f'**{code}**'} `{RULE_OF[code].name}`: {short(code, lang)}"
 
 
 def _about(finding: Finding, lang: str) -> Iterator[str]:

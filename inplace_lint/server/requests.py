@@ -10,8 +10,8 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from inplace_lint.knowledge.locate import rule_page
 from inplace_lint.rules import RULE_OF
+from inplace_lint.rules.links import page_of
 from inplace_lint.server import actions, hover
 from inplace_lint.server.confirmation import confirmed
 from inplace_lint.server.language_server import Server
@@ -69,7 +69,7 @@ def answer_commands(server: Server, options: Sequence[str]) -> None:
     async def explain(code: str) -> dict[str, str] | None:
         if code not in RULE_OF:
             return None
-        path = rule_page(RULE_OF[code].name, server.lang)
+        path = page_of(RULE_OF[code], server.lang)
         window = server.client_capabilities.window
         if window is not None and window.show_document is not None and window.show_document.support:
             page = types.ShowDocumentParams(from_fs_path(str(path)) or "", take_focus=True)

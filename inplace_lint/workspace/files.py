@@ -298,7 +298,7 @@ def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
         except OSError as error:
             search.troubles.append(f"{shown(place)}: {_reason(error)}")
             continue
-        here = (*above, *_layer(search, place))
+        here, real = (*above, *_layer(search, place)), os.path.realpath(place)
         if search.nested is not None and not NAMES.isdisjoint(entry.name for entry in entries):
             lines = search.nested(place)
             search.exclude |= {place: spec_of(lines)} if lines and place not in search.exclude else {}
@@ -308,7 +308,10 @@ def _walk(search: _Search, folder: Path, layers: tuple[_Layer, ...]) -> None:
                 if entry.name not in SKIPPED and not _is_left_out(search, path, here, "/"):
                     pending.append((path, here))
             elif _is_source(entry.name) and not _is_left_out(search, path, here, ""):
-                _look_at(search, entry, path)
+                if entry.is_file(follow_symlinks=False):
+                    search.files.setdefault(os.path.join(real, entry.name), path)  # noqa: PTH118 - as `realpath` has it
+                else:
+                    _look_at(search, entry, path)
 
 
 def _is_source(name: str) -> bool:

@@ -132,15 +132,15 @@ class Graph:
         if (Path.cwd().as_posix(), self.root) in _PROJECTS:
             self.project().drop(path)
 
-    def below(self, path: str) -> set[str]:
-        """Return the files that a file imports, directly or through others."""
+    def below(self, paths: Iterable[str]) -> set[str]:
+        """Return the files that some files import, directly or through others."""
         found: set[str] = set()
-        waiting = [path]
+        waiting = [*paths]
         while waiting:
             more = self._imports(waiting.pop()) - found
             found |= more
             waiting.extend(more)
-        return found - {path}
+        return found
 
     def callers(self, path: str) -> tuple[str, ...]:
         """

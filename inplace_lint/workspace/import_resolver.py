@@ -46,6 +46,7 @@ class Lookup:
     def _found(self, folder: str, module: str, level: int) -> str | None:
         return self._relative(folder, module, level) if level else self._absolute(folder, module)
 
+    @remembered
     def submodule(self, package: str, name: str) -> str | None:
         """Return the path of a module inside a package, given as the path of its `__init__` file."""
         if posixpath.basename(package) != INIT:

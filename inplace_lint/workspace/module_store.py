@@ -214,7 +214,9 @@ class Project:
             return None
         try:
             return Module(path, source, self._outline(path, source))
-        except SyntaxError:
+        except SyntaxError as error:
+            if error.filename != path:
+                raise  # it is about code of ours
             # IMPRECISE: what only LibCST reads, or nothing, is reported where it is checked itself; here it is unknown.
             return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -356,3 +357,34 @@ def test_colours_follow_the_variables_that_other_tools_follow(monkeypatch, envir
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
     assert terminal.wants_color("auto", is_file=False) is colours
+
+
+GATED = """\
+import torch
+from torch import nn
+
+
+class Gate(nn.Module):
+    def __init__(self, width=4, norm=False):
+        super().__init__()
+        self.gate, self.norm = nn.Linear(width, width), norm
+
+    def forward(self, x):
+        weights = self.gate(x).softmax(-1)
+        if self.norm:
+            weights /= weights.sum(-1, keepdim=True)
+        return weights
+"""
+
+
+def test_json_has_the_options_of_a_program_with_which_a_finding_happens(lint, folder, buggy):
+    (folder / "a.py").write_text(GATED)
+    (folder / "b.py").write_text(buggy)
+    for _ in "a run", "the store":
+        lint("--output-format=json", "-o", "found.json", ".")
+        with_it, without = json.loads((folder / "found.json").read_text())
+        assert (with_it["options"], without["options"]) == (["norm=True"], [])
+        assert with_it["message"].startswith("with `norm=True`, ")
+    for log in (lint("--output-format=sarif", "."), lint("merge", "found.json", "--output-format=sarif")):
+        seen = [result["properties"].get("options") for result in json.loads(log.out)["runs"][0]["results"]]
+        assert seen == [["norm=True"], None]

@@ -7,7 +7,7 @@ import pytest
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.finding import Severity
-from inplace_lint.driver import dispatch, session
+from inplace_lint.driver import analyze_file, dispatch, session
 from inplace_lint.driver.check_task import Task, check_one, framework_names
 from inplace_lint.driver.executors.local import LocalProcesses
 
@@ -41,6 +41,35 @@ def test_a_file_that_ends_each_process_is_named_and_the_others_are_checked(plan,
     outcome = session.check_all(tasks, plan._replace(executor=LocalProcesses(2)), session.Outcome())
     assert outcome.failures == ["a.py: the process that checked it was killed by signal 9 (SIGKILL)"]
     assert [finding.span.path for finding in outcome.findings] == ["b.py"]
+
+
+def broken(monkeypatch, error):
+    """Let the engine fail as a fault in our own code would make it."""
+
+    def check_file(*_arguments):
+        raise error
+
+    monkeypatch.setattr(analyze_file, "check_file", check_file)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SyntaxError("invalid syntax", ("interp/closures.py", 3, 1, "def f(:")), SyntaxError("no such pattern: MatchNew")],
+    ids=["a module that cannot be imported", "raised by us"],
+)
+@pytest.mark.parametrize("source", [b"import torch\n", b"import torch\ndef f(:\n"], ids=["valid", "invalid"])
+def test_a_syntax_error_in_our_own_code_is_no_finding_about_the_file(plan, monkeypatch, error, source):
+    broken(monkeypatch, error)
+    outcome = session.check_all([Task("a.py", source)], plan, session.Outcome())
+    assert outcome.findings == ()
+    (line,) = outcome.failures
+    assert line.startswith("a.py: internal error: SyntaxError: ")
+
+
+def test_a_file_that_python_reads_is_never_one_of_invalid_syntax(plan, monkeypatch):
+    broken(monkeypatch, SyntaxError("parser error", ("a.py", 1, 1, None)))
+    outcome = session.check_all([Task("a.py", b"import torch\n")], plan, session.Outcome())
+    assert (outcome.findings, len(outcome.failures)) == ((), 1)
 
 
 def test_counters_and_seconds_add_up_over_files(plan, buggy):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from inplace_lint.cli import terminal
 from inplace_lint.report.text_width import width_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,7 +148,8 @@ def test_progress_is_shown_while_a_long_run_lasts_and_on_a_terminal_only(model):
     words = ("--no-cache", "-j", "1", "--output-format=concise", "-o", "found.txt", ".")
     seen: list[str] = []
     text, _ = screen(model, 80, *words, seen=seen)
-    assert any(re.search(r"^checked \d+ of 16 files", shown, re.MULTILINE) for shown in seen)
+    bar = re.compile(r"^[━╸╺]{24} +\d+%  \d+:\d\d left  m\d+\.py *$", re.MULTILINE)
+    assert any(bar.search(shown) for shown in seen), seen
     assert text.strip() == ""
     redirected = screen(model, 80, *words, after="2> errors.txt")[0]
     assert (redirected.strip(), (model / "errors.txt").read_text()) == ("", "")
@@ -157,5 +160,36 @@ def test_progress_leaves_nothing_on_the_screen(model):
     for number in range(3):
         (model / f"m{number}.py").write_text(PROGRAM.replace("残差", f"残差{number}"), encoding="utf-8")
     text, _ = screen(model, 80, "--no-cache", "--output-format=concise", ".")
-    assert "checked" not in text
+    assert "left" not in text
     assert len([line for line in text.splitlines() if "IPL101" in line]) == 4
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_a_bar_keeps_to_the_width_and_ends_with_the_end_of_the_path(monkeypatch, width):
+    now = [0.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    show = terminal.Progress()
+    show("models/first.py", 100, 400)
+    assert stream.getvalue() == ""
+    now[0] = 30.0
+    show("models/网络/a_rather_long_name_of_a_file.py", 100, 400)
+    line = stream.getvalue().split("\r")[1]
+    assert width_of(line) == width - 1
+    assert " 50%  0:30 left" in line
+    if width == 80:
+        assert line.endswith("file.py")
+        assert "..." in line
+    show("models/third.py", 200, 400)
+    assert stream.getvalue().split("\r")[-2].strip() == ""
+    show("models/again.py", 100, 400)
+    assert stream.getvalue().endswith("\r")

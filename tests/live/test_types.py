@@ -5,14 +5,28 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import inplace_lint
+from inplace_lint.core.finding import Finding
+
 SNIPPET = """\
 import inplace_lint
+
+
+def told(finding: inplace_lint.Finding) -> str:
+    options: tuple[str, ...] = finding.options
+    return f"{finding.span.path}:{finding.span.line} {finding.message} {options}"
+
 
 with inplace_lint.watch() as seen:
     pass
 for finding in seen.findings:
+    print(told(finding), finding.severity.value)
     wrong: int = finding.code
 """
+
+
+def test_the_type_of_a_finding_is_public():
+    assert inplace_lint.Finding is Finding
 
 
 def test_findings_of_a_watch_are_no_any(tmp_path):
@@ -20,5 +34,5 @@ def test_findings_of_a_watch_are_no_any(tmp_path):
     program.write_text(SNIPPET)
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path}", str(program)]
     ran = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
-    assert "snippet.py:6: error: Incompatible types in assignment" in ran.stdout, ran.stdout + ran.stderr
+    assert "snippet.py:13: error: Incompatible types in assignment" in ran.stdout, ran.stdout + ran.stderr
     assert "Found 1 error in 1 file" in ran.stdout

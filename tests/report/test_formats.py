@@ -15,7 +15,7 @@ from inplace_lint.rules.links import REPOSITORY, SITE, rule_url
 
 RUFFS_KEYS = ["cell", "code", "name", "message", "severity", "filename", "location", "end_location", "fix"]
 RUFFS_KEYS += ["noqa_row", "url"]
-OUR_KEYS = ["framework", "related", "certainty", "assumptions", "confirmed", "label", "function"]
+OUR_KEYS = ["framework", "related", "certainty", "assumptions", "options", "confirmed", "label", "function"]
 
 
 def test_every_format_that_can_be_asked_for_has_a_reporter():
@@ -56,6 +56,7 @@ def test_json_has_the_keys_of_ruff_then_ours(resnet, report, resnet_source):
         ],
         "certainty": "always",
         "assumptions": list(resnet.assumptions),
+        "options": [],
         "confirmed": None,
         "label": resnet.label,
         "function": resnet.function,

@@ -56,7 +56,7 @@ def traced(records: Sequence[Record], sources: Mapping[str, text.Source], *, mad
         shown = {one.path: one for one in sources.values()}
         placed = replace(record, write=_placed(record.write), save=record.save and _placed(record.save))
         reader = Reader(facts.framework(record.framework), dict(sources), shown)
-        words = [word for event in reader.events(placed) for word in say(event, always=True)]
+        words = [word for event in reader.events(placed) for word in say(event, always=True, rules=RULE_OF.values())]
         for finding in findings_of(chosen(words), reader, reader.framework)[0]:
             yield Traced(finding, _cause(record), record.kind in _SILENT)
 

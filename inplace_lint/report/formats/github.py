@@ -80,7 +80,8 @@ def _notes(finding: Finding, report: Report) -> Iterator[str]:
         yield f"{report.say('help')}: {finding.help}"
     if finding.assumptions:
         yield f"{report.say('assuming')}: {report.say('; ').join(finding.assumptions)}"
-    yield report.page_of(finding)
+    if address := report.page_of(finding):
+        yield address
 
 
 def _data(text: str) -> str:

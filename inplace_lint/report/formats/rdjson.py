@@ -21,7 +21,7 @@ def render(report: Report) -> str:
             "message": within(one.span) + one.sentence,
             "location": _location(one.span),
             "severity": _SEVERITIES[one.severity],
-            "code": {"value": one.code, "url": report.page_of(one)},
+            "code": {"value": one.code, **({"url": address} if (address := report.page_of(one)) else {})},
             "related_locations": [_related(item) for item in one.related],
             **_suggestions(one),
         }

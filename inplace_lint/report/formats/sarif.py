@@ -15,12 +15,11 @@ from typing import Any
 from inplace_lint import __version__
 from inplace_lint.core.finding import Finding, Fix, Role, Severity
 from inplace_lint.core.span import Span
-from inplace_lint.knowledge.locate import rule_page
 from inplace_lint.report.formats.json_list import confirmed
 from inplace_lint.report.model import Report
 from inplace_lint.report.paths import fingerprints, uri
 from inplace_lint.rules import RULE_OF
-from inplace_lint.rules.links import SITE
+from inplace_lint.rules.links import SITE, page_of
 from inplace_lint.workspace.notebook import file_of, within
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -54,8 +53,8 @@ def render(report: Report) -> str:
 
 
 def _rule(finding: Finding, report: Report) -> dict[str, Any]:
-    path = rule_page(finding.name, report.lang)
-    text = path.read_text(encoding="utf-8") if path.is_file() else f"# {finding.name}\n"
+    rule, address = RULE_OF.get(finding.code), report.page_of(finding)  # there is none for a plugin that is not here
+    text = f"# {finding.name}\n" if rule is None else page_of(rule, report.lang).read_text(encoding="utf-8")
     does = (text.split("\n## ", 2)[1:2] or [""])[0]
     short = " ".join(does.partition("\n")[2].split()) or finding.name
     first = _SENTENCE.match(short)
@@ -65,8 +64,8 @@ def _rule(finding: Finding, report: Report) -> dict[str, Any]:
         "shortDescription": {"text": first[0] if first is not None else f"{short}."},
         "fullDescription": {"text": short},
         "help": {"text": short, "markdown": text},
-        "helpUri": report.page_of(finding),
-        "defaultConfiguration": {"level": _LEVELS[RULE_OF[finding.code].harm.severity]},
+        **({"helpUri": address} if address else {}),
+        "defaultConfiguration": {"level": _LEVELS[finding.severity if rule is None else rule.harm.severity]},
         "properties": {"tags": [finding.framework] if finding.framework else []},
     }
 
@@ -112,7 +111,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 
 def _properties(finding: Finding) -> dict[str, Any]:
-    found = {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)}
+    found: dict[str, Any] = {"certainty": finding.certainty.value, "assumptions": list(finding.assumptions)}
+    found |= {"options": list(finding.options)} if finding.options else {}
     return found if finding.verdict is None else {**found, "confirmed": confirmed(finding)}
 
 

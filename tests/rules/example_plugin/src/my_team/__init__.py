@@ -1,0 +1,1 @@
+"""What my team shares."""
