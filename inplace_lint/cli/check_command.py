@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -122,12 +122,19 @@ def _stdin(path: Path, resolver: SettingsResolver, plan: session.Plan) -> Run:
     return run
 
 
-def apply_fixes(run: Run, settings: Settings, *, diff: bool, is_stdin: bool) -> FixRun | None:
-    """Apply the fixes that were requested and return what they did, or None; lines about it are on stderr by then."""
+def apply_fixes(run: Run, settings: Settings, proof: Mapping[str, Any], *, diff: bool, is_stdin: bool) -> FixRun | None:
+    """
+    Apply the fixes that were requested and return what they did, or None; lines about it are on stderr by then.
+
+    `proof` are the options of `--confirm`, with which advice that is proved may be followed.
+    """
     if not (diff or settings.fix or settings.fix_only):
         return None
     from inplace_lint.fix.apply import command  # noqa: PLC0415 - most runs do without
+    from inplace_lint.live.confirm.command import proving  # noqa: PLC0415
 
+    if proof["confirm"]:
+        run = proving(run, proof, settings)
     fixes = command.apply_fixes(run, settings, diff=diff, is_stdin=is_stdin)
     for line in fixes.words:
         streams.write_error(line)

@@ -196,7 +196,7 @@ def _check(
     known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings", "dump_state")}
     no_cache = options.pop("no_cache")
-    proof = {key: options.pop(key) for key in CONFIRM_KEYS}
+    proof = {**{key: options.pop(key) for key in CONFIRM_KEYS}, "python": options["python"]}
     policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
     resolver = resolver_of(known, options)
     if any(shows.values()):
@@ -215,7 +215,7 @@ def _check(
     check_compatible(policy, settings, diff=diff, is_stdin=is_stdin)
     again = diff or settings.fix or settings.fix_only
     run = runner(paths, stdin, resolver, settings, policy, is_again=again, lasting=last)
-    fixes = apply_fixes(run, settings, diff=diff, is_stdin=is_stdin)
+    fixes = apply_fixes(run, settings, proof, diff=diff, is_stdin=is_stdin)
     outcome, texts = run({}) if fixes is None else (fixes.outcome, fixes.texts)
     if outcome.notice:
         streams.write(sys.stdout, f"{outcome.notice}\n")
@@ -223,7 +223,7 @@ def _check(
     if proof["confirm"]:
         from inplace_lint.live.confirm.command import proved
 
-        texts |= proved(outcome, {**proof, "python": options["python"]}, settings)
+        texts |= proved(outcome, proof, settings)
     if fixes is None or not fixes.silent:
         write(outcome, settings, output_file, texts, fixes)
     status = exit_status(outcome, settings.lang, exit_zero=settings.exit_zero, fail_on=settings.fail_on)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from inplace_lint.cli.confirm_options import KEYS, confirm_options
 from inplace_lint.cli.options import PolicyOptions, known_rules, resolve_paths, resolver_of
 from inplace_lint.cli.param_types import Count, OneOf, Output
 from inplace_lint.config.schema import COLORS, FORMATS, LANGS
@@ -16,24 +17,37 @@ from inplace_lint.config.schema import COLORS, FORMATS, LANGS
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="Output format of findings.")
 @click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")
+@click.option("--fix", is_flag=True, help="Apply what --confirm proves, and report what remains.")
+@click.option("--unsafe-fixes", is_flag=True, help="Apply what is not proved, too.")
+@click.option("--diff", is_flag=True, help="Show what fixes would change as a diff, without changing files.")
 @click.option("-j", "--jobs", type=Count(), metavar="N", help="Number of processes; default one per CPU.")
 @click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the output.")
 @click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colors.")
-def opportunities(paths: tuple[Path, ...], output_file: Path | None, **options: Any) -> int:  # noqa: ANN401 - as click passes them
+@confirm_options
+def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bool, **options: Any) -> int:  # noqa: ANN401 - as click passes them
     """
     Show operations that would use less memory in place, where nothing else needs what they overwrite.
 
     The largest tensors come first. Without a path, the current folder is checked.
     """
-    from inplace_lint.cli.check_command import runner  # noqa: PLC0415 - wrong options answer at once
+    from inplace_lint.cli.check_command import apply_fixes, runner  # noqa: PLC0415 - wrong options answer at once
     from inplace_lint.cli.output import exit_status, write  # noqa: PLC0415
+    from inplace_lint.live.confirm.command import proved  # noqa: PLC0415
     from inplace_lint.rules import RULES  # noqa: PLC0415
 
     advice = tuple(rule.code for rule in RULES if rule.unanimous)
+    proof = {**{key: options.pop(key) for key in KEYS}, "python": options["python"]}
     paths, stdin = resolve_paths(paths, None)
     resolver = resolver_of(known_rules(), {**options, "select": advice})
     settings = resolver.settings_of(Path.cwd())
-    outcome, texts = runner(paths, stdin, resolver, settings, PolicyOptions())({})
+    again = diff or settings.fix
+    run = runner(paths, stdin, resolver, settings, PolicyOptions(), is_again=again)
+    fixes = apply_fixes(run, settings, proof, diff=diff, is_stdin=paths == (Path("-"),))
+    outcome, texts = run({}) if fixes is None else (fixes.outcome, fixes.texts)
+    if fixes is not None and fixes.silent:
+        return exit_status(outcome, settings.lang, exit_zero=True)
+    if proof["confirm"]:
+        texts |= proved(outcome, proof, settings)
     outcome.findings = tuple(sorted(outcome.findings, key=lambda one: (-one.gain, one.span)))
-    write(outcome, settings, output_file, texts, None)
+    write(outcome, settings, output_file, texts, fixes)
     return exit_status(outcome, settings.lang, exit_zero=settings.exit_zero)

@@ -24,7 +24,8 @@ from inplace_lint.rules.draft import Draft, Repair
 
 def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: Locate) -> Fixes:
     """Return a function that makes the fix of a finding; `rerun` is to show what refers to the written tensors."""
-    written = watched(rerun, drafts)
+    asking = [draft for draft in drafts if draft.repair not in {None, Repair.SET_FLAG}]  # where nothing is written yet
+    written = watched(rerun, asking) if asking else {}
 
     def fix(event: Event, draft: Draft, saves: frozenset[Touch], span: Span) -> Fix | None:
         if draft.repair is None:

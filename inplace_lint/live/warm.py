@@ -35,6 +35,22 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    One trial, measured: the `error` that it ended with, if any, and the findings whose place wrote a tensor.
+
+    `apart` is how far its numbers are from those of the first run, relative to the largest; negative if not compared.
+    Units: bytes.
+    """
+
+    error: str | None
+    ran: tuple[int, ...]
+    apart: float
+    kept: int
+    peak: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """
     The result of one job.
@@ -49,6 +65,7 @@ class Ran:
     records: tuple[Record, ...] = ()
     marks: tuple[Marked, ...] = ()
     numbers: tuple[tuple[tuple[str, float], ...], ...] = ()
+    measured: tuple[Measured, ...] = ()
     printed: str = ""
 
     @property
@@ -184,5 +201,10 @@ def _ran(answer: Mapping[str, Any]) -> Ran:
         records=tuple(record_of(item) for item in records if item["kind"] in _OF_WATCHES),
         marks=tuple(Marked(item["number"], item["complete"]) for item in records if item["kind"] == "mark"),
         numbers=tuple(tuple((what, number) for what, number in item["values"]) for item in numbers),
+        measured=tuple(
+            Measured(item["error"], tuple(item["ran"]), item["apart"], item["kept"], item["peak"])
+            for item in records
+            if item["kind"] == "measured"
+        ),
         printed=answer["printed"],
     )

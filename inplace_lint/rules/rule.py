@@ -56,6 +56,7 @@ class Variant(Enum):
     UNDONE = "undone"  # backward gets the values from before the write
     DIRECT = "direct"  # checkpointed functions run once
     UNCOMPILED = "uncompiled"  # nothing is compiled
+    INPLACE = "inplace"  # the call writes in place
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,3 +84,13 @@ def test_the_largest_tensor_comes_first(lint, folder):
 def test_advice_is_selected_by_its_own_name_only(lint, folder, selector, status):
     (folder / "net.py").write_text(NET)
     assert lint("--select", selector, "--fail-on", "info", "net.py").status == status
+
+
+@pytest.mark.parametrize(
+    ("words", "count"), [(["--fix"], 0), (["--fix", "--unsafe-fixes"], 1), (["--diff", "--unsafe-fixes"], 0)]
+)
+def test_a_fix_without_its_proof_is_unsafe(lint, folder, words, count):
+    (folder / "net.py").write_text(NET)
+    done = lint("opportunities", "net.py", *words)
+    assert (folder / "net.py").read_text().count("inplace=True") == count
+    assert ("+        self.act = nn.LeakyReLU(inplace=True)" in done.out) == ("--diff" in words)

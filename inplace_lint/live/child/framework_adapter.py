@@ -14,7 +14,7 @@ import functools
 import math
 import random
 from types import ModuleType
-from typing import Any, Callable, ClassVar, Dict, List, Sequence, Tuple
+from typing import Any, Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 from .attempt import attempt
 
@@ -41,6 +41,8 @@ class FrameworkAdapter(abc.ABC):
         self.tensor = framework.Tensor
         self.backwards = 0
         self.numbers: List[Tuple[str, float]] = []
+        self.values: Optional[List[Any]] = None  # all tensors that numbers were kept of, where they are compared
+        self.meter: Any = None  # what measures each trial, if anything does
         self.is_spoiled = False  # whether the numbers mean nothing
         self.is_meta = False  # whether what was made last has no memory
         self.is_real = False  # whether everything must have memory
@@ -106,6 +108,8 @@ class FrameworkAdapter(abc.ABC):
             self.backwards += 1
             self.note(args[:1], "the loss")
             leaves = self.leaves(args[:1])
+            if self.meter is not None:
+                self.meter.backward_begins()
             result = original(*args, **options)
             self.note(result, "a gradient")
             for leaf in leaves:
@@ -134,8 +138,33 @@ class FrameworkAdapter(abc.ABC):
         with self.framework.no_grad():
             self.note(leaf * 0 if leaf.grad is None else leaf.grad, what)
 
+    def begin(self) -> None:
+        """Forget the numbers: another trial begins."""
+        self.numbers.clear()
+        if self.meter is not None:
+            self.meter.begin()
+
+    @abc.abstractmethod
+    def saved_tensors_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any:
+        """Return a context in which one function gets what is saved for backward, and the other gives it back."""
+
+    @abc.abstractmethod
+    def storage_of(self, tensor: Any) -> Tuple[int, int]:
+        """Return what identifies the memory of a tensor, and its bytes."""
+
+    @abc.abstractmethod
+    def begin_peak(self) -> int:
+        """Watch for the peak of memory from here on; return the bytes in use."""
+
+    @abc.abstractmethod
+    def peak(self) -> int:
+        """Return the most bytes in use since `begin_peak`."""
+
     def note(self, value: Any, what: str) -> None:
         """Keep the numbers in a value; of tensors their sums, and the sums of their magnitudes."""
+        if self.meter is not None:
+            self._keep(value)
+            return
         for number in _plain_numbers(value, _DEEPEST):
             self.numbers.append((what, number))
         with self.framework.no_grad():
@@ -145,6 +174,12 @@ class FrameworkAdapter(abc.ABC):
                 elif self.is_number(tensor):
                     self.numbers.append((f"the sum of {what}", float(tensor.sum().item())))
                     self.numbers.append((f"the sum of magnitudes of {what}", float(tensor.abs().sum().item())))
+
+    def _keep(self, value: Any) -> None:
+        """Keep the tensors in a value, as they are now, where they are compared as a whole."""
+        if self.values is not None:
+            with self.framework.no_grad():
+                self.values += [one.detach().clone() for one in self.tensors(value) if self.is_number(one)]
 
     def seed(self) -> None:
         """Start all random numbers anew."""

@@ -23,7 +23,9 @@ from .jsonl import answer, line_of, write_line
 _MOST = 3  # each holds the memory of what it imported
 _MOST_WRITTEN = 64 * 1024 * 1024  # several times what one job may write
 _GRACE_SECONDS = 5.0  # for the host's own guard, which ends a job that takes too long
-_SAME = ("path", "paths", "device", "seconds", "memory", "numbers", "written", "form", "repairs", "nodes", "lines")
+_SAME = (
+    "path", "paths", "device", "seconds", "memory", "numbers", "written", "form", "repairs", "nodes", "lines", "gain",
+)  # fmt: skip
 
 
 class _Host(NamedTuple):

@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, Optional, Set
 
 from .attempt import Answer, attempt, in_words
 from .framework_adapter import FrameworkAdapter
+from .meter import Meter
 from .paddle_adapter import PaddleAdapter
 from .synthesize.trial import Reached, Stage, Trials
 from .torch_adapter import TorchAdapter
@@ -59,7 +60,10 @@ def prepared(order: Dict[str, Any]) -> Target:
         target.watches.undoes, target.forms.undo = target.witness.writes_at, target.undo
     target.forms.counts_nodes = bool(order.get("nodes"))
     adapter.seed()
-    target.watches.start()
+    if order.get("gain"):  # watches would keep tensors, and the framework's own checks away
+        Meter(adapter, order["gain"]["folder"], counts=order["gain"]["counts"]).start()
+    else:
+        target.watches.start()
     target.witness.start()
     return target
 
@@ -182,7 +186,10 @@ class Target:
             if record["ran"] or mark.number in self.forms.ran:
                 is_complete = record["complete"] and (answer.error is None or _is_end(answer.error))
                 self.emit({**record, "complete": bool(is_complete)})
-        if self.order.get("numbers"):
+        if self.adapter.meter is not None:
+            error = None if answer.error is None or _is_end(answer.error) else in_words(answer.error)
+            self.emit(self.adapter.meter.record(error, [mark.number for mark in self.witness.marks if mark.ran]))
+        elif self.order.get("numbers"):
             numbers = [] if self.adapter.is_spoiled else [list(one) for one in self.adapter.numbers]
             self.emit({"kind": "numbers", "values": numbers})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from .framework_adapter import SEED, FrameworkAdapter
 
@@ -86,6 +86,32 @@ class PaddleAdapter(FrameworkAdapter):
     def layers_of(self, module: Any) -> List[Any]:
         """Return a layer and all layers in it."""
         return list(module.sublayers(include_self=True))
+
+    def saved_tensors_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any:
+        """Return a context in which one function gets what is saved for backward, and the other gives it back."""
+        return self.framework.autograd.saved_tensors_hooks(pack, unpack)
+
+    def storage_of(self, tensor: Any) -> Tuple[int, int]:
+        """Return what identifies the memory of a tensor, and its bytes."""
+        return int(tensor.data_ptr()), int(tensor.size) * int(tensor.element_size())
+
+    def begin_peak(self) -> int:
+        """Watch for the peak of memory from here on; return the bytes in use."""
+        if self.device == "cuda":
+            self.framework.device.cuda.reset_max_memory_allocated()
+            return int(self.framework.device.cuda.memory_allocated())
+        self._core.host_memory_stat_reset_peak_value("Allocated", 0)
+        return int(self._core.host_memory_stat_current_value("Allocated", 0))
+
+    def peak(self) -> int:
+        """Return the most bytes in use since `begin_peak`."""
+        if self.device == "cuda":
+            return int(self.framework.device.cuda.max_memory_allocated())
+        return int(self._core.host_memory_stat_peak_value("Allocated", 0))
+
+    @property
+    def _core(self) -> Any:
+        return self.framework.base.core
 
     def sgd(self, parameters: Any) -> Any:
         """Return an optimizer."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, List, Sequence
+from typing import Any, Callable, List, Sequence, Tuple
 
 from .attempt import attempt
 from .framework_adapter import SEED, FrameworkAdapter
+from .torch_storages import storages
 
 _LARGE = 4_000_000  # elements of a module
 
@@ -18,6 +19,7 @@ class TorchAdapter(FrameworkAdapter):
 
     def __init__(self, torch: Any, device: str) -> None:
         super().__init__(torch, device, torch.nn.Module, torch.optim.Optimizer)
+        self._storages: Any = None
 
     def settle(self) -> None:
         """Choose the device, and one thread: many small calls, and others work on the same machine."""
@@ -87,6 +89,29 @@ class TorchAdapter(FrameworkAdapter):
     def layers_of(self, module: Any) -> List[Any]:
         """Return a module and all layers in it."""
         return list(module.modules())
+
+    def saved_tensors_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any:
+        """Return a context in which one function gets what is saved for backward, and the other gives it back."""
+        return self.framework.autograd.graph.saved_tensors_hooks(pack, unpack)
+
+    def storage_of(self, tensor: Any) -> Tuple[int, int]:
+        """Return what identifies the memory of a tensor, and its bytes."""
+        found = attempt(tensor.untyped_storage).value  # sparse tensors have none
+        return (0, 0) if found is None else (found._cdata, found.nbytes())
+
+    def begin_peak(self) -> int:
+        """Watch for the peak of memory from here on; return the bytes in use."""
+        if self.device == "cuda":
+            self.framework.cuda.reset_peak_memory_stats()
+            return int(self.framework.cuda.memory_allocated())
+        if self._storages is None:
+            self._storages = storages(self.framework)
+            self._storages.__enter__()
+        return int(self._storages.begin())
+
+    def peak(self) -> int:
+        """Return the most bytes in use since `begin_peak`."""
+        return int(self.framework.cuda.max_memory_allocated() if self.device == "cuda" else self._storages.peak)
 
     def sgd(self, parameters: Any) -> Any:
         """Return an optimizer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,15 @@ import click
 
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
-from inplace_lint.core.finding import Finding
+from inplace_lint.core.finding import Applicability, Finding, Proof
 from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
 from inplace_lint.live import launch
 from inplace_lint.live.confirm import confirm
+from inplace_lint.rules import RULE_OF
 from inplace_lint.workspace import files, import_graph
 
+Run = Callable[[Mapping[str, bytes]], tuple[Outcome, dict[str, bytes]]]
 _HAS_CUDA = {
     "torch": "import torch; print(torch.cuda.is_available())",
     "paddle": "import paddle; print(paddle.device.cuda.device_count() > 0)",
@@ -40,6 +43,31 @@ def proved(outcome: Outcome, options: Mapping[str, Any], settings: Settings) -> 
                 continue  # standard input, or a cell: the report has their texts
     outcome.findings = confirm.confirmed(outcome.findings, _setup(outcome.findings, options, settings))
     return texts
+
+
+def proving(run: Run, options: Mapping[str, Any], settings: Settings) -> Run:
+    """Return the same run, where the fix of advice on unchanged files is safe if its proof is there."""
+    done: dict[Finding, Finding] = {}
+
+    def prove(texts: Mapping[str, bytes]) -> tuple[Outcome, dict[str, bytes]]:
+        outcome, read = run(texts)
+        if not texts:
+            advice = [one for one in outcome.findings if RULE_OF[one.code].unanimous and one not in done]
+            if advice:
+                proofs = confirm.confirmed(advice, _setup(advice, options, settings))
+                done.update(zip(advice, map(_released, advice, proofs), strict=True))
+            outcome.findings = tuple(done.get(one, one) for one in outcome.findings)
+        return outcome, read
+
+    return prove
+
+
+def _released(finding: Finding, proof: Finding) -> Finding:
+    """Return a finding whose fix is safe, if it is confirmed."""
+    is_proved = proof.verdict is not None and proof.verdict.proof is Proof.CONFIRMED
+    if finding.fix is None or not is_proved:
+        return finding
+    return replace(finding, fix=replace(finding.fix, applicability=Applicability.SAFE))
 
 
 def _setup(findings: Sequence[Finding], options: Mapping[str, Any], settings: Settings) -> confirm.Setup:

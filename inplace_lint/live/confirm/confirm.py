@@ -21,6 +21,7 @@ from inplace_lint.core.span import Span
 from inplace_lint.live import source as text
 from inplace_lint.live.child.variants.rewrite import Form, Place
 from inplace_lint.live.confirm.compare import compared, forms_of, place_of, plain_runs
+from inplace_lint.live.confirm.gain import measured
 from inplace_lint.live.confirm.matching import is_near, is_same, traced
 from inplace_lint.live.confirm.targets import Outline, Target, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
@@ -51,11 +52,11 @@ class Setup:
 
 
 def confirmed(findings: Sequence[Finding], setup: Setup) -> tuple[Finding, ...]:
-    """Return the findings with their verdicts; info has none."""
+    """Return the findings with their verdicts; info has none, unless it is advice."""
     verdicts: dict[int, Verdict] = {}
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, finding in enumerate(findings):
-        if finding.severity is not Severity.INFO:
+        if finding.severity is not Severity.INFO or RULE_OF[finding.code].unanimous:
             groups[finding.framework, finding.span.path].append(number)
     warm: dict[str, Warm] = {}
     try:
@@ -101,8 +102,12 @@ class File:
         self.lines = list(self._lines())
         for target in sorted(wanted, key=lambda target: target.way):
             numbers = [number for number in wanted[target] if number not in self.done]
-            if numbers:
-                self._try(target, numbers)
+            advice = [number for number in numbers if RULE_OF[self.findings[number].code].unanimous]
+            for number in advice:
+                self._prove(target, number)
+            faults = [number for number in numbers if number not in advice]
+            if faults:
+                self._try(target, faults)
             if self.warm.trouble:
                 return self._all_could_not_run(self.warm.trouble)
         return {number: self.done.get(number) or self._left(number) for number in self.findings}
@@ -149,6 +154,16 @@ class File:
             for number in numbers:
                 if number not in self.done and not self.warm.trouble:
                     self._try_alone(target, number, ran)
+
+    def _prove(self, target: Target, number: int) -> None:
+        """Record what following an advice changes in a target."""
+        result = measured(self, target, number)
+        if result.proof is None:
+            self._missed(number, target.way, result.ending, result.reason)
+        elif result.proof is Proof.NOT_REACHED:
+            self.partly[number] = result.reason
+        else:
+            self.done[number] = self._verdict(self.findings[number], result.proof, result.reason)
 
     def _try_alone(self, target: Target, number: int, ran: Ran) -> None:
         """

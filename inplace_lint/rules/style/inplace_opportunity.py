@@ -5,7 +5,7 @@ from __future__ import annotations
 from inplace_lint.core.event import Event, Spared
 from inplace_lint.core.finding import Role
 from inplace_lint.rules.draft import Draft, Mark, Repair, short
-from inplace_lint.rules.rule import Harm, Rule
+from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
 def judge(event: Event) -> Draft | None:
@@ -39,6 +39,6 @@ RULE = Rule(
     judge,
     default=False,
     opinion=True,
-    provable=False,
+    variants=(Variant.INPLACE,),
     unanimous=True,
 )

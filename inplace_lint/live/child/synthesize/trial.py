@@ -53,7 +53,7 @@ class Trials:
         self.adapter, self._ended = stage.adapter, stage.ended
         self._until = time.monotonic() + stage.seconds
         self._left = _MOST_TRIALS
-        self._more = _MORE
+        self._more = _MORE if stage.adapter.meter is None else _MORE_ONCE_RUN
         self.problem = "no way of constructing it was found"
         self.succeeded = False
         self._problems: Set[str] = set()  # all that any guess ended in
@@ -160,7 +160,7 @@ class Trials:
     def _run(self, call: Callable[..., Any], way: Way, guess: shapes.Guess) -> Tuple[Answer, Reached]:
         self._left -= 1
         self.adapter.seed()
-        self.adapter.numbers.clear()
+        self.adapter.begin()
         answer = attempt(functools.partial(self._step, call, way, guess))
         return answer, self._ended(answer)
 

@@ -10,7 +10,8 @@ A `Form` says which variant, and the places of the finding:
 * `rebound`: the new value is bound to the name, and nothing is written;
 * `operand`: what is written from is a copy;
 * `alias`: what is kept, or bound to a second name, is a copy;
-* `update`: an augmented assignment that binds a new value writes into the old one instead.
+* `update`: an augmented assignment that binds a new value writes into the old one instead;
+* `inplace`: a call gets the flag with which it writes in place.
 
 Code that has no such form is not compared.
 """
@@ -359,6 +360,14 @@ def _update(chain: Sequence[ast.AST]) -> bool:
     return True
 
 
+def _inplace(chain: Sequence[ast.AST]) -> bool:
+    node = chain[-1]
+    if not isinstance(node, ast.Call):
+        return False
+    node.keywords.append(ast.keyword("inplace", ast.Constant(True)))
+    return True
+
+
 EDITS: Dict[str, Callable[[Sequence[ast.AST]], bool]] = {
     "write": _write,
     "cloned": _cloned,
@@ -368,4 +377,5 @@ EDITS: Dict[str, Callable[[Sequence[ast.AST]], bool]] = {
     "operand": _operand,
     "alias": _alias,
     "update": _update,
+    "inplace": _inplace,
 }
