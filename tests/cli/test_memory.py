@@ -12,6 +12,7 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
 from inplace_lint.driver.check_task import Checked, check_one
 from inplace_lint.workspace import import_graph
+from inplace_lint.workspace.places import Disk
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LIMIT = 100_000
@@ -52,6 +53,6 @@ def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     weights = []
     for path in paths:
         checked([path])
-        weights.append(import_graph.project(import_graph.root_of(path), (), {}).weight())
+        weights.append(import_graph.project(import_graph.root_of(path), (), Disk({})).weight())
     assert LIMIT / 4 < max(weights) <= LIMIT
     assert any(later < earlier for earlier, later in itertools.pairwise(weights))
