@@ -131,7 +131,7 @@ def _needed(graph: Graph, paths: Sequence[str]) -> dict[str, bytes | None]:
     wanted = set[str]()
     folders = set[str]()
     for path in paths:
-        wanted |= {path, *graph.below(path)}
+        wanted |= {path, *graph.below((path,))}
         if posixpath.dirname(path) not in folders:
             folders.add(posixpath.dirname(path))
             wanted.update(graph.mentioning(path, ""))

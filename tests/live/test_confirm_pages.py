@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from pathlib import Path
 
@@ -19,8 +20,22 @@ def examples(framework: str, behaviour: str, severity: str) -> list[Example]:
     return [
         example
         for example in every
-        if example.framework == framework and example.behaviour == behaviour and example.lines_of(severity)
+        if example.framework == framework
+        and example.behaviour == behaviour
+        and example.lines_of(severity)
+        and not is_in_operator(example, severity)
     ]
+
+
+def is_in_operator(example: Example, severity: str) -> bool:
+    """Check whether a finding is in the body of a registered operator, which runs below what is watched."""
+    bodies = [
+        range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(ast.parse(example.program))
+        if isinstance(node, ast.FunctionDef)
+        and any("torch.library." in ast.unparse(one) for one in node.decorator_list)
+    ]
+    return any(line in body for line, _ in example.lines_of(severity) for body in bodies)
 
 
 def verdicts(prover, chosen: list[Example], severity: str = "error") -> Counter[str]:
