@@ -372,12 +372,7 @@ def _finish(
     losses.backward(interp, results, cls, name, certain=certain)
     interp.fuel.end_root(finished=bool(results))
     found = collect(interp, results, calls=calls)
-    if cls is None or not name:
+    if cls is None or certain:
         return found
-    entry, is_plain = (interp.context.path, f"{cls.name}.{name}"), interp.context.is_module(cls) is None
-    return [
-        replace(one, entry=entry)
-        if asked in one.event.assumptions or (is_plain and gradients.is_assumed(one.event))
-        else one
-        for one in found
-    ]
+    entry = (interp.context.path, f"{cls.name}.{name}")
+    return [replace(one, entry=entry) if asked in one.event.assumptions else one for one in found]

@@ -63,7 +63,7 @@ def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Fou
     entry = (interp.context.path, item.name) if gradients.is_plain(interp, item) else None
     nobody = (interp.context.path, "")
     return [
-        replace(one, entry=nobody if gradients.by_nobody(one.event) else one.entry or entry)
+        replace(one, entry=nobody if gradients.by_nobody(one.event) else entry or one.entry)
         if gradients.is_assumed(one.event)
         else one
         for one in found

@@ -19,14 +19,13 @@ from dataclasses import dataclass, field
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
-from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation
 from inplace_lint.workspace.import_graph import Graph
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
-_MOST = 64  # definitions that are looked at for one function, or files for one method
+_MOST = 64  # definitions that are looked at for one function
 _ASKING = frozenset({"backward", "autograd.grad"})
 _WHOLE = frozenset({"", "*"})
 
@@ -44,32 +43,16 @@ class Trainers:
     @remembered
     def train(self, start: Target) -> bool:
         """
-        Check whether something in the project trains through a function, a class or a method (`Net.decode`).
+        Check whether something in the project trains through a function or class; nobody does without a name.
 
-        Nobody does without a name, nor through a method that the project does not use, or in evaluation only.
+        Through a method (`Net.decode`) somebody does unless the project runs it in evaluation only.
         """
-        path, name = start
-        owner, _, member = name.rpartition(".")
-        if not name or self._evaluation.runs(path, member, member=bool(owner)):
-            return False
-        here = self._outline(path)
-        if here is not None and any(map(_asks_anywhere, here.items)):
+        if not start[1] or "." in start[1]:
+            method = start[1].rpartition(".")[2]
+            return bool(method) and not self._evaluation.runs(start[0], method, member=True)
+        here = self._outline(start[0])
+        if here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items):
             return True  # what a file that trains has besides is meant for it
-        if not owner or member.startswith("__"):
-            return self._leads_to_training((path, owner or name))
-        is_module = any(map(_is_module, self._items(path, owner)))
-        return self._is_used(path, member) and (is_module or self._leads_to_training((path, owner)))
-
-    def _is_used(self, path: str, member: str) -> bool:
-        """Check whether the project uses methods of a name: that of the file at `path`, or another one."""
-        paths = self.graph.mentioning(path, member)
-        known = [self._outline(user_path) for user_path in paths[:_MOST]]
-        return len(paths) > _MOST or any(
-            outline is None or any(member in user.attributes for _, user in schedule.users_of(outline, member))
-            for outline in known
-        )
-
-    def _leads_to_training(self, start: Target) -> bool:
         seen, waiting = {start}, [start]
         while waiting and len(seen) < _MOST:
             path, name = waiting.pop()
@@ -77,22 +60,12 @@ class Trainers:
             for user_path, item, user in self._users(path, name):
                 if self._evaluation.uses(start[0], user_path, user.name, name):
                     continue
-                if asks(user) or self._is_in_call(user_path, item, user, name, is_class=is_class):
+                if asks(user) or (_is_module(item) and (is_class or user.name != "__init__")):
                     return True
                 more = {(user_path, bound) for bound in ((item.name,) if item.name else item.binds)} - seen
                 waiting.extend(more)
                 seen |= more
         return False
-
-    def _is_in_call(self, path: str, item: Definition, user: Definition, name: str, *, is_class: bool) -> bool:
-        """Check whether a call of a module runs a method, or what its constructor keeps of a function or class."""
-        if not _is_module(item):
-            return False
-        if user.name == "__init__":
-            return is_class or name in user.kept
-        called = {framework(known).calls for known in frameworks()} | {"__call__"}
-        run = reachable(called, {part.member: part.attributes for part in item.methods})
-        return user.member in run or self._is_used(path, user.member)
 
     def _users(self, path: str, name: str) -> Iterator[tuple[str, Definition, Definition]]:
         names = {path: {name}, **self.graph.users(path)}
