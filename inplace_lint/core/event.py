@@ -167,7 +167,8 @@ class Clobbered:
     """
     `write` changed a tensor that `read` reads afterwards under the other name `other`, bound before the write.
 
-    `together`: both are parts of one assignment to several targets.
+    `together`: both are parts of one assignment to several targets. `within`: `other` is the name that was written, in
+    an expression that uses the result as another value.
     """
 
     framework: str
@@ -176,6 +177,7 @@ class Clobbered:
     other: str
     assumptions: frozenset[str]
     together: bool = False
+    within: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,12 @@ class State:
         if local:
             self.lasting = before
 
+    def bound_at(self, variable: tuple[RefId, str]) -> int | None:
+        """Return when a variable was bound to its value; None where it is not bound."""
+        env, name = variable
+        scope = self.heap[env]
+        return scope.bound.get(name) if isinstance(scope, Names) else None
+
     def unbind(self, env: Ref, name: str) -> None:
         """Remove a variable."""
         names = self.heap[env.id]

@@ -133,6 +133,7 @@ def _advised(case: Case) -> Fix | None:
 
 FIXERS: Mapping[Repair, Callable[[Case], Fix | None]] = {
     Repair.NEW_TENSOR: _unsafe(_open),
+    Repair.RESULT: _unsafe(result_of),
     Repair.NEW_VALUE: _unsafe(_computed),
     Repair.NEW_TENSOR_OR_COPY: _of_stale,
     Repair.FLAG: _of_flag,

@@ -28,9 +28,10 @@ class Frame:
 
     `passed` says under which variables of callers the object of each parameter is known, for aliases. `stack` are the
     active functions, outermost first. `built` is set while a module of a container runs: its site is where that module
-    was constructed. `dropped` is the call whose result a statement drops. `inside` runs the body of a `with` statement
-    for which a generator is a context manager: once, at its `yield`. `handles` is the exception that the running
-    handler caught. `outer` are the variables of the calls that are under way outside of this one.
+    was constructed. `dropped` are the call whose result a statement drops and those that are its receiver. `inside`
+    runs the body of a `with` statement for which a generator is a context manager: once, at its `yield`. `handles` is
+    the exception that the running handler caught. `outer` are the variables of the calls that are under way outside of
+    this one.
     """
 
     env: Ref
@@ -42,14 +43,14 @@ class Frame:
     passed: Mapping[str, frozenset[Variable]] = field(default_factory=dict)
     stack: tuple[str, ...] = ()
     built: bool = False
-    dropped: int = -1
+    dropped: tuple[int, ...] = ()
     inside: Callable[[State, Value], list[State]] | None = None
     handles: Raised | None = None
     outer: tuple[Ref, ...] = ()
 
-    def dropping(self, at: int) -> Frame:
-        """Return this frame for a statement that drops the result of the call at `at`."""
-        return replace(self, dropped=at)
+    def dropping(self, calls: tuple[int, ...]) -> Frame:
+        """Return this frame for a statement that drops the results of these calls."""
+        return replace(self, dropped=calls)
 
     def site(self, at: int) -> Site:
         """Return the site of a node that this frame executes."""

@@ -23,6 +23,7 @@ class Repair(Enum):
     """Which fix is tried; `fix.fixers` has one function for each."""
 
     NEW_TENSOR = auto()  # compute a new tensor instead of writing
+    RESULT = auto()  # the same for a call whose result is used: what it wrote keeps its old value
     NEW_VALUE = auto()  # the same, where the write is refused to a copy as well
     NEW_TENSOR_OR_COPY = auto()  # the same, or let backward keep a copy where others must see the write
     FLAG = auto()  # turn off the flag that makes a call write

@@ -10,7 +10,8 @@ Reports reads of a tensor that an earlier write changed under another name: auto
 Only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one whose very
 part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable of a loop
 (`for p in (w, b): p -= step`). Two that share memory only by assumption are not reported. After an explicit write
-(`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`) that is reported too.
+(`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`), or one within an expression
+(`buried.py`), that is reported too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from inplace_lint.core.event import Clobbered, Spelling
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref, RefId, Value
-from inplace_lint.interp.checkers import escaped
+from inplace_lint.interp.checkers import buried, escaped
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.interp.transfer.index import is_constant, takes_all
@@ -74,13 +75,21 @@ def _replaces(write: Write, tensor: Tensor) -> bool:
 
 
 def _report(
-    call: Call, part: str, expr: ir.Expr, tensor: Tensor, write: Write, other: str, *, together: bool = False
+    call: Call,
+    part: str,
+    expr: ir.Expr,
+    tensor: Tensor,
+    write: Write,
+    other: str,
+    *,
+    together: bool = False,
+    within: bool = False,
 ) -> None:
     if write.doubt | tensor.doubt:
         return  # whether they share memory at all is not known
     assumptions = call.state.assumptions | write.assumptions
     read = call.touch(part, expr, tensor)
-    call.state.report(Clobbered(call.facts.framework.name, write.touch, read, other, assumptions, together))
+    call.state.report(Clobbered(call.facts.framework.name, write.touch, read, other, assumptions, together, within))
 
 
 def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> None:
@@ -88,8 +97,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
     writes = state.storages[tensor.storage].writes
     if not writes:
         return
-    scope = state.heap[frame.env.id]
-    bound = scope.bound.get(expr.id) if isinstance(scope, Names) else None
+    bound = state.bound_at((frame.env.id, expr.id))
     if bound is None:
         return
     if tensor.view is View.MULTI and any(w.clock > bound and w.counted and w.tensor == tensor.base for w in writes):
@@ -106,6 +114,9 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
             return
         if write.clock > bound and write.tensor == ref:
             escaped.check_read(call, part, expr, tensor, write)
+    found = buried.overwritten(call, writes, ref, expr.id)
+    if found is not None:
+        _report(call, part, expr, tensor, *found, within=True)
 
 
 def _set_anew(call: Call, writes: tuple[Write, ...], ref: Ref, tensor: Tensor, name: tuple[RefId, str]) -> int:

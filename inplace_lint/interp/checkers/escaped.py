@@ -40,7 +40,7 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
     assumptions = state.assumptions | call.doubt
     if _function(call.frame) == call.facts.framework.calls and _is_method(call.frame):
         state.report(Performed(name, touch, assumptions))
-    if isinstance(expr, ir.Name) and touch.flag is None and _is_argument(call, expr.id):
+    if isinstance(expr, ir.Name) and touch.flag is None and is_argument(call, expr.id):
         announced = _announced(call, _function(call.frame), expr.id)
         state.report(Escaped(name, touch, expr.id, None, assumptions | announced))
 
@@ -84,7 +84,7 @@ def _announced(call: Call, function: str, *parameters: str) -> frozenset[str]:
     return frozenset(f"the caller does not expect the write that the name `{name}` announces" for name in names)
 
 
-def _is_argument(call: Call, name: str) -> bool:
+def is_argument(call: Call, name: str) -> bool:
     """Check whether a variable still has the value that the caller passed."""
     frame = call.frame
     scope = call.state.heap[frame.env.id]

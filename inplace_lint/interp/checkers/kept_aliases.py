@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Keeping, Snapshot
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import BESIDE, Names, Tensor, Write
+from inplace_lint.domain.heap import BESIDE, Tensor, Write
 from inplace_lint.domain.values import Ref, Value
 from inplace_lint.ir import nodes as ir
 
@@ -50,8 +50,7 @@ def compare(call: Call) -> None:
 
 def _bound(call: Call, expr: ir.Expr) -> int | None:
     """Return when the variable was bound that an expression is."""
-    scope = call.state.heap[call.frame.env.id]
-    return scope.bound.get(expr.id) if isinstance(expr, ir.Name) and isinstance(scope, Names) else None
+    return call.state.bound_at((call.frame.env.id, expr.id)) if isinstance(expr, ir.Name) else None
 
 
 def _meets_itself(call: Call, part: str, expr: ir.Expr, ref: Ref, tensor: Tensor, kept: traits.Kept | None) -> bool:

@@ -108,11 +108,24 @@ def run_in_place(interp: Interpreter, frame: Frame, state: State, body: Sequence
 
 
 def _expr(interp: Interpreter, frame: Frame, state: State, node: ir.ExprStmt) -> Outcomes:
-    seen = frame.dropping(node.value.at) if type(node.value) is ir.Call else frame
+    dropped = tuple(_dropped(node.value))
+    seen = frame.dropping(dropped) if dropped else frame
     results = interp.evaluate(seen, state, node.value)
     if len(results) == 1:
         return [Outcome(results[0][0])]
     return [Outcome(after) for after, _ in results]
+
+
+def _dropped(expr: ir.Expr) -> Iterator[int]:
+    """Yield the calls that a statement makes for what they do: both of `x.add_(1).mul_(2)`, those of `f() if c else g()`."""
+    if type(expr) is ir.IfExp:
+        yield from _dropped(expr.then)
+        yield from _dropped(expr.orelse)
+    while type(expr) is ir.Call:
+        yield expr.at
+        if type(expr.func) is not ir.Attr:
+            return
+        expr = expr.func.value
 
 
 def _assign(interp: Interpreter, frame: Frame, state: State, node: ir.Assign) -> Outcomes:

@@ -55,7 +55,7 @@ class Call:
             param=tensor is not None and tensor.param,
             producer=tensor.made.op if tensor is not None and tensor.made is not None else "",
             built=self.frame.built,
-            dropped=self.frame.dropped == self.at,
+            dropped=self.at in self.frame.dropped,
         )
 
 

@@ -47,7 +47,7 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     for fact, ref, tensor in targets:
         if _stops(call, fact, ref, tensor):
             return [(state, ref)]
-        if state.modes.script and call.spelled is Spelling.CALL and call.frame.dropped == call.at:
+        if state.modes.script and call.spelled is Spelling.CALL and call.at in call.frame.dropped:
             touch = call.touch(fact.to, binding.exprs.get(fact.to), tensor)
             state.report(Ignored(call.facts.framework.name, touch, state.assumptions | call.doubt))
             return [(state, ref)]

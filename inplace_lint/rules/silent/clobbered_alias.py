@@ -24,7 +24,7 @@ def judge(event: Event) -> Draft | None:
         ),
         help=flag_cure(write, "assign a `clone()` of each item" if event.together else ""),
         assumptions=event.assumptions,
-        repair=None if event.together else Repair.NEW_TENSOR,
+        repair=None if event.together else Repair.RESULT if event.within else Repair.NEW_TENSOR,
     )
 
 

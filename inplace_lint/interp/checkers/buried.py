@@ -1,0 +1,73 @@
+"""
+Finds variables that are read after an expression overwrote them and used the result as another value.
+
+    var = out.pow_(2).mean(0)   # `out` holds the squares from here on
+    return out / var            # reads the squares
+
+A statement of its own (`out.mul_(2)`) is meant to change the variable, and so is `out = out.mul_(2)`. What attributes
+and containers hold, as the state of an optimizer, is updated on purpose: `step = buf.mul_(0.9).add_(grad)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Site, Spelling
+from inplace_lint.core.span import Slice
+from inplace_lint.domain.heap import Names, Write
+from inplace_lint.domain.id_renaming import links_of
+from inplace_lint.domain.values import Ref
+from inplace_lint.interp.checkers import escaped
+from inplace_lint.interp.frame import Frame, Variable
+
+if TYPE_CHECKING:
+    from inplace_lint.domain.state import State
+    from inplace_lint.interp.transfer.op_call import Call
+
+
+def overwritten(call: Call, writes: Sequence[Write], ref: Ref, name: str) -> tuple[Write, str] | None:
+    """Return the write that changed what `name`, or a variable that was passed as it, meant, and that variable."""
+    frame, state = call.frame, call.state
+    own = (frame.env.id, name)
+    since = state.bound_at(own) or 0
+    spans = [(own, since, state.clock)]
+    if escaped.is_argument(call, name):
+        spans += [(variable, state.bound_at(variable) or 0, since) for variable in sorted(frame.passed[name])]
+    for variable, first, last in spans:
+        for write in writes:
+            if first < write.clock <= last and write.tensor == ref and _is_buried(call, write, ref, variable):
+                return write, variable[1]
+    return None
+
+
+def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
+    """Check whether a running function has overwritten its variable within an expression that uses the result."""
+    frame, touch = call.frame, write.touch
+    is_plain = touch.spelled is Spelling.CALL and touch.flag is None and not touch.dropped
+    if not is_plain or touch.op in call.facts.framework.setters:
+        return False
+    if variable not in write.names or (touch.site.place.slice, touch.site.caller) not in _running(frame):
+        return False
+    is_computed = bool(touch.producer) or (call.state.modes.grad is not False and _is_parameter(frame, variable))
+    return is_computed and not _is_stored(call.state, ref)
+
+
+def _running(frame: Frame) -> Iterator[tuple[Slice, Site | None]]:
+    """Yield the code and the caller of this call, and of those that it is a part of."""
+    yield frame.slice, frame.caller
+    site = frame.caller
+    while site is not None:
+        yield site.place.slice, site.caller
+        site = site.caller
+
+
+def _is_parameter(frame: Frame, variable: Variable) -> bool:
+    env, name = variable
+    closure = frame.closure if env == frame.env.id else None
+    return closure is not None and any(parameter.name == name for parameter in closure.function.params)
+
+
+def _is_stored(state: State, ref: Ref) -> bool:
+    """Check whether anything but variables holds an object: an attribute, a container."""
+    return any(ref in links_of(thing) for thing in state.heap.values() if not isinstance(thing, Names))
