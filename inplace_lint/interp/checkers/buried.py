@@ -47,7 +47,9 @@ def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
     is_plain = touch.spelled is Spelling.CALL and touch.flag is None and not touch.dropped
     if not is_plain or touch.op in call.facts.framework.setters:
         return False
-    if variable not in write.names or (touch.site.place.slice, touch.site.caller) not in _running(frame):
+    if variable not in write.names or variable[0] != max(env for env, _ in write.names):
+        return False  # written by a function that was called with it: its variables are the newest
+    if (touch.site.place.slice, touch.site.caller) not in _running(frame):
         return False
     is_computed = bool(touch.producer) or (call.state.modes.grad is not False and _is_parameter(frame, variable))
     return is_computed and not _is_stored(call.state, ref)

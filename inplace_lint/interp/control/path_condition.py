@@ -82,14 +82,34 @@ def split(fuel: Fuel, state: State, value: Value) -> list[tuple[State, bool]]:
     known = truth(state, value)
     if known is not None:
         return [(state, known)]
+    usual = _usual_side(state, value) if fuel.prefers else None
+    first = fuel.prefers if usual is None else usual
     if fuel.width <= 1 or not fuel.step():
         fuel.drop("sides")
-        learn(state, value, fuel.prefers)
-        return [(state, fuel.prefers)]
+        learn(state, value, first)
+        return [(state, first)]
+    first = usual is not False
     other = state.fork()
-    learn(state, value, True)
-    learn(other, value, False)
-    return [(state, True), (other, False)]
+    learn(state, value, first)
+    learn(other, value, not first)
+    return [(state, first), (other, not first)]
+
+
+def _usual_side(state: State, value: Value) -> Three:
+    """Return the side of a condition on a parameter that is not passed, and is None by default; None for any other."""
+    if not isinstance(value, Sym):
+        return None
+    if state.has_trait(traits.NONE_BY_DEFAULT, value.id):
+        return False
+    key = state.symbols.keys[value.id]
+    if not isinstance(key, tuple) or not key:
+        return None
+    if key[0] is origins.IS_NONE:
+        return True if state.has_trait(traits.NONE_BY_DEFAULT, key[1]) else None
+    if key[0] is origins.NOT:
+        inner = _usual_side(state, Sym(SymId(key[1])))
+        return None if inner is None else not inner
+    return None
 
 
 def learn(state: State, value: Value, side: bool) -> None:

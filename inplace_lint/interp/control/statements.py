@@ -7,7 +7,7 @@ with an exception until something handles it. Exceptions are run by `exceptional
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inplace_lint.core.span import Slice
@@ -117,7 +117,7 @@ def _expr(interp: Interpreter, frame: Frame, state: State, node: ir.ExprStmt) ->
 
 
 def _dropped(expr: ir.Expr) -> Iterator[int]:
-    """Yield the calls that a statement makes for what they do: both of `x.add_(1).mul_(2)`, those of `f() if c else g()`."""
+    """Yield the calls of which a statement drops the result: both of `x.add_(1).mul_(2)` and of `f() if c else g()`."""
     if type(expr) is ir.IfExp:
         yield from _dropped(expr.then)
         yield from _dropped(expr.orelse)
