@@ -114,7 +114,7 @@ def _complete(
             values[param.name] = state.new(DictObject(rest, exact=not arguments.unknown))
         elif param.name not in values:
             missing = defaults.get(param.name)
-            if missing is None and not arguments.unknown:
+            if missing is None and not (arguments.unknown or arguments.spread):
                 return False
             unknown = state.symbols.sym((origins.ARGUMENT, param.name, state.next_id))
             values[param.name] = missing if missing is not None else unknown

@@ -12,7 +12,7 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
-from inplace_lint.interp.call import construction_summary, hooks, module_registry
+from inplace_lint.interp.call import closures, construction_summary, hooks, module_registry
 from inplace_lint.interp.call.library_bases import fill, library_base, library_init, prepare_container, prepare_mapping
 from inplace_lint.interp.call.module_containers import run_in_order
 from inplace_lint.interp.call.unknown_calls import unknown_call
@@ -42,6 +42,9 @@ def _construct(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
 ) -> Results:
     is_module = interp.context.is_module(cls) is not None
+    init = interp.lookup(state, cls, "__init__") if arguments.spread else None
+    if isinstance(init, Closure) and not closures.fits(init, arguments):
+        arguments = replace(arguments, unknown=True)
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
     prepare_container(interp, state, cls, ref)
     mapping = prepare_mapping(interp, state, cls, ref)

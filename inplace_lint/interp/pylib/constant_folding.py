@@ -77,12 +77,7 @@ _STDLIB: dict[str, Callable[..., object]] = {
         ]
     },
     **{f"os.path.{name}": getattr(posixpath, name) for name in ["join", "basename", "dirname", "splitext", "split"]},
-    "itertools.chain.from_iterable": lambda items: list(itertools.chain.from_iterable(items)),
-    "itertools.product": lambda *items, **options: list(itertools.product(*items, **options)),
-    "itertools.islice": lambda *items: list(itertools.islice(*items)),
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
-    "itertools.combinations": lambda *items: list(itertools.combinations(*items)),
-    "itertools.zip_longest": lambda *items, **options: list(itertools.zip_longest(*items, **options)),
 }
 _OF_TEXT = frozenset({"str", "repr", "format"})  # ranges and views of dicts are tuples here, whose text differs
 _GROWING = frozenset({"pow", "math.pow", "math.factorial", "math.perm", "math.comb", "operator.mul", "*", "**", "<<"})

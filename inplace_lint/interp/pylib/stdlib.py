@@ -12,7 +12,7 @@ from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields
+from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields, rearranging
 
 
 def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
@@ -24,6 +24,10 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     )
     if known is not None:
         return [(state, known)]
+    if name.startswith("itertools."):
+        rearranged = rearranging.rearrange(interp, frame, state, name, arguments, at)
+        if rearranged is not None:
+            return rearranged
     if name.startswith("math."):
         return [(state, state.symbols.sym((origins.ARITHMETIC, name[5:], arguments.positional), "number"))]
     if name in _PURE:
@@ -59,12 +63,6 @@ def _reduce(interp: Interpreter, frame: Frame, state: State, arguments: Argument
             for result in interp.call(frame, before, function, Arguments((total, item)), at)
         ]
     return going
-
-
-def _chain(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
-    parts = [interp.turns(frame, state, value, None, at) for value in arguments.positional]
-    items = tuple(item for part in parts for item in part.items)
-    return [(state, Tuple(items, all(part.exact for part in parts)))]
 
 
 def _repeat(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
@@ -193,7 +191,6 @@ _NEW_TUPLE = "collections.namedtuple()"
 _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Results]] = {
     "functools.partial": _partial,
     "functools.reduce": _reduce,
-    "itertools.chain": _chain,
     "itertools.repeat": _repeat,
     "collections.defaultdict": _default_dict,
     "collections.namedtuple": _named_tuple,

@@ -1,0 +1,65 @@
+"""
+Functions of `itertools` that only put items in another order or into rows: what the items are does not matter.
+
+    for layer, part in zip_longest(self.layers, x.chunk(2)): ...
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Tuple, Value
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Items, Results
+
+_LONGEST = 256
+_OF_ALL: dict[str, Callable[..., Iterable[Any]]] = {  # all positional arguments are iterables
+    "itertools.chain": itertools.chain,
+    "itertools.product": itertools.product,
+    "itertools.zip_longest": itertools.zip_longest,
+}
+_OF_FIRST: dict[str, Callable[..., Iterable[Any]]] = {  # the first is one, the others are numbers
+    "itertools.combinations": itertools.combinations,
+    "itertools.combinations_with_replacement": itertools.combinations_with_replacement,
+    "itertools.cycle": itertools.cycle,
+    "itertools.islice": itertools.islice,
+    "itertools.pairwise": itertools.pairwise,
+    "itertools.permutations": itertools.permutations,
+}
+_OF_ITEMS = "itertools.chain.from_iterable"
+_ENDLESS = "itertools.cycle"
+_SINGLE = frozenset({"itertools.chain", "itertools.cycle", "itertools.islice", _OF_ITEMS})  # those that make no rows
+
+
+def rearrange(
+    interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int
+) -> Results | None:
+    """Return the items of a call of such a function; None for any other, or if its numbers are not known."""
+
+    def turns(value: Value) -> Items:
+        return interp.turns(frame, state, value, None, at)
+
+    given = arguments.positional
+    called = _OF_ALL.get(name) or _OF_FIRST.get(name) or (itertools.chain if name == _OF_ITEMS else None)
+    if called is None or arguments.unknown or not (given or name in _OF_ALL):
+        return None
+    outer = turns(given[0]) if name == _OF_ITEMS else Items(given[:1] if name in _OF_FIRST else given, exact=True)
+    columns = [turns(value) for value in outer.items]
+    numbers: list[Any] = [value.value for value in given[1:] if isinstance(value, Const)] if name in _OF_FIRST else []
+    if name in _OF_FIRST and len(numbers) < len(given) - 1:
+        return None
+    options: dict[str, Any] = {"fillvalue": NONE} if name == "itertools.zip_longest" else {}
+    for key, value in arguments.keywords:
+        options[key] = value if key == "fillvalue" else value.value if isinstance(value, Const) else None
+    try:
+        made = called(*(column.items for column in columns), *numbers, **options)
+        rows = tuple(itertools.islice(made, len(columns[0].items) if name == _ENDLESS else _LONGEST + 1))
+    except (TypeError, ValueError):
+        return None  # the program raises it, too
+    exact = outer.exact and all(column.exact for column in columns) and name != _ENDLESS and len(rows) <= _LONGEST
+    items = rows[:_LONGEST] if name in _SINGLE else tuple(Tuple(row) for row in rows[:_LONGEST])
+    return [(state, Tuple(items, exact))]
