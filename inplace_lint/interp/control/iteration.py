@@ -64,6 +64,8 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
     # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
     if isinstance(value, Sym):
         state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)
+        asked = state.symbols.sym((origins.BUILTIN, "len", None, (value,)), "number")
+        state.set_trait(traits.EQUALS, asked.id, Const(UNKNOWN_TURNS))
     return Items(tuple(_unknown_item(state, value, turn) for turn in range(UNKNOWN_TURNS)), exact=True)
 
 

@@ -8,6 +8,8 @@ Operators: as methods of tensors, on Python values, and as augmented assignments
 
 from __future__ import annotations
 
+from typing import Any
+
 from inplace_lint.core.event import Spelling
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, traits, unknown_history
@@ -182,7 +184,10 @@ def _python_compare(interp: Interpreter, state: State, op: str, left: Value, rig
 
 def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
     left = _canonical(interp, left)
-    if op in {"is", "=="}:
+    if op == "is":
+        return _equal(state, op, left, _canonical(interp, right))
+    left, right = _without_neutral(state, left), _without_neutral(state, right)
+    if op == "==":
         return _equal(state, op, left, _canonical(interp, right))
     if op == "in":
         return _contains(interp, state, left, right)
@@ -192,6 +197,17 @@ def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, 
         kind = "array" if _kind_of_both(left, right) == "array" else ""
         return state.symbols.sym((origins.COMPARE, op, left, right), kind)
     return known
+
+
+def _without_neutral(state: State, value: Any) -> Any:  # noqa: ANN401 - what a key holds
+    """Return what an unknown number was computed from by `* 1`, `+ 0` and the like, as it equals that."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.BINARY, "*" | "/" | "//" | "**", inner, Const(1)) | (origins.BINARY, "*", Const(1), inner):
+            return _without_neutral(state, inner)
+        case (origins.BINARY, "+" | "-", inner, Const(0)) | (origins.BINARY, "+", Const(0), inner):
+            return _without_neutral(state, inner)
+        case _:
+            return value
 
 
 def _as_tuple(state: State, value: Value) -> Value:
