@@ -41,6 +41,7 @@ from inplace_lint.interp.outcome import taken
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
+_DEEPEST = 12
 _KINDS = {
     "int": "number",
     "float": "number",
@@ -65,9 +66,6 @@ _KINDS = {
     "Iterable": "sequence",
     "Mapping": "sequence",
 }
-
-
-_DEEPEST = 12
 
 
 class _Box(NamedTuple):

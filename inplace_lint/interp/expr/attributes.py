@@ -35,7 +35,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.call import closures, enums, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import environment
+from inplace_lint.interp.expr import environment, module_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
@@ -103,6 +103,8 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
     match value:
         case Dotted(dotted):
             return [(state, _library_attribute(interp, dotted, name))]
+        case ModuleValue(path) if name == "__dict__":
+            return [(state, module_names.mapping(path))]
         case ModuleValue(path):
             return [(state, environment.imported(interp, state, Imported(path, name)))]
         case Super(owner, receiver):
@@ -123,6 +125,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
     match value:
         case Builtin("object", None):
             return Builtin(f"object.{name}")
+        case Builtin() if module_names.is_mapping(value):
+            return Builtin(name, value)
         case Partial(function, _, _) if name == "func":
             return function
         case Closure() if name == "__name__":

@@ -18,7 +18,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, Const, Ref, SliceValue, Tuple, Value, is_key, key_of
 from inplace_lint.interp.call import calls, closures
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import environment, operators
+from inplace_lint.interp.expr import comparisons, environment, operators
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -128,8 +128,8 @@ def _binary(interp: Interpreter, frame: Frame, state: State, expr: ir.Binary) ->
 def _compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare) -> Results:
     evaluated = evaluate_all(interp, frame, state, (expr.left, *expr.rights))
     if len(evaluated) == 1:
-        return operators.compare(interp, frame, evaluated[0][0], expr, evaluated[0][1])
-    return [result for after, values in evaluated for result in operators.compare(interp, frame, after, expr, values)]
+        return comparisons.compare(interp, frame, evaluated[0][0], expr, evaluated[0][1])
+    return [result for after, values in evaluated for result in comparisons.compare(interp, frame, after, expr, values)]
 
 
 def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -> Results:

@@ -30,6 +30,7 @@ from inplace_lint.domain.values import (
     key_of,
 )
 from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.expr import module_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
@@ -63,7 +64,11 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
         case Instance() as instance:
             return _from_instance(interp, frame, state, value, instance, index, at)
         case _:
-            kept = _kept_under(state, value, index)
+            kept = (
+                module_names.item(interp, state, value, index)
+                if module_names.is_mapping(value)
+                else _kept_under(state, value, index)
+            )
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
 
 

@@ -9,8 +9,21 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Super, Sym, Tuple, Value
+from inplace_lint.domain.values import (
+    NONE,
+    Builtin,
+    ClassValue,
+    Const,
+    Dotted,
+    ModuleValue,
+    Ref,
+    Super,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import module_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -243,6 +256,12 @@ def _type(request: Request) -> Results:
     return request.unknown()
 
 
+def _names(request: Request) -> Results:
+    """Return the names of a module as a mapping: of this one, or for `vars` of the one that is passed."""
+    value = ModuleValue(request.frame.slice.path) if request.function.name == "globals" else request.argument(0)
+    return [(request.state, module_names.mapping(value.path))] if type(value) is ModuleValue else request.unknown()
+
+
 _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "len": _len,
     "all": _all_or_any,
@@ -257,6 +276,8 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "isinstance": _isinstance,
     "issubclass": _issubclass,
     "eval": _eval,
+    "globals": _names,
+    "vars": _names,
     "getattr": _getattr,
     "hasattr": _hasattr,
     "object.__getattribute__": _getattr,

@@ -146,7 +146,8 @@ def _refused_leaf(
             unless = _parameter_unless(call, tensor)
         if unless is not None:
             return Failure.LEAF, unless
-    if not grad or Check.LEAF_VIEW not in fact.checks:
+    is_checked_before = Check.MULTI_VIEW in fact.checks and tensor.view in _REFUSES
+    if not grad or Check.LEAF_VIEW not in fact.checks or is_checked_before:
         return None
     if base is not None and tracked and ((base.rg and base.leaf) or _is_own_leaf(tensor, base)):
         return Failure.LEAF_VIEW, base.doubt

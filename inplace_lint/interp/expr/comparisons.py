@@ -1,0 +1,187 @@
+"""Comparisons: of tensors by their facts, of Python values, and as conditions on unknown ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import DictObject, ListObject
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import (
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+    is_key,
+    key_of,
+    of_key,
+)
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.expr import module_names, operators
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.interp.transfer import materialise
+from inplace_lint.ir import nodes as ir
+
+_COMPARE = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
+def compare(interp: Interpreter, frame: Frame, state: State, expr: ir.Compare, values: tuple[Value, ...]) -> Results:
+    """Evaluate a chain of comparisons."""
+    if len(expr.ops) == 1:
+        return _compare_two(interp, frame, state, expr.ops[0], values[0], values[1], expr, expr.left, expr.rights[0])
+    answer: Value = Const(True)
+    for op, left, right in zip(expr.ops, values, values[1:], strict=False):
+        one = _python_compare(interp, state, op, left, right)
+        if path_condition.truth(state, one) is False:
+            return [(state, Const(False))]
+        if path_condition.truth(state, one) is None:
+            answer = state.symbols.sym((origins.COMPARE, tuple(expr.ops), values))
+    return [(state, answer)]
+
+
+def _compare_two(
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    op: str,
+    left: Value,
+    right: Value,
+    expr: ir.Compare,
+    left_expr: ir.Expr,
+    right_expr: ir.Expr,
+) -> Results:
+    if op in _COMPARE:
+        facts = materialise.framework_of(interp, state, left)
+        if facts is None:
+            facts = materialise.framework_of(interp, state, right)
+            left, right, left_expr, right_expr = (
+                (right, left, right_expr, left_expr) if facts is not None else (left, right, left_expr, right_expr)
+            )
+        if facts is not None:
+            method = facts.framework.compare[op]
+            exprs: dict[int | str, ir.Expr] = {0: left_expr, 1: right_expr}
+            return operators.call_method(interp, frame, state, facts, method, (left, right), expr.at, exprs)
+    if op in {"in", "not in"}:
+        own = interp.special_method(frame, state, right, "__contains__", (left,), expr.at)
+        if own is not None:
+            return [(after, one if op == "in" else path_condition.negate(after, one)) for after, one in own]
+    return [(state, _python_compare(interp, state, op, left, right))]
+
+
+def _python_compare(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
+    if op in {"is not", "not in", "!="}:
+        positive = {"is not": "is", "not in": "in", "!=": "=="}[op]
+        return path_condition.negate(state, _python_compare(interp, state, positive, left, right))
+    found = _python_comparison(interp, state, op, left, right)
+    sides = path_condition.source(left), path_condition.source(right)
+    if type(found) is not Const or found.source is not None or sides == (left, right):
+        return found
+    key = (origins.COMPARE, op, sides[0], _as_tuple(state, sides[1]))
+    return Const(found.value, source=state.symbols.sym(key).id)
+
+
+def _python_comparison(interp: Interpreter, state: State, op: str, left: Value, right: Value) -> Value:
+    left = _canonical(interp, left)
+    if op == "is":
+        return _equal(state, op, left, _canonical(interp, right))
+    left, right = _without_neutral(state, left), _without_neutral(state, right)
+    if op == "==":
+        return _equal(state, op, left, _canonical(interp, right))
+    if op == "in":
+        return _contains(interp, state, left, right)
+    known = None if type(left) is Sym or type(right) is Sym else constant_folding.binary(state, op, left, right)
+    if known is None:
+        left, right = path_condition.source(left), path_condition.source(right)
+        kind = "array" if operators.kind_of_both(left, right) == "array" else ""
+        return state.symbols.sym((origins.COMPARE, op, left, right), kind)
+    return known
+
+
+def _without_neutral(state: State, value: Any) -> Any:  # noqa: ANN401 - what a key holds
+    """Return what an unknown number was computed from by `* 1`, `+ 0` and the like, as it equals that."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.BINARY, "*" | "/" | "//" | "**", inner, Const(1)) | (origins.BINARY, "*", Const(1), inner):
+            return _without_neutral(state, inner)
+        case (origins.BINARY, "+" | "-", inner, Const(0)) | (origins.BINARY, "+", Const(0), inner):
+            return _without_neutral(state, inner)
+        case _:
+            return value
+
+
+def _as_tuple(state: State, value: Value) -> Value:
+    """Return a container as a tuple of what it holds, to be part of a condition; else the value itself."""
+    inner = state.object(value)
+    if isinstance(inner, DictObject):
+        return Tuple(tuple(of_key(key) for key in inner.items))
+    return Tuple(inner.items) if isinstance(inner, ListObject) else value
+
+
+def _canonical(interp: Interpreter, value: Value) -> Value:
+    """Return a framework object under its canonical name, as it may have several names."""
+    if type(value) is Dotted:
+        facts = interp.context.facts_of(value.name)
+        return value if facts is None else Dotted(facts.canonical(value.name))
+    return value
+
+
+def _equal(state: State, op: str, left: Value, right: Value) -> Value:
+    if right == Const(None):
+        return path_condition.is_none(state, left)
+    if left == Const(None):
+        return path_condition.is_none(state, right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(left.value == right.value)
+    if isinstance(left, Sym) or isinstance(right, Sym):
+        learned = _learned(state, left), _learned(state, right)
+        if learned != (left, right):
+            return _equal(state, op, *learned)
+        return Const(True) if left == right else state.symbols.sym((origins.COMPARE, "==", left, right))
+    alike = isinstance(left, Tuple) and isinstance(right, Tuple)
+    if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
+        known = constant_folding.binary(state, op, left, right)
+        return state.symbols.sym((origins.COMPARE, "==", left, right)) if known is None else known
+    return Const(left == right)
+
+
+def _learned(state: State, value: Value) -> Value:
+    """Return the constant that an unknown value equals on this path, if an earlier condition said so; else itself."""
+    known = state.trait(traits.EQUALS, value.id) if isinstance(value, Sym) else None
+    return value if known is None else known
+
+
+_Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these are equal is certain
+
+
+def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
+    if module_names.is_mapping(right) and isinstance(left, Const):
+        return Const(module_names.item(interp, state, right, left) is not None)
+    inner = state.object(state.contents(right))
+    if isinstance(inner, DictObject) and is_key(left):
+        if key_of(left) in inner.items:
+            return Const(True)
+        if inner.exact:
+            return Const(False)
+    items = right.items if isinstance(right, Tuple) and right.exact else None
+    if isinstance(inner, ListObject) and inner.exact:
+        items = inner.items
+    if items is not None and isinstance(left, _Known):
+        if any(left == _canonical(interp, item) for item in items):
+            return Const(True)
+        if all(isinstance(item, _Known) for item in items):
+            return Const(False)
+    if (
+        isinstance(left, Const)
+        and isinstance(right, Const)
+        and isinstance(left.value, str)
+        and isinstance(right.value, str)
+    ):
+        return Const(left.value in right.value)
+    return state.symbols.sym((origins.CONTAINS, left, right))
