@@ -15,7 +15,7 @@ from inplace_lint.rules.text import INVALID_SYNTAX
 def crash(error: Exception) -> str:
     """Return a line about an unexpected exception: what it is and where it was raised."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
+    place = f"{Path(*Path(last.filename).parts[-2:]).as_posix()}:{last.lineno}"
     text = str(error).partition("\n")[0]
     return f"internal error: {type(error).__name__}: {text} ({place})"
 

@@ -17,7 +17,7 @@ from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver.check_task import Checked, Task, framework_names
-from inplace_lint.driver.dispatch import Workers
+from inplace_lint.driver.dispatch import Progress, Workers
 from inplace_lint.driver.executors.executor import Executor
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
@@ -79,7 +79,7 @@ class Plan(NamedTuple):
     settings: Settings
     settings_of: Callable[[Path], Settings]
     codes_of: Callable[[Path], frozenset[str]]
-    progress: Callable[[str, int, int], None] | None = None
+    progress: Progress | None = None
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
     texts: Mapping[str, bytes] = MappingProxyType({})
     store: Store | None = None
@@ -159,6 +159,8 @@ def _check_all(
                 store.put(keys[task.path], checked.entry, checked.answers)
                 store.put_outlines(checked.outlines, files_kept.code)
     finally:
+        if plan.progress is not None:
+            plan.progress.end()
         if store is not None:
             for graph in graphs.values():
                 store.put_imports(graph.read)

@@ -227,7 +227,7 @@ def test_a_repository_that_ends_its_process_is_one_row(folder, repositories, mon
     from inplace_lint.fleet.run import check_all  # noqa: PLC0415
 
     resolver = resolver_of(known_rules(), {})
-    first, second = check_all(listed(Path("list.txt")), Path("out"), resolver, LocalProcesses(2), lambda *_: None)
+    first, second = check_all(listed(Path("list.txt")), Path("out"), resolver, LocalProcesses(2))
     assert first.trouble == "the process that checked it was killed by signal 9 (SIGKILL)"
     assert second.findings
 

@@ -61,8 +61,7 @@ def fleet(
     least = options.pop("fail_on") or "warning"
     resolver = resolver_of(known_rules(), options)
     where = executor_of(executor, ray_address, jobs or 0) or LocalProcesses(jobs or cpus())
-    progress = terminal.Progress() if sys.stderr.isatty() else lambda *_done: None
-    results = run.check_all(listed(listing), output_dir, resolver, where, progress)
+    results = run.check_all(listed(listing), output_dir, resolver, where, terminal.progress())
     table = report.rows(results, sayer(lang))
     put_text(output_dir / "report.html", report.page(table, results, lang, sayer(lang)))
     streams.write(sys.stdout, report.text(table))
