@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 
+from inplace_lint.cli import FAILED, INTERRUPTED
+
 
 def main() -> int:
     """
@@ -26,7 +28,7 @@ def main() -> int:
 
 def _interrupted() -> int:
     sys.stderr.write("interrupted\n")
-    return 130
+    return INTERRUPTED
 
 
 def _failed(error: Exception) -> int:
@@ -36,7 +38,7 @@ def _failed(error: Exception) -> int:
     if hides_interrupt(error):
         return _interrupted()
     report_defect(error)
-    return 2
+    return FAILED
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint.cli import streams, terminal
-from inplace_lint.cli.machines.executor_options import executor_of
+from inplace_lint.cli.machines.executor import executor_of
 from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings

@@ -22,7 +22,6 @@ from inplace_lint.cli.options import known_rules
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
-from inplace_lint.core.finding import Certainty, Finding, Severity
 from inplace_lint.driver import session
 from inplace_lint.driver.dispatch import version
 from inplace_lint.driver.session import Outcome, Plan
@@ -44,7 +43,7 @@ class Repository(NamedTuple):
 
 
 class Certain(NamedTuple):
-    """A finding to show: `rank` orders by severity, certainty and number of assumptions, `text` is as for people."""
+    """A finding to show: `rank` is as `Finding.doubt`, `text` is as for people."""
 
     rank: tuple[int, int, int]
     code: str
@@ -153,9 +152,9 @@ def _fetch(task: Repository, into: Path) -> tuple[str, ...]:
 def _checked(listed: Listed, outcome: Outcome, troubles: tuple[str, ...]) -> Checked:
     texts = {path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}
     report = Report(outcome.findings, Sources(texts).lines, outcome.statements, _WIDTH)
-    ranked = sorted(outcome.findings, key=lambda one: (_rank(one), one.span))[:MOST_CERTAIN]
+    ranked = sorted(outcome.findings, key=lambda one: (one.doubt, one.span))[:MOST_CERTAIN]
     certain = (
-        Certain(_rank(one), one.code, f"{one.span.path}:{one.span.line}", full.render(replace(report, findings=[one])))
+        Certain(one.doubt, one.code, f"{one.span.path}:{one.span.line}", full.render(replace(report, findings=[one])))
         for one in ranked
     )
     return Checked(
@@ -169,11 +168,6 @@ def _checked(listed: Listed, outcome: Outcome, troubles: tuple[str, ...]) -> Che
         rows=json_list.dumped(_relative(json.loads(json_list.render(report)), f"{Path.cwd()}{os.sep}")),
         certain=tuple(certain),
     )
-
-
-def _rank(finding: Finding) -> tuple[int, int, int]:
-    severities, certainties = list(Severity), list(Certainty)  # the worst, and the surest, first
-    return severities.index(finding.severity), certainties.index(finding.certainty), len(finding.assumptions)
 
 
 def _relative(value: Any, folder: str) -> Any:  # noqa: ANN401 - JSON

@@ -21,7 +21,6 @@ from inplace_lint.workspace import files
 from inplace_lint.workspace.notebook import SUFFIX, file_of
 
 _MOST_ROUNDS = 30
-_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 Check = Callable[[Mapping[str, bytes]], Outcome]
 Name = tuple[str, str, str, str, str]
 
@@ -196,11 +195,7 @@ def _old(finding: Finding, known: Sequence[Finding], moves: Moved | None) -> lis
     """Return the findings of the same rule that this one may have been; none if it is new or more severe."""
     place = (finding.span.line, finding.span.column)
     origin = place if moves is None else moves.origin(place)
-    return [
-        one
-        for one in known
-        if _ORDER.index(one.severity) <= _ORDER.index(finding.severity) and _is_at(one, origin, moves)
-    ]
+    return [one for one in known if one.severity.rank <= finding.severity.rank and _is_at(one, origin, moves)]
 
 
 def _is_at(finding: Finding, origin: tuple[int, int] | int, moves: Moved | None) -> bool:
