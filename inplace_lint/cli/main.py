@@ -25,7 +25,6 @@ from inplace_lint.cli.opportunities import opportunities
 from inplace_lint.cli.options import (
     PolicyOptions,
     absolute_path,
-    known_rules,
     not_watched,
     parsed_by,
     resolve_paths,
@@ -175,16 +174,15 @@ def check(
 def _check(
     last: Lasting | None, paths: tuple[Path, ...], stdin: Path, output_file: Path | None, *, diff: bool, **options: Any
 ) -> int:
-    known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings", "dump_state")}
     no_cache = options.pop("no_cache")
     proof = {**{key: options.pop(key) for key in shared_options.CONFIRM_KEYS}, "python": options["python"]}
     policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
-    resolver = resolver_of(known, options)
+    resolver = resolver_of(options)
     if any(shows.values()):
         from inplace_lint.cli.show import show
 
-        return FAILED if show(paths, stdin, resolver, known, output_file, **shows) else CLEAN
+        return FAILED if show(paths, stdin, resolver, output_file, **shows) else CLEAN
     settings = resolver.settings_of(Path.cwd())
     if no_cache:
         from dataclasses import replace
@@ -240,7 +238,7 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
         raise click.UsageError(msg)
     wants_color = functools.partial(terminal.wants_color, is_file=output_file is not None, stream=sys.stderr)
     python = options.pop("python")
-    resolver = resolver_of(known_rules(), options)
+    resolver = resolver_of(options)
     return run_watched(("-m", *words) if is_module else words, output_file, python, resolver, wants_color)
 
 
@@ -251,7 +249,7 @@ def cache(action: str, cache_dir: str | None) -> int:
     """Show the size of the cache of this project, or remove it."""
     from inplace_lint.driver.store import Store, folder_of, remove
 
-    folder = folder_of(resolver_of(known_rules(), {"cache_dir": cache_dir}).settings_of(Path.cwd()))
+    folder = folder_of(resolver_of({"cache_dir": cache_dir}).settings_of(Path.cwd()))
     if action == "clear":
         remove(folder)
         return CLEAN
@@ -282,7 +280,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     lang = language(lang, stream=sys.stdout)
     if sys.stdin.isatty():
         streams.write_error("paste the traceback, then press Ctrl-D")
-    resolver = resolver_of(known_rules(), {"color": color, "lang": lang})
+    resolver = resolver_of({"color": color, "lang": lang})
     settings = resolver.settings_of(Path.cwd())
     explained = read(streams.read().decode("utf-8", "replace"), rules_of(settings.rule_plugins))
     if explained is None:
@@ -310,7 +308,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 @shared_options.lang
 def server(debounce: int, python: str | None, **options: Any) -> int:
     """Serve findings, fixes and rule pages to an editor, on standard input and output."""
-    resolver_of(known_rules(), dict(options))  # wrong options end it here
+    resolver_of(dict(options))  # wrong options end it here
     try:
         from inplace_lint.server.serving import serve
     except ModuleNotFoundError as error:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from inplace_lint.cli import shared_options
-from inplace_lint.cli.options import PolicyOptions, known_rules, resolve_paths, resolver_of
+from inplace_lint.cli.options import PolicyOptions, resolve_paths, resolver_of
 
 
 @click.command(short_help="Show where an in-place operation is safe and saves memory.")
@@ -36,7 +36,7 @@ def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bo
     advice = tuple(rule.code for rule in RULES if rule.unanimous)
     proof = {**{key: options.pop(key) for key in shared_options.CONFIRM_KEYS}, "python": options["python"]}
     paths, stdin = resolve_paths(paths, None)
-    resolver = resolver_of(known_rules(), {**options, "select": advice})
+    resolver = resolver_of({**options, "select": advice})
     settings = resolver.settings_of(Path.cwd())
     again = diff or settings.fix
     run = runner(paths, stdin, resolver, settings, PolicyOptions(), is_again=again)

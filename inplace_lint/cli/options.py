@@ -147,7 +147,7 @@ def split_by_pattern(
     return found
 
 
-def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResolver:
+def resolver_of(options: dict[str, Any]) -> SettingsResolver:
     """
     Return the resolver of settings for the options.
 
@@ -167,9 +167,9 @@ def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResol
                 raise click.UsageError(msg)
             named = settings_at(Path(text))
         else:
-            more = settings_of_text(text, "--config")
+            more = settings_of_text(text)
             inline.update({**more, "own": {**inline.get("own", {}), **more.get("own", {})}})
-    resolver = SettingsResolver(options, known, inline, named, isolated, _brought)
+    resolver = SettingsResolver(options, known_rules(), inline, named, isolated, _brought)
     for settings in (named, _plain_settings(inline)):
         if settings is not None:
             validated(settings, resolver.rules_of(settings))

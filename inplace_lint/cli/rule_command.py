@@ -26,7 +26,7 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
 
     known = known_rules()
     if name is None or all(name.upper() != item.code and name.lower() != item.name for item in known):
-        resolver = resolver_of(known, {})
+        resolver = resolver_of({})
         known = [*resolver.rules_of(resolver.settings_of(Path.cwd()))]
     if name is None and not every:
         streams.write(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))

@@ -1,8 +1,8 @@
 """
 Records as JSON holds them: a dataclass is the list of its fields, a mapping the list of its pairs.
 
-    form_of(Span("a.py", 1, 0, 1, 5))               # ["a.py", 1, 0, 1, 5, 0, 0, None]
-    reader(Span)(["a.py", 1, 0, 1, 5, 0, 0, None])  # Span("a.py", 1, 0, 1, 5)
+    form_of(Span("a.py", 1, 0, 1, 5))         # ["a.py", 1, 0, 1, 5, None]
+    reader(Span)(["a.py", 1, 0, 1, 5, None])  # Span("a.py", 1, 0, 1, 5)
 
 It is JSON and no pickle, because a cache that comes with a cloned repository must not run code.
 """

@@ -20,7 +20,7 @@ from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, told
 from inplace_lint.frontend.lower import lower
-from inplace_lint.frontend.nesting_guard import depth_exceeds
+from inplace_lint.frontend.nesting_guard import nests_too_deeply
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
@@ -180,7 +180,7 @@ def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
         return outline(path, source, names)
     except SyntaxError as error:
         # What is nested too deeply for `ast` would crash LibCST, and the process with it.
-        if error.__cause__ is not None or depth_exceeds(source) is not None:
+        if error.__cause__ is not None or nests_too_deeply(source):
             raise
         # `ast` of this Python may be older than the syntax of the file; LibCST raises if it is wrong indeed.
         code = lower(source, Slice(path, 1, len(split_lines(source))))

@@ -21,7 +21,7 @@ from inplace_lint.core.forms import form_of, reader
 from inplace_lint.core.span import Span
 from inplace_lint.driver.entry import Entry
 
-SPAN = Span("a.py", 1, 2, 3, 4, 5, 6, cell=7)
+SPAN = Span("a.py", 1, 2, 3, 4, cell=7)
 FINDING = Finding(
     code="IPL101", name="modified-after-save", severity=Severity.WARNING, certainty=Certainty.UNKNOWN, message="m",
     span=SPAN, label="l", related=(Related(Role.SAVE, SPAN, "saved"),), assumptions=("a", "b"), entry=("b.py", "f"),

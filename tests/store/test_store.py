@@ -17,7 +17,7 @@ from inplace_lint.workspace.claims import Claim, Question
 from inplace_lint.workspace.import_statements import statements
 from tests.store.writer import write_fifty
 
-SPAN = Span("a.py", 3, 4, 3, 9, 40, 45)
+SPAN = Span("a.py", 3, 4, 3, 9)
 ENTRY = Entry(
     (
         Finding(
@@ -28,7 +28,7 @@ ENTRY = Entry(
             message="`x` is overwritten",
             span=SPAN,
             label="written here",
-            related=(Related(Role.SAVE, Span("b.py", 1, 0, 1, 3, 0, 3, cell=2), "saved here"),),
+            related=(Related(Role.SAVE, Span("b.py", 1, 0, 1, 3, cell=2), "saved here"),),
             more=1,
             symbol="x",
             op="torch.relu_",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint.cli import FAILED, shared_options, streams, terminal
-from inplace_lint.cli.options import known_rules, resolver_of
+from inplace_lint.cli.options import resolver_of
 from inplace_lint.cli.param_types import OneOf, Output
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def show(name: str, output_format: str, lang: str | None, color: str, **options:
     from inplace_lint.cli.facts.search import search  # noqa: PLC0415 - wrong options answer at once
     from inplace_lint.report.i18n import language, sayer  # noqa: PLC0415
 
-    settings = resolver_of(known_rules(), options).settings_of(Path.cwd())
+    settings = resolver_of(options).settings_of(Path.cwd())
     found = search(name, settings.own_facts)
     if output_format == "json":
         rows = [{"framework": one.framework or None, "from": one.place, "fact": one.row} for one in found]
@@ -80,7 +80,7 @@ def probe(name: str, arguments: str, python: str | None, output_file: Path | Non
     if not all(part for part in name.partition(":")):
         msg = f"{name!r} is no `module:function`"
         raise click.UsageError(msg)
-    settings = resolver_of(known_rules(), {}).settings_of(Path.cwd())
+    settings = resolver_of({}).settings_of(Path.cwd())
     line = json.dumps(probed(interpreter(python, settings), name, arguments), ensure_ascii=False) + "\n"
     if output_file is None:
         streams.write(sys.stdout, line)

@@ -11,7 +11,7 @@ import click
 
 from inplace_lint.cli import CLEAN, FAILED, FOUND, shared_options, streams, terminal
 from inplace_lint.cli.machines.executor import executor_of
-from inplace_lint.cli.options import known_rules, resolver_of
+from inplace_lint.cli.options import resolver_of
 
 if TYPE_CHECKING:
     from inplace_lint.fleet.repository import Checked
@@ -46,7 +46,7 @@ def fleet(
 
     zero, lang = options.pop("exit_zero"), language(options.pop("lang"), stream=sys.stdout)
     least = options.pop("fail_on") or "warning"
-    resolver = resolver_of(known_rules(), options)
+    resolver = resolver_of(options)
     where = executor_of(executor, ray_address, jobs or 0) or LocalProcesses(jobs or cpus())
     results = run.check_all(listed(listing), output_dir, resolver, where, terminal.progress())
     table = report.rows(results, sayer(lang))

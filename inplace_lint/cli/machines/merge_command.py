@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint.cli import shared_options, streams
-from inplace_lint.cli.options import known_rules, resolver_of
+from inplace_lint.cli.options import resolver_of
 from inplace_lint.core.errors import UnreadableError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @shared_options.exit_options
 def merge(paths: tuple[Path, ...], output_file: Path | None, **options: Any) -> int:  # noqa: ANN401 - as click passes them
     """Join results in JSON, such as those of `--shard 1/2` and `--shard 2/2`, into one report."""
-    return _merge(paths, resolver_of(known_rules(), options).settings_of(Path.cwd()), output_file)
+    return _merge(paths, resolver_of(options).settings_of(Path.cwd()), output_file)
 
 
 def _merge(paths: tuple[Path, ...], settings: Settings, output_file: Path | None) -> int:
