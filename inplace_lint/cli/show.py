@@ -83,12 +83,11 @@ def state_text(paths: Sequence[Path], line: int, resolver: SettingsResolver) -> 
         msg = "--dump-state needs exactly one file"
         raise click.UsageError(msg)
     from inplace_lint.driver.analyze_file import Options  # noqa: PLC0415 - libcst only where it is used
+    from inplace_lint.driver.check_task import versions_of  # noqa: PLC0415
     from inplace_lint.driver.dump_state import state_at  # noqa: PLC0415
 
     settings = resolver.settings_of(paths[0])
-    named = (("torch", settings.torch_version), ("paddle", settings.paddle_version))
-    versions = tuple((framework, version) for framework, version in named if version is not None)
-    return state_at(paths[0], line, Options(versions, own=settings.own_facts))
+    return state_at(paths[0], line, Options(versions_of(settings), own=settings.own_facts))
 
 
 def _toml(value: object) -> str:

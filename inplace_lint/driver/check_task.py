@@ -28,6 +28,7 @@ from inplace_lint.workspace.claims import Claim
 from inplace_lint.workspace.places import Disk, Shipped
 
 if TYPE_CHECKING:
+    from inplace_lint.config.settings import Settings
     from inplace_lint.fix.context import Fixes, Locate, Rerun
     from inplace_lint.interp.context import Context
     from inplace_lint.rules.draft import Draft
@@ -100,8 +101,7 @@ def check_task(task: Task) -> Checked:
         source = files.decode(task.data)
         from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
 
-        named = (("torch", task.torch_version), ("paddle", task.paddle_version))
-        versions = tuple((framework, version) for framework, version in named if version is not None)
+        versions = versions_of(task)
         project = _project(task)
         if project is not None:
             project.asked.start()
@@ -129,6 +129,12 @@ def check_task(task: Task) -> Checked:
     if project is None or not task.traced:
         return Checked(entry, seconds)
     return Checked(entry, seconds, answers=project.answers(task.path), outlines=project.outlines)
+
+
+def versions_of(chosen: Task | Settings) -> tuple[tuple[str, str], ...]:
+    """Return the versions of frameworks that are chosen, by framework."""
+    named = (("torch", chosen.torch_version), ("paddle", chosen.paddle_version))
+    return tuple((framework, version) for framework, version in named if version is not None)
 
 
 def _project(task: Task) -> Project | None:

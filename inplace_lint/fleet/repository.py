@@ -8,7 +8,6 @@ is found then depends neither on what lies around it nor on which machine does t
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
 import time
@@ -165,7 +164,7 @@ def _checked(listed: Listed, outcome: Outcome, troubles: tuple[str, ...]) -> Che
         findings=dict(sorted(Counter(one.code for one in outcome.findings).items())),
         severities=dict(Counter(one.severity.value for one in outcome.findings)),
         failures=(*troubles, *outcome.failures),
-        rows=json_list.dumped(_relative(json.loads(json_list.render(report)), f"{Path.cwd()}{os.sep}")),
+        rows=json_list.dumped(_relative(json_list.rows(report), f"{Path.cwd()}{os.sep}")),
         certain=tuple(certain),
     )
 
