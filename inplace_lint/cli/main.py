@@ -157,7 +157,7 @@ def program(context: click.Context) -> int | None:
 @shared_options.lang
 @shared_options.color()
 @shared_options.confirm_options
-@shared_options.told_options
+@shared_options.report_options
 def check(
     paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, watch: bool, **options: Any
 ) -> int:

@@ -75,7 +75,7 @@ def known_rules() -> list[RuleInfo]:
     return _infos(BUILT_IN)
 
 
-def _brought(name: str) -> list[RuleInfo]:
+def _rules_of_plugin(name: str) -> list[RuleInfo]:
     from inplace_lint.rules.plugins import load
 
     return _infos(load(name).rules)
@@ -169,7 +169,7 @@ def resolver_of(options: dict[str, Any]) -> SettingsResolver:
         else:
             more = settings_of_text(text)
             inline.update({**more, "own": {**inline.get("own", {}), **more.get("own", {})}})
-    resolver = SettingsResolver(options, known_rules(), inline, named, isolated, _brought)
+    resolver = SettingsResolver(options, known_rules(), inline, named, isolated, _rules_of_plugin)
     for settings in (named, _plain_settings(inline)):
         if settings is not None:
             validated(settings, resolver.rules_of(settings))

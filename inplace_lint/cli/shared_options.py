@@ -1,5 +1,5 @@
 """
-The options that several commands have, and those of `check` about what it tells.
+The options that several commands have, and those of `check` about what it reports.
 
 Every start of the program imports this module, so it imports little.
 """
@@ -99,7 +99,7 @@ confirm_options = together(
     click.option("--confirm-output", is_flag=True, help="Show the output of the code that runs on stderr."),
     click.option("--python", metavar="PATH", help="The interpreter or virtual environment for --confirm."),
 )
-told_options = together(
+report_options = together(
     click.option(
         "--assume",
         multiple=True,

@@ -143,10 +143,10 @@ def _project(task: Task) -> Project | None:
         return None
     place = task.shipped or Disk(dict(task.texts))
     project = import_graph.project(task.root, framework_names(), place, task.kept)
-    told = written(task.own)
-    if project.told != told:
+    writers = written(task.own)
+    if project.own_writers != writers:
         project.lighten()
-        project.told = told
+        project.own_writers = writers
     return project
 
 

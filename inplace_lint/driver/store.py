@@ -282,8 +282,8 @@ class Store:
         self._ids.clear()
 
 
-class Check:
-    """Which results of a store are valid today: `ask` returns the digest of the answer to a claim's question."""
+class ValidResults:
+    """The results of a store that hold for the files as they are; `ask` returns the digest of today's answer."""
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask

@@ -21,7 +21,7 @@ from inplace_lint.workspace import files
 from inplace_lint.workspace.notebook import SUFFIX, file_of
 
 _MOST_ROUNDS = 30
-Check = Callable[[Mapping[str, bytes]], Outcome]
+Analyze = Callable[[Mapping[str, bytes]], Outcome]
 Name = tuple[str, str, str, str, str]
 
 
@@ -43,7 +43,7 @@ class Rounds:
     baseline or because its lines did not change, stays hidden wherever it moves, and one that was reported stays so.
     """
 
-    check: Check
+    analyze: Analyze
     unsafe: bool
     before: Outcome
     read: dict[str, bytes] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Rounds:
             if kept:
                 self.texts = {**self.texts, **self._texts(kept)}
                 self.fixed.extend(kept)
-                self.before = _settled(self.before, self.check(self.texts), kept)
+                self.before = _settled(self.before, self.analyze(self.texts), kept)
 
     def _batch(self) -> Iterator[Finding]:
         """Yield findings in order whose fixes share no line with one before; only files that the user named change."""
@@ -107,7 +107,7 @@ class Rounds:
             texts = self._texts(batch)
         except UnreadableError as error:
             return dict.fromkeys(batch, str(error))
-        return _judged(self.before, self.check({**self.texts, **texts}), batch)
+        return _judged(self.before, self.analyze({**self.texts, **texts}), batch)
 
     def _texts(self, batch: Sequence[Finding]) -> dict[str, bytes]:
         """Return the new content of the files that fixes change."""
