@@ -48,8 +48,7 @@ def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
     assert roots & {"libcst", "rich", "pathspec", "torch", "paddle", "numpy", "multiprocessing"} == set()
     packages = {
         "cli": (
-            "confirm_options",
-            "told_options",
+            "shared_options",
             "main",
             "opportunities",
             "options",
@@ -59,7 +58,7 @@ def test_the_version_needs_neither_libcst_nor_rich_nor_the_engine(model):
             "terminal",
             "usage_errors",
         ),
-        "cli.machines": ("executor_options", "fleet_command", "merge_command"),
+        "cli.machines": ("executor", "fleet_command", "merge_command"),
         "config": ("globs", "schema", "settings"),
         "cli.facts": ("command",),
         "core": ("errors",),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from inplace_lint.cli import streams, terminal
-from inplace_lint.cli.machines.executor_options import executor_of
+from inplace_lint.cli.machines.executor import executor_of
 from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
@@ -65,8 +63,7 @@ def runner(
 
     `is_again`: it is called again; results are kept in memory where there is no cache. `lasting`: of earlier runs.
     """
-    progress = terminal.Progress() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else None
-    by_path = resolver.settings_of, resolver.codes_of, progress, resolver.opinions_of
+    by_path = resolver.settings_of, resolver.codes_of, terminal.progress(), resolver.opinions_of
     kept = lasting.store if lasting is not None else Store(None) if is_again else None
     store = Store(folder_of(settings)) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
     plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, severities_of=resolver.severities_of)

@@ -11,16 +11,13 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from inplace_lint import __version__
-from inplace_lint.cli import streams, terminal
-from inplace_lint.cli.confirm_options import KEYS as CONFIRM_KEYS
-from inplace_lint.cli.confirm_options import confirm_options
+from inplace_lint.cli import CLEAN, FAILED, FOUND, INTERRUPTED, shared_options, streams, terminal
 from inplace_lint.cli.facts.command import facts
 from inplace_lint.cli.machines.fleet_command import fleet
 from inplace_lint.cli.machines.merge_command import merge
@@ -28,21 +25,17 @@ from inplace_lint.cli.opportunities import opportunities
 from inplace_lint.cli.options import (
     PolicyOptions,
     absolute_path,
-    complete_rule,
-    framework_version,
-    known_rules,
     not_watched,
+    parsed_by,
     resolve_paths,
     resolver_of,
     split_by_pattern,
-    split_commas,
-    split_patterns,
+    words_of,
 )
-from inplace_lint.cli.param_types import Count, OneOf, Output
+from inplace_lint.cli.param_types import Count, OneOf
 from inplace_lint.cli.rule_command import rule
-from inplace_lint.cli.told_options import config_options, told_options
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
-from inplace_lint.config.schema import COLORS, FORMATS, LANGS, did_you_mean
+from inplace_lint.config.schema import did_you_mean, patterns
 from inplace_lint.core.errors import InplaceLintError
 
 if TYPE_CHECKING:
@@ -50,18 +43,8 @@ if TYPE_CHECKING:
 
     from inplace_lint.cli.watch import Lasting
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # as in `output`
 _COMPLETION = "_INPLACE_LINT_COMPLETE"
 _OWN_OPTIONS = {"--version", "--help", "-h"}
-
-# Options of several commands.
-_output_format = click.option(
-    "--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="Output format of findings."
-)
-_output_file = click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")
-_lang = click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the output.")
-_selectors = partial(click.option, multiple=True, callback=split_commas, shell_complete=complete_rule)
-_color = partial(click.option, "--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colors.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -128,9 +111,7 @@ def program(context: click.Context) -> int | None:
 
 @program.command(short_help="Check files and folders (the default command).")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@_selectors("--select", help="Rules to enable: code, prefix, name or ALL.")
-@_selectors("--extend-select", help="Rules to enable in addition to --select.")
-@_selectors("--ignore", help="Rules to disable.")
+@shared_options.selectors
 @click.option(
     "--per-file-ignores",
     multiple=True,
@@ -138,29 +119,29 @@ def program(context: click.Context) -> int | None:
     metavar="PATTERN:CODE[,CODE]",
     help="Rules to disable in some files.",
 )
-@click.option("--exclude", multiple=True, callback=split_patterns, help="Files and folders to skip, as in .gitignore.")
+@click.option(
+    "--exclude",
+    multiple=True,
+    callback=parsed_by(lambda lines: patterns(words_of(lines))),
+    help="Files and folders to skip, as in .gitignore.",
+)
 @click.option(
     "--force-exclude/--no-force-exclude", default=None, help="Apply --exclude to paths on the command line as well."
 )
-@_output_format
-@_output_file
+@shared_options.output_format
+@shared_options.output_file
 @click.option("--fix/--no-fix", default=None, help="Apply safe fixes and report what remains.")
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Include unsafe fixes.")
 @click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes and report nothing.")
 @click.option("--show-fixes/--no-show-fixes", default=None, help="List the fixes that were applied.")
-@click.option("--diff", is_flag=True, help="Show what fixes would change as a diff, without changing files.")
+@shared_options.diff
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
 @click.option("--statistics", is_flag=True, help="Show counts by rule and how much of the code was analyzed.")
 @click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
 @click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
-@click.option("-j", "--jobs", type=Count(), metavar="N", help="Number of processes; default one per CPU.")
-@click.option(
-    "--torch-version", callback=framework_version, metavar="VERSION", help="Version of torch that the code is for."
-)
-@click.option(
-    "--paddle-version", callback=framework_version, metavar="VERSION", help="Version of Paddle that the code is for."
-)
-@config_options
+@shared_options.jobs
+@shared_options.versions
+@shared_options.config_options
 @click.option(
     "--baseline", metavar="FILE", callback=absolute_path, help="Do not report the findings listed in this file."
 )
@@ -173,10 +154,10 @@ def program(context: click.Context) -> int | None:
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
 @click.option("--dump-state", type=int, metavar="LINE", hidden=True, help="Print what is known at a line of a file.")
 @click.option("--stdin-filename", metavar="PATH", help="The path that the text on standard input belongs to.")
-@_lang
-@_color()
-@confirm_options
-@told_options
+@shared_options.lang
+@shared_options.color()
+@shared_options.confirm_options
+@shared_options.report_options
 def check(
     paths: tuple[Path, ...], output_file: Path | None, stdin_filename: str | None, *, watch: bool, **options: Any
 ) -> int:
@@ -193,16 +174,15 @@ def check(
 def _check(
     last: Lasting | None, paths: tuple[Path, ...], stdin: Path, output_file: Path | None, *, diff: bool, **options: Any
 ) -> int:
-    known = known_rules()
     shows = {key: options.pop(key) for key in ("show_files", "show_settings", "dump_state")}
     no_cache = options.pop("no_cache")
-    proof = {**{key: options.pop(key) for key in CONFIRM_KEYS}, "python": options["python"]}
+    proof = {**{key: options.pop(key) for key in shared_options.CONFIRM_KEYS}, "python": options["python"]}
     policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
-    resolver = resolver_of(known, options)
+    resolver = resolver_of(options)
     if any(shows.values()):
         from inplace_lint.cli.show import show
 
-        return FAILED if show(paths, stdin, resolver, known, output_file, **shows) else CLEAN
+        return FAILED if show(paths, stdin, resolver, output_file, **shows) else CLEAN
     settings = resolver.settings_of(Path.cwd())
     if no_cache:
         from dataclasses import replace
@@ -239,10 +219,10 @@ def _check(
 )
 @click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
 @click.option("--python", metavar="PATH", help="The interpreter or virtual environment to run it with.")
-@_output_format
-@_output_file
-@_lang
-@_color()
+@shared_options.output_format
+@shared_options.output_file
+@shared_options.lang
+@shared_options.color()
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, **options: Any) -> int:
     """
@@ -258,7 +238,7 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
         raise click.UsageError(msg)
     wants_color = functools.partial(terminal.wants_color, is_file=output_file is not None, stream=sys.stderr)
     python = options.pop("python")
-    resolver = resolver_of(known_rules(), options)
+    resolver = resolver_of(options)
     return run_watched(("-m", *words) if is_module else words, output_file, python, resolver, wants_color)
 
 
@@ -269,7 +249,7 @@ def cache(action: str, cache_dir: str | None) -> int:
     """Show the size of the cache of this project, or remove it."""
     from inplace_lint.driver.store import Store, folder_of, remove
 
-    folder = folder_of(resolver_of(known_rules(), {"cache_dir": cache_dir}).settings_of(Path.cwd()))
+    folder = folder_of(resolver_of({"cache_dir": cache_dir}).settings_of(Path.cwd()))
     if action == "clear":
         remove(folder)
         return CLEAN
@@ -284,8 +264,8 @@ program.add_command(rule)
 
 @program.command(short_help="Explain an error message of torch or Paddle.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@_lang
-@_color(default="auto")
+@shared_options.lang
+@shared_options.color(default="auto")
 def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     """Explain a traceback of torch or Paddle from standard input, and find its cause in PATHS."""
     from dataclasses import replace
@@ -300,7 +280,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     lang = language(lang, stream=sys.stdout)
     if sys.stdin.isatty():
         streams.write_error("paste the traceback, then press Ctrl-D")
-    resolver = resolver_of(known_rules(), {"color": color, "lang": lang})
+    resolver = resolver_of({"color": color, "lang": lang})
     settings = resolver.settings_of(Path.cwd())
     explained = read(streams.read().decode("utf-8", "replace"), rules_of(settings.rule_plugins))
     if explained is None:
@@ -319,18 +299,16 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 
 
 @program.command(short_help="Serve findings to an editor (Language Server Protocol).")
-@_selectors("--select", help="Rules to enable: code, prefix, name or ALL.")
-@_selectors("--extend-select", help="Rules to enable in addition to --select.")
-@_selectors("--ignore", help="Rules to disable.")
-@config_options
+@shared_options.selectors
+@shared_options.config_options
 @click.option("--python", metavar="PATH", help="The interpreter or virtual environment that confirms findings.")
 @click.option(
     "--debounce", type=Count(), default=100, metavar="MS", help="Delay from the last key to the analysis; default 100."
 )
-@_lang
+@shared_options.lang
 def server(debounce: int, python: str | None, **options: Any) -> int:
     """Serve findings, fixes and rule pages to an editor, on standard input and output."""
-    resolver_of(known_rules(), dict(options))  # wrong options end it here
+    resolver_of(dict(options))  # wrong options end it here
     try:
         from inplace_lint.server.serving import serve
     except ModuleNotFoundError as error:

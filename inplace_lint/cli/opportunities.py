@@ -7,23 +7,21 @@ from typing import Any
 
 import click
 
-from inplace_lint.cli.confirm_options import KEYS, confirm_options
-from inplace_lint.cli.options import PolicyOptions, known_rules, resolve_paths, resolver_of
-from inplace_lint.cli.param_types import Count, OneOf, Output
-from inplace_lint.config.schema import COLORS, FORMATS, LANGS
+from inplace_lint.cli import shared_options
+from inplace_lint.cli.options import PolicyOptions, resolve_paths, resolver_of
 
 
 @click.command(short_help="Show where an in-place operation is safe and saves memory.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="Output format of findings.")
-@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")
+@shared_options.output_format
+@shared_options.output_file
 @click.option("--fix", is_flag=True, help="Apply what --confirm proves, and report what remains.")
 @click.option("--unsafe-fixes", is_flag=True, help="Apply what is not proved, too.")
-@click.option("--diff", is_flag=True, help="Show what fixes would change as a diff, without changing files.")
-@click.option("-j", "--jobs", type=Count(), metavar="N", help="Number of processes; default one per CPU.")
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the output.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colors.")
-@confirm_options
+@shared_options.diff
+@shared_options.jobs
+@shared_options.lang
+@shared_options.color()
+@shared_options.confirm_options
 def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bool, **options: Any) -> int:  # noqa: ANN401 - as click passes them
     """
     Show operations that would use less memory in place, where nothing else needs what they overwrite.
@@ -36,9 +34,9 @@ def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bo
     from inplace_lint.rules import RULES  # noqa: PLC0415
 
     advice = tuple(rule.code for rule in RULES if rule.unanimous)
-    proof = {**{key: options.pop(key) for key in KEYS}, "python": options["python"]}
+    proof = {**{key: options.pop(key) for key in shared_options.CONFIRM_KEYS}, "python": options["python"]}
     paths, stdin = resolve_paths(paths, None)
-    resolver = resolver_of(known_rules(), {**options, "select": advice})
+    resolver = resolver_of({**options, "select": advice})
     settings = resolver.settings_of(Path.cwd())
     again = diff or settings.fix
     run = runner(paths, stdin, resolver, settings, PolicyOptions(), is_again=again)

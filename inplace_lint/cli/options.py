@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from inplace_lint.config.schema import patterns, version
+from inplace_lint.config.schema import patterns
 from inplace_lint.config.settings import is_there, settings_at, settings_of_text
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def known_rules() -> list[RuleInfo]:
     return _infos(BUILT_IN)
 
 
-def _brought(name: str) -> list[RuleInfo]:
+def _rules_of_plugin(name: str) -> list[RuleInfo]:
     from inplace_lint.rules.plugins import load
 
     return _infos(load(name).rules)
@@ -112,28 +112,25 @@ def absolute_path(_context: click.Context, _parameter: click.Parameter, value: s
     return None if value is None else str(Path(value).absolute())
 
 
-def split_patterns(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Split and validate patterns that commas separate."""
-    return parsed(parameter, patterns, split_commas(context, parameter, values))
-
-
-def split_commas(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Split the words that commas separate, of all uses of an option."""
+def words_of(values: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that commas separate, of all uses of an option."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
 
 
-def parsed(
-    parameter: click.Parameter, parse: Callable[[Sequence[str]], tuple[str, ...]], values: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Return what a parser of the configuration makes of the values of an option; its error is one of the option."""
-    try:
-        return parse(list(values))
-    except ValueError as error:
-        raise click.BadParameter(str(error), param=parameter) from error
+def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that parses the value of an option as that of a key of the configuration."""
+
+    def parsed(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param=parameter) from error
+
+    return parsed
 
 
 def split_by_pattern(
-    _context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
     """Parse `PATTERN:CODE,CODE,PATTERN:CODE`: a word without a colon is one more code of the pattern before it."""
     found: dict[str, tuple[str, ...]] = {}
@@ -146,19 +143,11 @@ def split_by_pattern(
                 msg = f"must be `PATTERN:CODE[,CODE]`, not {value!r}"
                 raise click.BadParameter(msg, param=parameter)
             found[pattern] = (*found.get(pattern, ()), code.strip())
-    parsed(parameter, patterns, tuple(found))
+    parsed_by(patterns)(context, parameter, found)
     return found
 
 
-def framework_version(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Validate the version of a framework."""
-    try:
-        return value if value is None else version(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param=parameter) from error
-
-
-def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResolver:
+def resolver_of(options: dict[str, Any]) -> SettingsResolver:
     """
     Return the resolver of settings for the options.
 
@@ -178,9 +167,9 @@ def resolver_of(known: list[RuleInfo], options: dict[str, Any]) -> SettingsResol
                 raise click.UsageError(msg)
             named = settings_at(Path(text))
         else:
-            more = settings_of_text(text, "--config")
+            more = settings_of_text(text)
             inline.update({**more, "own": {**inline.get("own", {}), **more.get("own", {})}})
-    resolver = SettingsResolver(options, known, inline, named, isolated, _brought)
+    resolver = SettingsResolver(options, known_rules(), inline, named, isolated, _rules_of_plugin)
     for settings in (named, _plain_settings(inline)):
         if settings is not None:
             validated(settings, resolver.rules_of(settings))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inplace_lint.cli import streams, terminal
+from inplace_lint.cli import CLEAN, FAILED, FOUND, streams, terminal
 from inplace_lint.config.settings import FOR_PEOPLE, Settings
 from inplace_lint.core.finding import Severity
 from inplace_lint.driver.session import Outcome
@@ -21,8 +21,6 @@ from inplace_lint.workspace.files import Sources, put_text
 
 if TYPE_CHECKING:
     from inplace_lint.fix.apply.command import FixRun
-
-CLEAN, FOUND, FAILED = 0, 1, 2
 
 
 def write(
@@ -78,7 +76,5 @@ def exit_status(outcome: Outcome, lang: str | None, *, exit_zero: bool, fail_on:
         terminal.report_error((line,), lang)
     if outcome.failures:
         return FAILED
-    severities = list(Severity)  # the worst first
-    counting = severities[: severities.index(Severity(fail_on)) + 1]
-    counts = any(finding.severity in counting for finding in outcome.findings)
+    counts = any(finding.severity.rank <= Severity(fail_on).rank for finding in outcome.findings)
     return FOUND if counts and not exit_zero else CLEAN

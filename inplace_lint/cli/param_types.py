@@ -16,7 +16,11 @@ else:
 
 
 class OneOf(_Words):
-    """A choice whose error suggests the nearest allowed word."""
+    """A choice whose error suggests the nearest allowed word; the help shows it as `auto|always|never`."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 - as click calls it
+        """Return the words as the help shows them."""
+        return "|".join(map(str, self.choices))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the word, or fail with the nearest allowed one."""

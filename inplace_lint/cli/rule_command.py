@@ -7,17 +7,17 @@ from pathlib import Path
 
 import click
 
-from inplace_lint.cli import streams, terminal
+from inplace_lint.cli import shared_options, streams, terminal
 from inplace_lint.cli.options import complete_rule, known_rules, resolver_of
 from inplace_lint.cli.param_types import OneOf
-from inplace_lint.config.schema import COLORS, LANGS, did_you_mean
+from inplace_lint.config.schema import LANGS, did_you_mean
 
 
 @click.command(short_help="Show the documentation of a rule.")
 @click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the pages.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), default="auto", help="When to use colors.")
+@click.option("--lang", type=OneOf(LANGS), help="Language of the pages.")
+@shared_options.color(default="auto")
 def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
     """Show the documentation of a rule, or list all rules."""
     from inplace_lint.report.i18n import language  # noqa: PLC0415 - wrong options answer at once
@@ -26,7 +26,7 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
 
     known = known_rules()
     if name is None or all(name.upper() != item.code and name.lower() != item.name for item in known):
-        resolver = resolver_of(known, {})
+        resolver = resolver_of({})
         known = [*resolver.rules_of(resolver.settings_of(Path.cwd()))]
     if name is None and not every:
         streams.write(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))

@@ -12,7 +12,6 @@ import click
 
 from inplace_lint.cli import streams, terminal
 from inplace_lint.config.resolve import SettingsResolver
-from inplace_lint.config.selection import RuleInfo
 from inplace_lint.workspace import files
 
 _NO_KEYS = frozenset({"root", "source", "origins", "own"})
@@ -23,7 +22,6 @@ def show(
     paths: tuple[Path, ...],
     stdin: Path,
     resolver: SettingsResolver,
-    known: Sequence[RuleInfo],
     output_file: Path | None,
     *,
     show_files: bool,
@@ -37,7 +35,7 @@ def show(
     if dump_state is not None:
         text += state_text(paths, dump_state, resolver)
     if show_settings:
-        text += settings_text(stdin if paths == (Path("-"),) else paths[0], resolver, known)
+        text += settings_text(stdin if paths == (Path("-"),) else paths[0], resolver)
     if output_file is not None:
         files.put_text(output_file, text)
     else:
@@ -56,7 +54,7 @@ def listed(paths: Sequence[Path], stdin: Path, resolver: SettingsResolver) -> fi
     return files.find(paths, resolver.excludes(paths), force=force, nested=resolver.nested)
 
 
-def settings_text(path: Path, resolver: SettingsResolver, known: Sequence[RuleInfo]) -> str:
+def settings_text(path: Path, resolver: SettingsResolver) -> str:
     """Return the settings for a file or folder as TOML, with comments for the configuration file and the rules."""
     settings = resolver.settings_of(path)
     source = files.shown(settings.source) if settings.source is not None else "no configuration file"
@@ -85,12 +83,11 @@ def state_text(paths: Sequence[Path], line: int, resolver: SettingsResolver) -> 
         msg = "--dump-state needs exactly one file"
         raise click.UsageError(msg)
     from inplace_lint.driver.analyze_file import Options  # noqa: PLC0415 - libcst only where it is used
+    from inplace_lint.driver.check_task import versions_of  # noqa: PLC0415
     from inplace_lint.driver.dump_state import state_at  # noqa: PLC0415
 
     settings = resolver.settings_of(paths[0])
-    named = (("torch", settings.torch_version), ("paddle", settings.paddle_version))
-    versions = tuple((framework, version) for framework, version in named if version is not None)
-    return state_at(paths[0], line, Options(versions, own=settings.own_facts))
+    return state_at(paths[0], line, Options(versions_of(settings), own=settings.own_facts))
 
 
 def _toml(value: object) -> str:

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import IO, Literal
 
@@ -67,6 +68,11 @@ def width() -> int:
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
+def progress() -> Progress | None:
+    """Return what shows the progress of a run; None where stderr is no terminal that can draw over a line."""
+    return Progress() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else None
+
+
 class Progress:
     """
     Shows how much of a run is done, once it has taken a while: a bar, the time left, and the file that was done last.
@@ -84,15 +90,19 @@ class Progress:
         self._done += size
         now = time.monotonic()
         if self._done >= total:
-            if self._shown:
-                self._write("")
-            self._shown = self._done = 0.0
-            self._started = now  # of the next round of fixes
+            self.end()
         elif now - self._started > _PATIENCE_SECONDS and now - self._shown > _REDRAW_SECONDS:
             left = round((now - self._started) * (total - self._done) / self._done)
             done = self._done / total
             self._write(f" {done:4.0%}  {left // 60}:{left % 60:02} left  ", path, done)
             self._shown = now
+
+    def end(self) -> None:
+        """Remove the line, however much is done; what follows is another run, such as the next round of fixes."""
+        if self._shown:
+            self._write("")
+        self._shown = self._done = 0.0
+        self._started = time.monotonic()
 
     def _write(self, text: str, path: str = "", done: float | None = None) -> None:
         from inplace_lint.report.paths import visible  # noqa: PLC0415 - only where it takes a while
@@ -147,3 +157,15 @@ def report_error(parts: Sequence[str], lang: str | None) -> None:
     first, *rest = (visible(say(part)) for part in parts)
     color = bool(rest) and wants_color("auto", is_file=False, stream=sys.stderr)
     streams.write_error("".join((paint(first, Ink.ERROR, color=color), *rest)))
+
+
+def report_defect(error: Exception) -> None:
+    """Write to stderr what an exception says that nothing handles, and how to report it; `-X dev` adds the trace."""
+    from inplace_lint.driver.crashes import crash  # noqa: PLC0415 - only where there is one
+    from inplace_lint.rules.links import REPOSITORY  # noqa: PLC0415
+
+    if sys.flags.dev_mode:
+        traceback.print_exception(error)
+    report_error(("error: ", crash(error)), None)
+    issues, trace = f"{REPOSITORY}/issues", "`python -X dev -m inplace_lint`"
+    report_error((f"this is a defect of inplace-lint: please report it at {issues}, with what {trace} prints",), None)

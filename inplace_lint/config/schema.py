@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from inplace_lint.config.globs import is_pattern
 
@@ -32,6 +32,7 @@ COLORS = ("auto", "always", "never")
 LANGS = ("en", "zh")
 ASSUMPTIONS = ("grad", "no-grad", "unknown")
 SEVERITIES = ("error", "warning", "info")
+Value = TypeVar("Value")
 _CLOSE = 0.65  # `jsn` is json; `lint` is not lang, nor `de` en
 
 
@@ -55,15 +56,26 @@ def _likeness(one: str, other: str) -> float:
     return difflib.SequenceMatcher(a=other, b=one).ratio()
 
 
+def _of(kind: type[Value], words: str) -> Callable[[object], Value]:
+    def parse(value: object) -> Value:
+        if isinstance(value, kind):
+            return value
+        msg = f"must be {words}, not {_kind(value)}"
+        raise ValueError(msg)
+
+    return parse
+
+
+_text, _boolean, _table = _of(str, "a string"), _of(bool, "true or false"), _of(dict, "a table of calls")
+
+
 def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        msg = f"must be a list of strings, not {_kind(value)}"
-        raise ValueError(msg)  # noqa: TRY004 - one kind of error for every wrong value
-    for item in value:
+    items = _of(list, "a list of strings")(value)
+    for item in items:
         if not isinstance(item, str):
             msg = f"must be a list of strings, but contains {_kind(item)}"
-            raise ValueError(msg)  # noqa: TRY004
-    return tuple(value)
+            raise ValueError(msg)  # noqa: TRY004 - one kind of error for every wrong value
+    return tuple(items)
 
 
 def patterns(values: Iterable[str]) -> tuple[str, ...]:
@@ -83,26 +95,12 @@ def _excludes(value: object) -> tuple[str, ...]:
     return patterns(_texts(value))
 
 
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    msg = f"must be a string, not {_kind(value)}"
-    raise ValueError(msg)
-
-
 def _path(value: object) -> str:
     text = _text(value)
     if not text.strip():
         msg = "must name an interpreter or a virtual environment, not an empty string"
         raise ValueError(msg)
     return text
-
-
-def _boolean(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    msg = f"must be true or false, not {_kind(value)}"
-    raise ValueError(msg)
 
 
 def count_of(value: object) -> int:
@@ -165,16 +163,14 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _severities(value: object) -> Mapping[str, str]:
-    if not isinstance(value, dict):
-        msg = f"must be a table of rules, not {_kind(value)}"
-        raise ValueError(msg)  # noqa: TRY004
-    for selector, word in value.items():
+    table = _of(dict, "a table of rules")(value)
+    for selector, word in table.items():
         try:
             choice_of(word, SEVERITIES)
         except ValueError as error:
             msg = f"for {selector!r} {error}"
             raise ValueError(msg) from error
-    return dict(value)
+    return table
 
 
 def version(value: object) -> str:
@@ -191,10 +187,8 @@ def version(value: object) -> str:
 
 
 def _ignores(value: object) -> Mapping[str, tuple[str, ...]]:
-    if not isinstance(value, dict):
-        msg = f"must be a table of patterns, not {_kind(value)}"
-        raise ValueError(msg)  # noqa: TRY004
-    return {pattern: _rules_of(pattern, value[pattern]) for pattern in patterns(value)}
+    table = _of(dict, "a table of patterns")(value)
+    return {pattern: _rules_of(pattern, table[pattern]) for pattern in patterns(table)}
 
 
 def _rules_of(pattern: str, value: object) -> tuple[str, ...]:
@@ -205,21 +199,12 @@ def _rules_of(pattern: str, value: object) -> tuple[str, ...]:
 
 
 def _probes(value: object) -> Mapping[str, str]:
-    if not isinstance(value, dict):
-        msg = f"must be a table of files, not {_kind(value)}"
-        raise ValueError(msg)  # noqa: TRY004
-    for path, probe in value.items():
+    table = _of(dict, "a table of files")(value)
+    for path, probe in table.items():
         if not isinstance(probe, str) or re.fullmatch(r"[\w.]+:[\w.]+", probe) is None:
             msg = f"must name a function as `package.module:function` for {path!r}, not {probe!r}"
             raise ValueError(msg)
-    return dict(value)
-
-
-def _ops(value: object) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        msg = f"must be a table of calls, not {_kind(value)}"
-        raise ValueError(msg)  # noqa: TRY004
-    return dict(value)
+    return table
 
 
 def _kind(value: object) -> str:
@@ -261,5 +246,5 @@ KEYS: Mapping[str, Callable[[object], Any]] = {
     "probes": _probes,
     "facts": _texts,
     "fact-packs": _texts,
-    "ops": _ops,
+    "ops": _table,
 }

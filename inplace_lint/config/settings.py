@@ -116,23 +116,23 @@ def settings_at(path: Path) -> Settings:
 _LONG = 80  # characters of a text that an error repeats
 
 
-def settings_of_text(text: str, where: str) -> Mapping[str, Any]:
+def settings_of_text(text: str) -> Mapping[str, Any]:
     """
-    Parse `KEY = VALUE`, the value in the syntax of TOML, and return the fields of `Settings` that it sets.
+    Parse `KEY = VALUE` of `--config`, the value in the syntax of TOML; return the fields of `Settings` that it sets.
 
-    Raises: `ConfigError` naming `where`, and the key and value at fault.
+    Raises: `ConfigError` naming the key and value at fault.
     """
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         shown = text if len(text) <= _LONG else f"{text[:_LONG]}..."
-        msg = f"{where}: {shown!r} is neither a file nor `KEY=VALUE` with a value as in TOML: {error}"
+        msg = f"--config: {shown!r} is neither a file nor `KEY=VALUE` with a value as in TOML: {error}"
         raise ConfigError(msg) from error
-    values = dict(_values(table, lambda _key: where))
-    if own := _own(values, Path.cwd(), lambda _key: where):
+    values = dict(_values(table, lambda _key: "--config"))
+    if own := _own(values, Path.cwd(), lambda _key: "--config"):
         values["own"] = own
     if "extend" in values:
-        msg = f"{where}: 'extend' can only be set in a file"
+        msg = "--config: 'extend' can only be set in a file"
         raise ConfigError(msg)
     return values
 

@@ -13,7 +13,14 @@ from enum import Enum
 from inplace_lint.core.span import Span
 
 
-class Severity(Enum):
+class Ranked(Enum):
+    """A word of an ordered set; `rank` is 0 for the first, which is the worst or surest."""
+
+    def __init__(self, _word: str) -> None:
+        self.rank = len(type(self).__members__)
+
+
+class Severity(Ranked):
     """How certain and how harmful: an error is always right, a warning needs an assumption, info is opinion."""
 
     ERROR = "error"
@@ -21,7 +28,7 @@ class Severity(Enum):
     INFO = "info"
 
 
-class Certainty(Enum):
+class Certainty(Ranked):
     """`always`: on every explored path; `sometimes`: on one; `unknown`: only under at least one assumption."""
 
     ALWAYS = "always"
@@ -161,6 +168,16 @@ class Finding:
     options: tuple[str, ...] = ()
 
     @property
+    def doubt(self) -> tuple[int, int, int]:
+        """The key by which the surest of several findings is the lowest."""
+        return doubt(self.severity, len(self.assumptions), self.certainty)
+
+    @property
     def sentence(self) -> str:
         """The message, followed by the verdict where there is one: for formats with one line of text."""
         return self.message if self.verdict is None else f"{self.message} [{self.verdict.words}]"
+
+
+def doubt(severity: Severity, assumptions: int, certainty: Certainty) -> tuple[int, int, int]:
+    """Return a key that is lowest for the surest: the highest severity, then the fewest assumptions, then certainty."""
+    return severity.rank, assumptions, certainty.rank

@@ -39,8 +39,8 @@ class Span:
     """
     A range of source text.
 
-    Units: lines from 1; columns in code points from 0; `end_column` is exclusive; offsets in bytes of the file as
-    decoded and encoded again in UTF-8, from 0. `cell` is the notebook cell, from 1, where there is one.
+    Units: lines from 1; columns in code points from 0; `end_column` is exclusive. `cell` is the notebook cell, from 1,
+    where there is one.
     """
 
     path: str
@@ -48,8 +48,6 @@ class Span:
     column: int
     end_line: int
     end_column: int
-    start_byte: int = 0
-    end_byte: int = 0
     cell: int | None = None
 
     def cut(self, lines: Sequence[str]) -> list[str]:

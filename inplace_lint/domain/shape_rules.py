@@ -181,7 +181,7 @@ def _chunk(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes
 
 
 def _loose(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
-    """Give one axis another size."""
+    """Replace the size of one axis."""
     place = _dim(operands, names[0], len(axes))
     return tuple(Axis(None) if place in {None, i} else axis for i, axis in enumerate(axes))
 
@@ -192,7 +192,7 @@ def _stack(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes
 
 
 def _last(axes: Axes, operands: Operands, names: tuple[str | int, ...]) -> Axes:
-    """Give the last axis another size."""
+    """Replace the size of the last axis."""
     found = operands.numbers(str(names[0]))
     return (*axes[:-1], Axis(found[0] if found else None))
 

@@ -18,9 +18,9 @@ from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
-from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, told
+from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, writing_by_name
 from inplace_lint.frontend.lower import lower
-from inplace_lint.frontend.nesting_guard import depth_exceeds
+from inplace_lint.frontend.nesting_guard import nests_too_deeply
 from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
@@ -169,7 +169,7 @@ def _read(path: str, source: str, project: Project | None, options: Options) -> 
     if options.advice:
         return None, all_run(_outline(path, source, packages()))
     if options.own:
-        return None, told(_outline(path, source, packages()), written(options.own))
+        return None, writing_by_name(_outline(path, source, packages()), written(options.own))
     if read is not None and read.source == source:
         return read, read.outline._replace(mentions=mentions(source, packages()))
     return None, _outline(path, source, packages())
@@ -180,7 +180,7 @@ def _outline(path: str, source: str, names: tuple[str, ...]) -> Outline:
         return outline(path, source, names)
     except SyntaxError as error:
         # What is nested too deeply for `ast` would crash LibCST, and the process with it.
-        if error.__cause__ is not None or depth_exceeds(source) is not None:
+        if error.__cause__ is not None or nests_too_deeply(source):
             raise
         # `ast` of this Python may be older than the syntax of the file; LibCST raises if it is wrong indeed.
         code = lower(source, Slice(path, 1, len(split_lines(source))))

@@ -28,6 +28,7 @@ from inplace_lint.workspace.claims import Claim
 from inplace_lint.workspace.places import Disk, Shipped
 
 if TYPE_CHECKING:
+    from inplace_lint.config.settings import Settings
     from inplace_lint.fix.context import Fixes, Locate, Rerun
     from inplace_lint.interp.context import Context
     from inplace_lint.rules.draft import Draft
@@ -100,8 +101,7 @@ def check_task(task: Task) -> Checked:
         source = files.decode(task.data)
         from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
 
-        named = (("torch", task.torch_version), ("paddle", task.paddle_version))
-        versions = tuple((framework, version) for framework, version in named if version is not None)
+        versions = versions_of(task)
         project = _project(task)
         if project is not None:
             project.asked.start()
@@ -131,16 +131,22 @@ def check_task(task: Task) -> Checked:
     return Checked(entry, seconds, answers=project.answers(task.path), outlines=project.outlines)
 
 
+def versions_of(chosen: Task | Settings) -> tuple[tuple[str, str], ...]:
+    """Return the versions of frameworks that are chosen, by framework."""
+    named = (("torch", chosen.torch_version), ("paddle", chosen.paddle_version))
+    return tuple((framework, version) for framework, version in named if version is not None)
+
+
 def _project(task: Task) -> Project | None:
     """Return what this process has read of the project of a file."""
     if not task.root:
         return None
     place = task.shipped or Disk(dict(task.texts))
     project = import_graph.project(task.root, framework_names(), place, task.kept)
-    told = written(task.own)
-    if project.told != told:
+    writers = written(task.own)
+    if project.own_writers != writers:
         project.lighten()
-        project.told = told
+        project.own_writers = writers
     return project
 
 

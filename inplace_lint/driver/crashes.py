@@ -12,12 +12,12 @@ from inplace_lint.core.span import Span
 from inplace_lint.rules.text import INVALID_SYNTAX
 
 
-def crash(error: Exception) -> str:
+def crash(error: BaseException) -> str:
     """Return a line about an unexpected exception: what it is and where it was raised."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = "".join(f" ({Path(*Path(one.filename).parts[-2:]).as_posix()}:{one.lineno})" for one in frames[-1:])
     text = str(error).partition("\n")[0]
-    return f"internal error: {type(error).__name__}: {text} ({place})"
+    return f"internal error: {type(error).__name__}: {text}{place}"
 
 
 def hides_interrupt(error: BaseException) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 from inplace_lint.core.errors import FactError, UnreadableError
 from inplace_lint.driver.check_task import Checked, Task, check_one, failed
@@ -22,7 +23,16 @@ from inplace_lint.workspace.places import Shipped
 
 _FEW_BYTES = 40_000
 _FEW_FILES = 4
-Progress = Callable[[str, int, int], None]  # of the path that is done, its bytes, and those of all
+
+
+class Progress(Protocol):
+    """Shows a user how much of a run is done."""
+
+    def __call__(self, path: str, size: int, total: int) -> None:
+        """Show that a file of this size is done, of all files with this size together."""
+
+    def end(self) -> None:
+        """Show nothing any more, however much is done."""
 
 
 @dataclass(frozen=True, slots=True)

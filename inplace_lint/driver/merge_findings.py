@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from inplace_lint.core.finding import Applicability, Certainty, Finding, Severity
+from inplace_lint.core.finding import Applicability, Finding
 from inplace_lint.rules import RULE_OF
-
-_SEVERITIES, _CERTAINTIES = list(Severity), list(Certainty)
-
-
-def doubt(severity: Severity, assumptions: int, certainty: Certainty) -> tuple[int, int, int]:
-    """Return a key that is lowest for the surest: the highest severity, then the fewest assumptions, then certainty."""
-    return _SEVERITIES.index(severity), assumptions, _CERTAINTIES.index(certainty)
 
 
 def is_agreed(finding: Finding) -> bool:
@@ -34,5 +27,4 @@ def merged(findings: Sequence[Finding]) -> Finding:
 
 
 def _key(finding: Finding) -> tuple[tuple[int, int, int], int, str]:
-    key = doubt(finding.severity, len(finding.assumptions), finding.certainty)
-    return key, len(finding.related), repr(finding)
+    return finding.doubt, len(finding.related), repr(finding)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from inplace_lint.core.event import Event, Stale, Touch, Untracked
-from inplace_lint.core.finding import Certainty, Finding, Fix, Related, Role, Severity
+from inplace_lint.core.finding import Certainty, Finding, Fix, Related, Role, Severity, doubt
 from inplace_lint.core.span import Place, Span
-from inplace_lint.driver.merge_findings import doubt
 from inplace_lint.knowledge.facts import Framework
 from inplace_lint.rules import RULES
 from inplace_lint.rules.draft import Draft, Mark, with_options

@@ -17,12 +17,12 @@ from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver.check_task import Checked, Task, framework_names
-from inplace_lint.driver.dispatch import Workers
+from inplace_lint.driver.dispatch import Progress, Workers
 from inplace_lint.driver.executors.executor import Executor
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.driver.merge_findings import is_agreed, merged
 from inplace_lint.driver.shard import Shard, part
-from inplace_lint.driver.store import Check, Key, Store, context_of
+from inplace_lint.driver.store import Key, Store, ValidResults, context_of
 from inplace_lint.knowledge.locate import digest_of_facts
 from inplace_lint.policy import assumed, suppress
 from inplace_lint.rules import BUILT_IN, RULE_OF, RULES, TEXT_RULES
@@ -79,7 +79,7 @@ class Plan(NamedTuple):
     settings: Settings
     settings_of: Callable[[Path], Settings]
     codes_of: Callable[[Path], frozenset[str]]
-    progress: Callable[[str, int, int], None] | None = None
+    progress: Progress | None = None
     opinions_of: Callable[[Path], frozenset[str]] = lambda _path: frozenset()
     texts: Mapping[str, bytes] = MappingProxyType({})
     store: Store | None = None
@@ -144,7 +144,7 @@ def _check_all(
     results: dict[str, Checked] = {}
     keys = _keys(tasks, plan.settings) if store is not None else {}
     if store is not None:
-        checks = {root: Check(store, graph.answer) for root, graph in graphs.items()}
+        checks = {root: ValidResults(store, graph.answer) for root, graph in graphs.items()}
         kept = ((task, checks[task.root].get(keys[task.path])) for task in tasks)
         results.update((task.path, Checked(entry)) for task, entry in kept if entry is not None)
     outcome.counters["files_from_cache"] += len(results)
@@ -159,6 +159,8 @@ def _check_all(
                 store.put(keys[task.path], checked.entry, checked.answers)
                 store.put_outlines(checked.outlines, files_kept.code)
     finally:
+        if plan.progress is not None:
+            plan.progress.end()
         if store is not None:
             for graph in graphs.values():
                 store.put_imports(graph.read)
@@ -167,7 +169,7 @@ def _check_all(
             plan.memory.remember(began)
     started = time.perf_counter()
     _collect(tasks, results, graphs, plan, outcome)
-    _spend(outcome, {"suppress": time.perf_counter() - started})
+    _add_seconds(outcome, {"suppress": time.perf_counter() - started})
     return outcome
 
 
@@ -218,7 +220,7 @@ def _tasks(paths: Sequence[Path], plan: Plan, outcome: Outcome) -> list[Task]:
             roots[path.parent] = import_graph.root_of(path)
         tasks.append(task_of(shown, data, path, roots[path.parent], plan))
     outcome.counters["files_with_framework"] += len(tasks)
-    _spend(outcome, {"read": time.perf_counter() - started})
+    _add_seconds(outcome, {"read": time.perf_counter() - started})
     return tasks
 
 
@@ -274,7 +276,7 @@ def _collect(
         if checked.failure:
             continue
         outcome.counters.update(checked.entry.counters if task.reported else {"files_around": 1})
-        _spend(outcome, checked.seconds)
+        _add_seconds(outcome, checked.seconds)
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
             counts = finding.span.path == task.path or finding.span.path in task.finds_in
@@ -282,9 +284,9 @@ def _collect(
                 found.setdefault((finding.code, finding.span), []).append(finding)
     agreed = [merged(findings) for findings in _with_trained(found, tasks, graphs).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
-    told = assumed.told(kept, plan.settings)
-    outcome.assumed, outcome.set_aside = told.undecided, told.hidden
-    kept = [assumed.ranked(one, plan.severities_of(Path(one.span.path))) for one in told.findings]
+    filtered = assumed.filtered(kept, plan.settings)
+    outcome.assumed, outcome.set_aside = filtered.undecided, filtered.hidden
+    kept = [assumed.ranked(one, plan.severities_of(Path(one.span.path))) for one in filtered.findings]
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.failures.sort()
@@ -356,6 +358,6 @@ def _names_of(codes: frozenset[str]) -> tuple[dict[str, str], frozenset[str], bo
     return names, frozenset(words), all(rule.code in codes for rule in RULES if rule.default)
 
 
-def _spend(outcome: Outcome, seconds: Mapping[str, float]) -> None:
+def _add_seconds(outcome: Outcome, seconds: Mapping[str, float]) -> None:
     for stage, spent in seconds.items():
         outcome.seconds[stage] = outcome.seconds.get(stage, 0.0) + spent

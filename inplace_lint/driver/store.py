@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inplace_lint.config.settings import Settings
-from inplace_lint.driver.entry import Entry, entry_in, entry_out
+from inplace_lint.core.forms import form_of, reader
+from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.workspace.claims import COARSE, Claim, Question
 from inplace_lint.workspace.import_statements import Statement
@@ -243,7 +244,7 @@ class Store:
         for claim, answer in answers.items():
             known = answers.get(Claim(claim.path, Question.BYTES), "") if claim.question not in COARSE else ""
             (coarse if claim.question in COARSE else fine).append(self._id(database, claim, answer, known))
-        data = zlib.compress(json.dumps(entry_out(entry), separators=(",", ":")).encode(), 1)
+        data = zlib.compress(json.dumps(form_of(entry), separators=(",", ":")).encode(), 1)
         row = (*key, _packed(coarse), _packed(fine), data, _today())
         database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
@@ -281,8 +282,8 @@ class Store:
         self._ids.clear()
 
 
-class Check:
-    """Which results of a store are valid today: `ask` returns the digest of the answer to a claim's question."""
+class ValidResults:
+    """The results of a store that hold for the files as they are; `ask` returns the digest of today's answer."""
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
@@ -296,8 +297,8 @@ class Check:
         """Return the result under a key if it is valid."""
         row = self._store.found(key)
         try:
-            entry = None if row is None else entry_in(json.loads(row.data))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            entry: Entry | None = None if row is None else reader(Entry)(json.loads(row.data))
+        except (ValueError, TypeError, RecursionError):
             return None
         if row is None or entry is None:
             return None

@@ -211,5 +211,5 @@ def gather_ir(body: Sequence[ir.Stmt]) -> Words:
                 pass
     words.calls = words.reads | words.attributes
     words.kept, words.kept_attributes = words.reads, words.attributes
-    words.writes = words.writes_shared = words.makes = write_evidence.lowered_may_write(body, counts=True)
+    words.writes = words.writes_shared = words.makes = write_evidence.lowered_may_write(body)
     return words

@@ -105,8 +105,8 @@ def _run(item: Definition) -> Definition:
     return item._replace(writes=True, writes_shared=True, makes=item.kind == "class", methods=methods)
 
 
-def told(known: Outline, names: frozenset[str]) -> Outline:
-    """Return an outline by which what has one of these names in it may write; an import may give it another name."""
+def writing_by_name(known: Outline, names: frozenset[str]) -> Outline:
+    """Return an outline in which whatever uses one of these names may write; an import may give it another name."""
     if not names:
         return known
     pairs = (pair for node in known.imports if isinstance(node, ir.ImportFrom) for pair in node.names)

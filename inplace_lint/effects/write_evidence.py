@@ -212,19 +212,15 @@ def spelled(node: ast.AST) -> str:
             return ""
 
 
-def lowered_may_write(body: Sequence[ir.Stmt | ir.Expr], *, counts: bool = False) -> bool:
-    """
-    Return whether something in lowered statements or expressions may write a tensor.
-
-    A variable that grows by a constant is hardly ever a tensor; only with `counts` is that evidence, too.
-    """
-    return any(_is_evidence(node, counts=counts) for node in parts(body))
+def lowered_may_write(body: Sequence[ir.Stmt | ir.Expr]) -> bool:
+    """Return whether something in lowered statements or expressions may write a tensor."""
+    return any(map(_is_evidence, parts(body)))
 
 
-def _is_evidence(node: object, *, counts: bool) -> bool:
+def _is_evidence(node: object) -> bool:
     match node:
-        case ir.AugAssign(_, _, target, value):
-            return counts or not (isinstance(target, ir.Name) and isinstance(value, ir.Const))
+        case ir.AugAssign():
+            return True
         case ir.Attr(_, _, name):
             return name == "data" or is_writing(name)
         case ir.Keyword(_, name, value):

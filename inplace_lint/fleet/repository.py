@@ -8,7 +8,6 @@ is found then depends neither on what lies around it nor on which machine does t
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
 import time
@@ -22,7 +21,6 @@ from inplace_lint.cli.options import known_rules
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import InplaceLintError, UnreadableError
-from inplace_lint.core.finding import Certainty, Finding, Severity
 from inplace_lint.driver import session
 from inplace_lint.driver.dispatch import version
 from inplace_lint.driver.session import Outcome, Plan
@@ -44,7 +42,7 @@ class Repository(NamedTuple):
 
 
 class Certain(NamedTuple):
-    """A finding to show: `rank` orders by severity, certainty and number of assumptions, `text` is as for people."""
+    """A finding to show: `rank` is as `Finding.doubt`, `text` is as for people."""
 
     rank: tuple[int, int, int]
     code: str
@@ -153,9 +151,9 @@ def _fetch(task: Repository, into: Path) -> tuple[str, ...]:
 def _checked(listed: Listed, outcome: Outcome, troubles: tuple[str, ...]) -> Checked:
     texts = {path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}
     report = Report(outcome.findings, Sources(texts).lines, outcome.statements, _WIDTH)
-    ranked = sorted(outcome.findings, key=lambda one: (_rank(one), one.span))[:MOST_CERTAIN]
+    ranked = sorted(outcome.findings, key=lambda one: (one.doubt, one.span))[:MOST_CERTAIN]
     certain = (
-        Certain(_rank(one), one.code, f"{one.span.path}:{one.span.line}", full.render(replace(report, findings=[one])))
+        Certain(one.doubt, one.code, f"{one.span.path}:{one.span.line}", full.render(replace(report, findings=[one])))
         for one in ranked
     )
     return Checked(
@@ -166,14 +164,9 @@ def _checked(listed: Listed, outcome: Outcome, troubles: tuple[str, ...]) -> Che
         findings=dict(sorted(Counter(one.code for one in outcome.findings).items())),
         severities=dict(Counter(one.severity.value for one in outcome.findings)),
         failures=(*troubles, *outcome.failures),
-        rows=json_list.dumped(_relative(json.loads(json_list.render(report)), f"{Path.cwd()}{os.sep}")),
+        rows=json_list.dumped(_relative(json_list.rows(report), f"{Path.cwd()}{os.sep}")),
         certain=tuple(certain),
     )
-
-
-def _rank(finding: Finding) -> tuple[int, int, int]:
-    severities, certainties = list(Severity), list(Certainty)  # the worst, and the surest, first
-    return severities.index(finding.severity), certainties.index(finding.certainty), len(finding.assumptions)
 
 
 def _relative(value: Any, folder: str) -> Any:  # noqa: ANN401 - JSON

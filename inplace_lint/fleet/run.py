@@ -22,7 +22,11 @@ from inplace_lint.workspace import files
 
 
 def check_all(
-    repositories: Sequence[Listed], folder: Path, resolver: SettingsResolver, executor: Executor, progress: Progress
+    repositories: Sequence[Listed],
+    folder: Path,
+    resolver: SettingsResolver,
+    executor: Executor,
+    progress: Progress | None = None,
 ) -> list[Checked]:
     """
     Check the repositories that an earlier run did not, and return the results of all in their order.
@@ -35,7 +39,8 @@ def check_all(
     known = {one.name: results.read(folder, one.name, key) for one in repositories}
     done = {name: checked for name, checked in known.items() if checked is not None}
     left = [one for one in repositories if one.name not in done]
-    progress("", len(done), len(repositories))
+    if progress is not None:
+        progress("", len(done), len(repositories))
     scratch = tempfile.mkdtemp(prefix="inplace-lint-fleet-") if executor.shares_files else None
     work = CheckRepository(resolver.chosen, resolver.inline, resolver.named, scratch, version())
     try:
@@ -43,8 +48,11 @@ def check_all(
             checked = _lost(left[number], answer) if isinstance(answer, Lost) else answer
             results.write(folder, checked, key)
             done[checked.name] = checked._replace(rows="")
-            progress(checked.name, 1, len(repositories))
+            if progress is not None:
+                progress(checked.name, 1, len(repositories))
     finally:
+        if progress is not None:
+            progress.end()
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
     return [done[one.name] for one in repositories]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -50,7 +49,6 @@ class Located:
         self.ranges: Mapping[cst.CSTNode, CodeRange] = MetadataWrapper(module, unsafe_skip_copy=True).resolve(
             PositionProvider
         )
-        self.starts = _line_starts(source)
         self.lines = split_lines(source)
         self.shifts = _shifts(cutout.text, module) if "\f" in cutout.text else {}
 
@@ -58,7 +56,7 @@ class Located:
         """
         Return the span of the node numbered `at`.
 
-        Units: columns in code points of the original line; offsets in bytes of the source in UTF-8.
+        Units: columns in code points of the original line.
         """
         return self.span_of(self.origins[at])
 
@@ -72,22 +70,10 @@ class Located:
         """Return the span between two places of the cutout, each a line from 1 and a column from 0."""
         line, end_line = self._line(start[0]), self._line(end[0])
         column, end_column = start[1] + self.shifts.get(start[0], 0), end[1] + self.shifts.get(end[0], 0)
-        return Span(
-            path=self.slice.path,
-            line=line,
-            column=column,
-            end_line=end_line,
-            end_column=end_column,
-            start_byte=self._byte(line, column),
-            end_byte=self._byte(end_line, end_column),
-        )
+        return Span(self.slice.path, line, column, end_line, end_column)
 
     def _line(self, line: int) -> int:
         return line + self.cutout.offset
-
-    def _byte(self, line: int, column: int) -> int:
-        text = self.lines[line - 1] if line <= len(self.lines) else ""
-        return self.starts[min(line - 1, len(self.starts) - 1)] + len(text[:column].encode("utf-8", "surrogatepass"))
 
     def statement(self, at: int) -> tuple[int, int]:
         """Return the first and last line of the smallest simple statement or compound header that contains a node."""
@@ -124,11 +110,3 @@ def _shifts(text: str, module: cst.Module) -> dict[int, int]:
     """Return by line how many columns LibCST does not count: it drops form feeds before a statement."""
     pairs = enumerate(zip(split_lines(text), split_lines(module.code), strict=False), 1)
     return {number: len(line) - len(kept) for number, (line, kept) in pairs if line.startswith("\f")}
-
-
-@lru_cache(maxsize=2)
-def _line_starts(source: str) -> tuple[int, ...]:
-    starts = [0]
-    for line in split_lines(source):
-        starts.append(starts[-1] + len(line.encode("utf-8", "surrogatepass")))
-    return tuple(starts)

@@ -160,11 +160,10 @@ class NamedExpr(NamedTuple):
 
 
 class Yield(NamedTuple):
-    """`yield value`, or `yield from value` when `delegates`."""
+    """`yield value`, or `yield from value`."""
 
     at: int
     value: Expr | None
-    delegates: bool
 
 
 class Format(NamedTuple):

@@ -81,7 +81,7 @@ class Reader:
         return "" if name == "<module>" else name.replace(".<locals>", "")
 
     def help(self, draft: Draft, span: Span) -> str:
-        """Give the cure in one line."""
+        """Return the cure in one line."""
         return cure(draft, self.source(span.path), span, facts.load(self.framework.name, None))
 
     def fix(self, _entry: Chosen, _span: Span) -> Fix | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inplace_lint.core.forms import reader
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -63,26 +65,6 @@ class Record:
 
 
 def record_of(data: Mapping[str, Any]) -> Record:
-    """Parse one record."""
-    return Record(
-        kind=data["kind"],
-        framework=data.get("framework", ""),
-        write=_access(data.get("write")),
-        save=_access(data.get("save")),
-        backward=position_of(data.get("backward")),
-        check=data.get("check", ""),
-        note=data.get("version", data.get("reason", "")),
-    )
-
-
-def _access(data: Mapping[str, Any] | None) -> Access | None:
-    if data is None:
-        return None
-    return Access(**{**data, **{name: position_of(data[name]) for name in ("at", "flag", "built")}})
-
-
-def position_of(data: Mapping[str, Any] | None) -> Position | None:
-    """Parse a position, where there is one."""
-    if data is None:
-        return None
-    return Position(data["path"], data["function"], data["line"], data["end_line"], data["column"], data["end_column"])
+    """Return the record of one line."""
+    found: Record = reader(Record)({**data, "note": data.get("version", data.get("reason", ""))})
+    return found

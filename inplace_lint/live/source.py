@@ -90,17 +90,7 @@ def span_of(source: Source, position: Position, node: Expression | None) -> Span
 
 
 def _span(source: Source, line: int, column: int, end_line: int, end_column: int) -> Span:
-    before = len("".join(source.lines[: line - 1]).encode("utf-8", "surrogatepass"))
-    until = len("".join(source.lines[: end_line - 1]).encode("utf-8", "surrogatepass"))
-    return Span(
-        path=source.path,
-        line=line,
-        column=_points(source, line, column),
-        end_line=end_line,
-        end_column=_points(source, end_line, end_column),
-        start_byte=before + column,
-        end_byte=until + end_column,
-    )
+    return Span(source.path, line, _points(source, line, column), end_line, _points(source, end_line, end_column))
 
 
 def _points(source: Source, line: int, column: int) -> int:

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from inplace_lint.core.forms import reader
 from inplace_lint.live.launch import CHILD
 from inplace_lint.live.record import Record, record_of
 
@@ -199,12 +200,8 @@ def _ran(answer: Mapping[str, Any]) -> Ran:
         error=ends[-1] if ends else "",
         made_up=any(item["kind"] == "made up" for item in records),
         records=tuple(record_of(item) for item in records if item["kind"] in _OF_WATCHES),
-        marks=tuple(Marked(item["number"], item["complete"]) for item in records if item["kind"] == "mark"),
+        marks=tuple(reader(Marked)(item) for item in records if item["kind"] == "mark"),
         numbers=tuple(tuple((what, number) for what, number in item["values"]) for item in numbers),
-        measured=tuple(
-            Measured(item["error"], tuple(item["ran"]), item["apart"], item["kept"], item["peak"])
-            for item in records
-            if item["kind"] == "measured"
-        ),
+        measured=tuple(reader(Measured)(item) for item in records if item["kind"] == "measured"),
         printed=answer["printed"],
     )

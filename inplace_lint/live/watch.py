@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, overload
 
 from inplace_lint.core.finding import Finding
+from inplace_lint.core.forms import reader
 from inplace_lint.live.child.watch.ledger import Write
 from inplace_lint.live.child.watch.manager import WatchManager
 from inplace_lint.live.child.watch.places import described
 from inplace_lint.live.events import findings_in
-from inplace_lint.live.record import Record, position_of, record_of
+from inplace_lint.live.record import Position, Record, record_of
 from inplace_lint.live.source import expression_at, load, span_of
 from inplace_lint.report.formats.full import render
 from inplace_lint.report.model import Report
@@ -150,9 +151,9 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _where(write: Write) -> str:
-    position = position_of(described(write.spot.where))
-    if position is None:
+    if write.spot.where is None:
         return "is written by a library"
+    position: Position = reader(Position)(described(write.spot.where))
     source = load(position.path)
     span = span_of(source, position, expression_at(source, position, writes=True))
     line = source.lines[span.line - 1].strip() if span.line <= len(source.lines) else ""

@@ -54,7 +54,7 @@ def adopt(
         applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)
         outcome.hidden.update(dict.fromkeys(set(outcome.findings) - set(applied.left), True))
         outcome.findings = applied.left
-        outcome.notes.extend(baseline.told(applied.stale, files.shown(place)))
+        outcome.notes.extend(baseline.notes_of(applied.stale, files.shown(place)))
     if changed is not None:
         out = [one for one in outcome.findings if not changed_lines.in_changed_lines(one, changed)]
         outcome.hidden.update(dict.fromkeys(out, False))

@@ -11,7 +11,7 @@ from inplace_lint.core.assumption import asks_for_gradient
 from inplace_lint.core.finding import Finding, Severity
 
 
-class Told(NamedTuple):
+class Filtered(NamedTuple):
     """
     The findings to tell, and how many are not.
 
@@ -23,11 +23,11 @@ class Told(NamedTuple):
     hidden: int
 
 
-def told(findings: Sequence[Finding], settings: Settings) -> Told:
+def filtered(findings: Sequence[Finding], settings: Settings) -> Filtered:
     """Return the findings to tell; one without assumptions is always told, unless some assumption is asked for."""
     left = [one for one in findings if not _is_hidden(one.assumptions, settings)]
     shown = left if "grad" in settings.assume else [one for one in left if one.entry is None]
-    return Told(shown, len(left) - len(shown), len(findings) - len(left))
+    return Filtered(shown, len(left) - len(shown), len(findings) - len(left))
 
 
 def ranked(finding: Finding, severities: Mapping[str, str]) -> Finding:

@@ -116,7 +116,7 @@ def pruned(known: Mapping[Key, int], found: Mapping[Key, int], folder: Path, out
     )
 
 
-def told(stale: Sequence[Key], name: str) -> list[str]:
+def notes_of(stale: Sequence[Key], name: str) -> list[str]:
     """Return a line for each entry that matches nothing any more."""
     return [f"{name}: nothing matches {key.rule} in {key.path}{_inside(key)} any more" for key in stale]
 

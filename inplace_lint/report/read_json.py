@@ -54,18 +54,16 @@ def read(path: Path) -> list[tuple[Row, Finding]]:
 def joined(several: Iterable[Sequence[tuple[Row, Finding]]]) -> list[tuple[Row, Finding]]:
     """Return the findings of several runs in the order of one run: one for each rule and place, the surest."""
     best: dict[tuple[Span, str], tuple[Row, Finding]] = {}
-    severities, certainties = list(Severity), list(Certainty)
     for row, finding in (pair for pairs in several for pair in pairs):
         key = finding.span, finding.code
         other = best.get(key)
-        if other is None or _doubt(finding, severities, certainties) < _doubt(other[1], severities, certainties):
+        if other is None or _doubt(finding) < _doubt(other[1]):
             best[key] = row, finding
     return sorted(best.values(), key=lambda pair: _order(pair[1]))
 
 
-def _doubt(finding: Finding, severities: list[Severity], certainties: list[Certainty]) -> tuple[int, int, int, str]:
-    sure = severities.index(finding.severity), certainties.index(finding.certainty)
-    return *sure, -len(finding.related), finding.message
+def _doubt(finding: Finding) -> tuple[tuple[int, int, int], int, str]:
+    return finding.doubt, -len(finding.related), finding.message
 
 
 def _order(finding: Finding) -> tuple[str, int, Span, str]:

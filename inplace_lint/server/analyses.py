@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.interruption import Interrupted
+from inplace_lint.driver.crashes import crash
 from inplace_lint.driver.session import Outcome
 from inplace_lint.report.i18n import in_language, language
 from inplace_lint.report.model import Report
@@ -106,8 +107,7 @@ class Analyses:
         error = None if task.cancelled() else task.exception()
         if error is None:
             return
-        known = isinstance(error, InplaceLintError)
-        self._complain(str(error) if known else f"internal error: {type(error).__name__}: {error}", is_grave=True)
+        self._complain(str(error) if isinstance(error, InplaceLintError) else crash(error), is_grave=True)
         for document in self._documents:
             if document.current is None:  # what is shown is of an older text
                 self._show(document, Result(document.revision, (), {}))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inplace_lint.cli.options import PolicyOptions, known_rules, resolver_of
+from inplace_lint.cli.options import PolicyOptions, resolver_of
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.core import interruption
@@ -70,7 +70,7 @@ class Folder:
         return outcome
 
     def _resolver(self) -> SettingsResolver:
-        return resolver_of(known_rules(), dict(self._options))
+        return resolver_of(dict(self._options))
 
     def _is_left_out(self, path: Path, excluded: Mapping[Path, Sequence[str]]) -> bool:
         # A library that was looked into is not the user's.

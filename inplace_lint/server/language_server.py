@@ -14,6 +14,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from inplace_lint import __version__
+from inplace_lint.driver.crashes import crash
 from inplace_lint.report.i18n import language
 from inplace_lint.server.analyses import Analyses
 from inplace_lint.server.diagnostics import SOURCE, Shown, shown
@@ -62,7 +63,7 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401, ARG002 - as pygls has it
         """Log what went wrong with a message: the next one is handled all the same."""
-        self.complain(f"internal error: {type(error).__name__}: {error}", is_grave=False)
+        self.complain(crash(error), is_grave=False)
 
     def _send(self, uri: str, diagnostics: list[types.Diagnostic], version: int | None) -> None:
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from inplace_lint.effects import may_write
 from inplace_lint.effects.may_write import Effects, FileEffects, Target
-from inplace_lint.effects.summary import Definition, told
+from inplace_lint.effects.summary import Definition, writing_by_name
 from inplace_lint.ir.nodes import ImportFrom
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Followed, Project
@@ -50,8 +50,8 @@ def _effects(project: Project, target: Target) -> Effects:
     """Return what the definitions of a name do, as far as their text says."""
     module = project.module(target[0])
     items = () if module is None else module.items(target[1])
-    if module is not None and project.told:
-        items = told(module.outline._replace(items=tuple(items)), project.told).items
+    if module is not None and project.own_writers:
+        items = writing_by_name(module.outline._replace(items=tuple(items)), project.own_writers).items
     found = Effects()
     for item in items:
         assert module is not None

@@ -39,14 +39,14 @@ class Project:
     `read` returns the text of a path, or None where there is no such file or it is no text. `summaries` and `followed`
     are the results of `workspace.call_graph` so far. What is asked of the files is recorded in `asked`. `earlier` is
     what an earlier run kept of the files, `outlines` are the forms of new outlines by the digests of the files.
-    Code with one of the names in `told` may write, as the project says itself.
+    Code with one of the names in `own_writers` may write, as the project says itself.
     """
 
     lookup: Lookup
     read: Callable[[str], Text | None]
     earlier: Earlier | None = None
     outlines: dict[str, str] = field(default_factory=dict)
-    told: frozenset[str] = frozenset()
+    own_writers: frozenset[str] = frozenset()
     modules: dict[str, Module | None] = field(default_factory=dict)
     summaries: Summaries = field(default_factory=dict)
     followed: dict[Target, Followed] = field(default_factory=dict)

@@ -194,7 +194,7 @@ def test_nesting_that_no_parser_follows_is_no_toml(tmp_path):
     with pytest.raises(ConfigError, match=r"inplace-lint\.toml: not valid TOML"):
         settings_at(path)
     with pytest.raises(ConfigError, match=r"^--config: 'select=\[+\.\.\.' is neither a file"):
-        settings_of_text(f"select={deep}", "--config")
+        settings_of_text(f"select={deep}")
 
 
 def test_an_option_longer_than_any_file_name_is_read_as_what_it_is(lint, folder):

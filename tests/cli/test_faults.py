@@ -351,6 +351,38 @@ sys.exit(main())
     assert (done.returncode, done.stderr) == (130, b"interrupted\n")
 
 
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("TypeError('two\\nlines')", "TypeError: two (<string>:5)\n"),
+        ("PermissionError(13, 'denied', 'x.bin')", "PermissionError: [Errno 13] denied: 'x.bin' (<string>:5)\n"),
+        ("ModuleNotFoundError('no module x')", "ModuleNotFoundError: no module x (<string>:5)\n"),
+    ],
+)
+@pytest.mark.parametrize("module", ["cli.options", "cli.check_command", "report.reporters"])
+def test_a_defect_of_ours_is_one_line_with_how_to_report_it_and_never_the_status_of_a_finding(
+    folder, buggy, module, raised, said
+):
+    (folder / "a.py").write_text(buggy)
+    program = f"""\
+import sys
+class Broken:
+    def find_spec(self, name, path=None, target=None):
+        if name == "inplace_lint.{module}":
+            raise {raised}
+sys.meta_path.insert(0, Broken())
+from inplace_lint.__main__ import main
+sys.exit(main())
+"""
+    options = {"cwd": folder, "env": ENVIRONMENT, "capture_output": True, "text": True, "timeout": 60}
+    done = subprocess.run([sys.executable, "-c", program, "--no-cache", "a.py"], check=False, **options)
+    first, second, *rest = done.stderr.splitlines(keepends=True)
+    assert (done.returncode, first, rest) == (2, f"error: internal error: {said}", [])
+    assert "https://github.com/inplace-lint/inplace-lint/issues" in second
+    traced = subprocess.run([sys.executable, "-X", "dev", "-c", program, "a.py"], check=False, **options)
+    assert "Traceback (most recent call last):" in traced.stderr
+
+
 def test_an_interrupt_is_seen_behind_the_exception_that_took_its_place():
     def interrupted() -> None:
         try:
@@ -407,7 +439,7 @@ def test_a_folder_too_deep_for_the_system_is_reported(lint, folder, buggy):
     assert shell(folder, "for i in {1..250}; do mkdir dddddddddddddddddddd; cd dddddddddddddddddddd; done; ls")[0] == 0
     ran = lint("--output-format", "concise", ".")
     assert ran.status == 2
-    folders = [line for line in ran.err.splitlines() if not line.endswith("no file is left out for it")]
+    folders = [line for line in ran.err.splitlines() if not line.endswith("it excludes no file")]
     assert len(folders) == 1
     assert folders[0].endswith("d: file name too long")
     # Whether the name of its `.gitignore` is too long before its own depends on the length of the temporary folder.

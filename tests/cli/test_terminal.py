@@ -38,16 +38,26 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux
 
 
 def screen(
-    folder: Path, width: int, *words: str, seen: list[str] | None = None, after: str = "", **environment: str
+    folder: Path,
+    width: int,
+    *words: str,
+    seen: list[str] | None = None,
+    after: str = "",
+    interrupt: re.Pattern[str] | None = None,
+    **environment: str,
 ) -> tuple[str, str]:
-    """Run the command in a terminal of that width; return what it shows, as text and with its colours."""
+    """
+    Run the command in a terminal of that width; return what it shows, as text and with its colours.
+
+    Ctrl-C is pressed once it shows what matches `interrupt`.
+    """
     name = f"lint{uuid.uuid4().hex}"
     tmux = ["tmux", "-L", name, "-u", "-f", os.devnull]
     given = {"PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", **environment}
     settings = " ".join(f"{key}={shlex.quote(value)}" for key, value in given.items())
     unset = "env -u NO_COLOR -u FORCE_COLOR -u COLUMNS -u LINES"
     command = f"{unset} {settings} {sys.executable} -m inplace_lint {shlex.join(words)} {after}"
-    start = [*tmux, "new-session", "-d", "-x", str(width), "-y", "60", f"{command}; echo END; sleep 60"]
+    start = [*tmux, "new-session", "-d", "-x", str(width), "-y", "60", f"trap : INT; {command}; echo END; sleep 60"]
     subprocess.run(start, cwd=folder, check=True)
     try:
         deadline = time.monotonic() + 60
@@ -55,6 +65,9 @@ def screen(
             text = captured(tmux)
             if seen is not None:
                 seen.append(text)
+            if interrupt is not None and interrupt.search(text):
+                subprocess.run([*tmux, "send-keys", "C-c"], check=True)
+                interrupt = None
             if "END" in text:
                 return text.partition("END")[0], captured(tmux, "-e").partition("END")[0]
             assert time.monotonic() < deadline, text
@@ -138,21 +151,34 @@ def test_chinese_keeps_to_the_width_and_its_marks_to_their_places(model, width):
     assert max(map(width_of, lines)) <= width
 
 
-@needs_tmux
-def test_progress_is_shown_while_a_long_run_lasts_and_on_a_terminal_only(model):
+LONG = ("--no-cache", "-j", "1", "--output-format=concise", "-o", "found.txt", ".")
+BAR = re.compile(r"^[━╸╺]{24} +\d+%  \d+:\d\d left  m\d+\.py *$", re.MULTILINE)
+
+
+@pytest.fixture
+def many(model):
     for number in range(15):
         text = PROGRAM.replace("残差", f"残差{number}") + "".join(
             PROGRAM.partition("\n\n\n")[2].replace("残差", f"残{number}_{copy}") for copy in range(15)
         )
         (model / f"m{number}.py").write_text(text, encoding="utf-8")
-    words = ("--no-cache", "-j", "1", "--output-format=concise", "-o", "found.txt", ".")
+    return model
+
+
+@needs_tmux
+def test_progress_is_shown_while_a_long_run_lasts_and_on_a_terminal_only(many):
     seen: list[str] = []
-    text, _ = screen(model, 80, *words, seen=seen)
-    bar = re.compile(r"^[━╸╺]{24} +\d+%  \d+:\d\d left  m\d+\.py *$", re.MULTILINE)
-    assert any(bar.search(shown) for shown in seen), seen
+    text, _ = screen(many, 80, *LONG, seen=seen)
+    assert any(BAR.search(shown) for shown in seen), seen
     assert text.strip() == ""
-    redirected = screen(model, 80, *words, after="2> errors.txt")[0]
-    assert (redirected.strip(), (model / "errors.txt").read_text()) == ("", "")
+    redirected = screen(many, 80, *LONG, after="2> errors.txt")[0]
+    assert (redirected.strip(), (many / "errors.txt").read_text()) == ("", "")
+
+
+@needs_tmux
+def test_progress_leaves_nothing_on_the_screen_of_an_interrupted_run(many):
+    text, _ = screen(many, 80, *LONG, interrupt=BAR)
+    assert text.split() == ["interrupted"]
 
 
 @needs_tmux

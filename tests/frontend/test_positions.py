@@ -7,6 +7,7 @@ import pytest
 from inplace_lint.core.span import Slice, Span
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.positions import Located
+from inplace_lint.frontend.slices import split_lines
 from inplace_lint.ir import nodes as ir
 
 
@@ -18,7 +19,7 @@ def span_of_write(source: str, slice_: Slice, holes: tuple[Slice, ...] = ()) -> 
         if isinstance(node, ir.AugAssign):
             located = Located(source, slice_, holes)
             span = located.span(node.at)
-            text = source.encode()[span.start_byte : span.end_byte].decode()
+            text = "".join(span.cut(split_lines(source)))
             return span, text, located.statement(node.at)
         if isinstance(node, tuple):
             waiting.extend(node)

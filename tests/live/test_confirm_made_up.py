@@ -33,6 +33,11 @@ PROGRAMS = {
         "        self.norm = norm_layer(width)\n        self.lin = nn.Linear(width, width)\n",
         "        batch, length, width = x.shape\n        x = self.lin(self.norm(x))\n",
     ),
+    "settings that hold settings of their own kind": module(
+        "settings: Settings", LINEAR, "        x = self.lin(x)\n"
+    ).replace(
+        "class Net", "class Settings:\n    def __init__(self, width: int, parent: 'Settings'): ...\n\n\nclass Net"
+    ),
     "lists that have one length": module(
         "width: int, window: Sequence[int], shift: Sequence[int]",
         "        (self.d, self.h, self.w), (_, _, self.shift) = window, shift\n" + LINEAR,

@@ -223,11 +223,11 @@ def test_a_repository_that_ends_its_process_is_one_row(folder, repositories, mon
         return real(self, task)
 
     monkeypatch.setattr(CheckRepository, "__call__", die)
-    from inplace_lint.cli.options import known_rules, resolver_of  # noqa: PLC0415
+    from inplace_lint.cli.options import resolver_of  # noqa: PLC0415
     from inplace_lint.fleet.run import check_all  # noqa: PLC0415
 
-    resolver = resolver_of(known_rules(), {})
-    first, second = check_all(listed(Path("list.txt")), Path("out"), resolver, LocalProcesses(2), lambda *_: None)
+    resolver = resolver_of({})
+    first, second = check_all(listed(Path("list.txt")), Path("out"), resolver, LocalProcesses(2))
     assert first.trouble == "the process that checked it was killed by signal 9 (SIGKILL)"
     assert second.findings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_lint.cli.options import known_rules, resolver_of
+from inplace_lint.cli.options import resolver_of
 from inplace_lint.core.errors import FactError
 from inplace_lint.driver import dispatch, session
 from inplace_lint.driver.check_task import Task
@@ -21,7 +21,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 def run(folder: Path, executor: LocalProcesses | None) -> session.Outcome:
     """Check a folder, each time as in a process that has read nothing yet."""
-    resolver = resolver_of(known_rules(), {})
+    resolver = resolver_of({})
     settings = replace(resolver.settings_of(folder), cache=False, jobs=2)
     plan = session.Plan(settings, resolver.settings_of, resolver.codes_of, opinions_of=resolver.opinions_of)
     return session.run([Path()], {}, plan._replace(executor=executor))
@@ -72,7 +72,7 @@ def test_a_fix_is_seen_by_the_next_run(project, buggy, monkeypatch):
     monkeypatch.chdir(project)
     data = (project / "script.py").read_bytes()
     cured = data.replace(b"y.add_(1)", b"y = y + 1")
-    resolver = resolver_of(known_rules(), {})
+    resolver = resolver_of({})
     settings = resolver.settings_of(project)
     plan = session.Plan(settings, resolver.settings_of, resolver.codes_of, texts={"script.py": cured})
     plan = plan._replace(executor=LocalProcesses(2, shares_files=False))

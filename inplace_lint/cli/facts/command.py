@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from inplace_lint.cli import streams, terminal
-from inplace_lint.cli.options import known_rules, resolver_of
+from inplace_lint.cli import FAILED, shared_options, streams, terminal
+from inplace_lint.cli.options import resolver_of
 from inplace_lint.cli.param_types import OneOf, Output
-from inplace_lint.cli.told_options import config_options
-from inplace_lint.config.schema import COLORS, LANGS
 
 if TYPE_CHECKING:
     from inplace_lint.cli.facts.search import Known
-
-
-_FAILED = 2
 
 
 class _Facts(click.Group):
@@ -42,24 +37,22 @@ def facts(context: click.Context) -> int | None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
-        return _FAILED
+        return FAILED
     return None
 
 
 @facts.command(short_help="Show what is known of a call.")
 @click.argument("name")
-@click.option(
-    "--output-format", type=OneOf(("full", "json")), metavar="full|json", default="full", help="Output format."
-)
-@config_options
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the output.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colors.", default="auto")
+@click.option("--output-format", type=OneOf(("full", "json")), default="full", help="Output format.")
+@shared_options.config_options
+@shared_options.lang
+@shared_options.color(default="auto")
 def show(name: str, output_format: str, lang: str | None, color: str, **options: Any) -> None:  # noqa: ANN401 - as click passes them
     """Show what is known of a call, such as `torch.Tensor.add_`, from where, and for which versions."""
     from inplace_lint.cli.facts.search import search  # noqa: PLC0415 - wrong options answer at once
     from inplace_lint.report.i18n import language, sayer  # noqa: PLC0415
 
-    settings = resolver_of(known_rules(), options).settings_of(Path.cwd())
+    settings = resolver_of(options).settings_of(Path.cwd())
     found = search(name, settings.own_facts)
     if output_format == "json":
         rows = [{"framework": one.framework or None, "from": one.place, "fact": one.row} for one in found]
@@ -87,7 +80,7 @@ def probe(name: str, arguments: str, python: str | None, output_file: Path | Non
     if not all(part for part in name.partition(":")):
         msg = f"{name!r} is no `module:function`"
         raise click.UsageError(msg)
-    settings = resolver_of(known_rules(), {}).settings_of(Path.cwd())
+    settings = resolver_of({}).settings_of(Path.cwd())
     line = json.dumps(probed(interpreter(python, settings), name, arguments), ensure_ascii=False) + "\n"
     if output_file is None:
         streams.write(sys.stdout, line)

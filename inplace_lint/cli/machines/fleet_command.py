@@ -4,43 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from inplace_lint.cli import streams, terminal
-from inplace_lint.cli.machines.executor_options import executor_of, executor_options
-from inplace_lint.cli.options import complete_rule, framework_version, known_rules, resolver_of, split_commas
-from inplace_lint.cli.param_types import Count, OneOf
-from inplace_lint.cli.told_options import exit_options
-from inplace_lint.config.schema import LANGS
+from inplace_lint.cli import CLEAN, FAILED, FOUND, shared_options, streams, terminal
+from inplace_lint.cli.machines.executor import executor_of
+from inplace_lint.cli.options import resolver_of
 
 if TYPE_CHECKING:
     from inplace_lint.fleet.repository import Checked
-
-_CLEAN, _FOUND, _FAILED = 0, 1, 2  # as in `output`
-_selectors = partial(click.option, multiple=True, callback=split_commas, shell_complete=complete_rule)
-_version = partial(click.option, callback=framework_version, metavar="VERSION")
 
 
 @click.command(short_help="Check many repositories.")
 @click.argument("listing", type=click.Path(path_type=Path), metavar="LIST")
 @click.option("-o", "--output-dir", type=click.Path(path_type=Path), default=Path("fleet"), metavar="DIR",
               help="The folder of results; default fleet.")  # fmt: skip
-@_selectors("--select", help="Rules to enable: code, prefix, name or ALL.")
-@_selectors("--extend-select", help="Rules to enable in addition to --select.")
-@_selectors("--ignore", help="Rules to disable.")
-@_version("--torch-version", help="Version of torch that the code is for.")
-@_version("--paddle-version", help="Version of Paddle that the code is for.")
-@click.option(
-    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a setting."
-)
-@click.option("-j", "--jobs", type=Count(), metavar="N", help="Number of processes; default one per CPU.")
-@executor_options
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the output.")
-@exit_options
+@shared_options.selectors
+@shared_options.versions
+@shared_options.config
+@shared_options.jobs
+@shared_options.executor_options
+@shared_options.lang
+@shared_options.exit_options
 def fleet(
     listing: Path, output_dir: Path, jobs: int | None, executor: str, ray_address: str | None, **options: Any,  # noqa: ANN401
 ) -> int:  # fmt: skip
@@ -59,10 +46,9 @@ def fleet(
 
     zero, lang = options.pop("exit_zero"), language(options.pop("lang"), stream=sys.stdout)
     least = options.pop("fail_on") or "warning"
-    resolver = resolver_of(known_rules(), options)
+    resolver = resolver_of(options)
     where = executor_of(executor, ray_address, jobs or 0) or LocalProcesses(jobs or cpus())
-    progress = terminal.Progress() if sys.stderr.isatty() else lambda *_done: None
-    results = run.check_all(listed(listing), output_dir, resolver, where, progress)
+    results = run.check_all(listed(listing), output_dir, resolver, where, terminal.progress())
     table = report.rows(results, sayer(lang))
     put_text(output_dir / "report.html", report.page(table, results, lang, sayer(lang)))
     streams.write(sys.stdout, report.text(table))
@@ -77,7 +63,6 @@ def _status(results: Sequence[Checked], least: str, lang: str, *, zero: bool) ->
         for line in [one.trouble] if one.trouble else one.failures:
             terminal.report_error((f"{one.name}: {line}",), lang)
     if any(one.trouble or one.failures for one in results):
-        return _FAILED
-    severities = [severity.value for severity in Severity]  # the worst first
-    counting = severities[: severities.index(least) + 1]
-    return _FOUND if not zero and any(one.severities.get(word) for one in results for word in counting) else _CLEAN
+        return FAILED
+    found = {Severity(word).rank for one in results for word in one.severities}
+    return FOUND if not zero and any(rank <= Severity(least).rank for rank in found) else CLEAN

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from inplace_lint.cli import streams
-from inplace_lint.cli.options import known_rules, resolver_of
-from inplace_lint.cli.param_types import OneOf, Output
-from inplace_lint.cli.told_options import exit_options
-from inplace_lint.config.schema import COLORS, FORMATS, LANGS
+from inplace_lint.cli import shared_options, streams
+from inplace_lint.cli.options import resolver_of
 from inplace_lint.core.errors import UnreadableError
 
 if TYPE_CHECKING:
@@ -22,14 +19,14 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Join the JSON of several runs.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--output-format", type=OneOf(FORMATS), metavar="|".join(FORMATS), help="Output format of findings.")
-@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")
-@click.option("--lang", type=OneOf(LANGS), metavar="|".join(LANGS), help="Language of the output.")
-@click.option("--color", type=OneOf(COLORS), metavar="|".join(COLORS), help="When to use colors.")
-@exit_options
+@shared_options.output_format
+@shared_options.output_file
+@shared_options.lang
+@shared_options.color()
+@shared_options.exit_options
 def merge(paths: tuple[Path, ...], output_file: Path | None, **options: Any) -> int:  # noqa: ANN401 - as click passes them
     """Join results in JSON, such as those of `--shard 1/2` and `--shard 2/2`, into one report."""
-    return _merge(paths, resolver_of(known_rules(), options).settings_of(Path.cwd()), output_file)
+    return _merge(paths, resolver_of(options).settings_of(Path.cwd()), output_file)
 
 
 def _merge(paths: tuple[Path, ...], settings: Settings, output_file: Path | None) -> int:

@@ -21,8 +21,7 @@ from inplace_lint.workspace import files
 from inplace_lint.workspace.notebook import SUFFIX, file_of
 
 _MOST_ROUNDS = 30
-_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
-Check = Callable[[Mapping[str, bytes]], Outcome]
+Analyze = Callable[[Mapping[str, bytes]], Outcome]
 Name = tuple[str, str, str, str, str]
 
 
@@ -44,7 +43,7 @@ class Rounds:
     baseline or because its lines did not change, stays hidden wherever it moves, and one that was reported stays so.
     """
 
-    check: Check
+    analyze: Analyze
     unsafe: bool
     before: Outcome
     read: dict[str, bytes] = field(default_factory=dict)
@@ -68,7 +67,7 @@ class Rounds:
             if kept:
                 self.texts = {**self.texts, **self._texts(kept)}
                 self.fixed.extend(kept)
-                self.before = _settled(self.before, self.check(self.texts), kept)
+                self.before = _settled(self.before, self.analyze(self.texts), kept)
 
     def _batch(self) -> Iterator[Finding]:
         """Yield findings in order whose fixes share no line with one before; only files that the user named change."""
@@ -108,7 +107,7 @@ class Rounds:
             texts = self._texts(batch)
         except UnreadableError as error:
             return dict.fromkeys(batch, str(error))
-        return _judged(self.before, self.check({**self.texts, **texts}), batch)
+        return _judged(self.before, self.analyze({**self.texts, **texts}), batch)
 
     def _texts(self, batch: Sequence[Finding]) -> dict[str, bytes]:
         """Return the new content of the files that fixes change."""
@@ -196,11 +195,7 @@ def _old(finding: Finding, known: Sequence[Finding], moves: Moved | None) -> lis
     """Return the findings of the same rule that this one may have been; none if it is new or more severe."""
     place = (finding.span.line, finding.span.column)
     origin = place if moves is None else moves.origin(place)
-    return [
-        one
-        for one in known
-        if _ORDER.index(one.severity) <= _ORDER.index(finding.severity) and _is_at(one, origin, moves)
-    ]
+    return [one for one in known if one.severity.rank <= finding.severity.rank and _is_at(one, origin, moves)]
 
 
 def _is_at(finding: Finding, origin: tuple[int, int] | int, moves: Moved | None) -> bool:

@@ -205,12 +205,8 @@ def _await(numbering: Numbering, node: ast.Await) -> ir.Expr:
     return expression(numbering, node.value)
 
 
-def _yield(numbering: Numbering, node: ast.Yield) -> ir.Expr:
-    return ir.Yield(numbering.at(node), optional(numbering, node.value), delegates=False)
-
-
-def _yield_from(numbering: Numbering, node: ast.YieldFrom) -> ir.Expr:
-    return ir.Yield(numbering.at(node), expression(numbering, node.value), delegates=True)
+def _yield(numbering: Numbering, node: ast.Yield | ast.YieldFrom) -> ir.Expr:
+    return ir.Yield(numbering.at(node), optional(numbering, node.value))
 
 
 def _starred(numbering: Numbering, node: ast.Starred) -> ir.Expr:
@@ -242,7 +238,7 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Numbering, Any], ir.Expr]] = {
     ast.NamedExpr: _named,
     ast.Await: _await,
     ast.Yield: _yield,
-    ast.YieldFrom: _yield_from,
+    ast.YieldFrom: _yield,
     ast.Starred: _starred,
     TemplateStr: _format,
 }

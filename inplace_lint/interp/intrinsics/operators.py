@@ -124,7 +124,7 @@ def _recorded(
     value: Value,
     at: int,
 ) -> Results:
-    """Give the results of an operator a node, which keeps what its `setup_context` saves."""
+    """Make the node of the results of an operator, which keeps what its `setup_context` saves."""
     bound = None if operator.body is None else bind(state, operator.body, arguments, frame)
     inputs = arguments.positional if bound is None else tuple(bound[0].values())
     made = list(state.tensors_in(value))

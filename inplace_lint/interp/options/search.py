@@ -152,7 +152,7 @@ def _sides_of_if(node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], 
 
 def _leads(body: Sequence[ir.Stmt | ir.Expr], leading: frozenset[str]) -> bool:
     """Return whether code may write a tensor, or names what does."""
-    return lowered_may_write(body, counts=True) or any(
+    return lowered_may_write(body) or any(
         (isinstance(part, ir.Name) and part.id in leading) or (isinstance(part, ir.Attr) and part.name in leading)
         for part in parts(body)
     )

@@ -30,7 +30,7 @@ _LISTS: dict[str, type] = {"list": list, "set": set, "deque": collections.deque}
 
 
 def _python_type(name: str) -> type | tuple[type, ...]:
-    """Give the types that the last name of a builtin or abstract class stands for; none for any other."""
+    """Return the types that the last name of a builtin or abstract class stands for; none for any other."""
     if name in _PYTHON_TYPES:
         return _PYTHON_TYPES[name]
     found = getattr(collections.abc, name, None) or getattr(numbers, name, None)

@@ -83,11 +83,11 @@ def _setup(findings: Sequence[Finding], options: Mapping[str, Any], settings: Se
         probes=settings.probes,
         callers_of=_callers(),
         root_of=_root,
-        hear=_hear if options["confirm_output"] else lambda _what, _printed: None,
+        show_output=_show_output if options["confirm_output"] else lambda _what, _printed: None,
     )
 
 
-def _hear(what: str, printed: str) -> None:
+def _show_output(what: str, printed: str) -> None:
     if printed:
         click.echo(f"{what} printed:\n{printed.rstrip()}", err=True)
 

@@ -23,7 +23,7 @@ from inplace_lint.live.child.variants.rewrite import Form, Place
 from inplace_lint.live.confirm.compare import compared, forms_of, place_of, plain_runs
 from inplace_lint.live.confirm.gain import measured
 from inplace_lint.live.confirm.matching import is_near, is_same, traced
-from inplace_lint.live.confirm.targets import Outline, Target, Way, probe_for, targets_of
+from inplace_lint.live.confirm.targets import Target, TopLevelNames, Way, probe_for, targets_of
 from inplace_lint.live.warm import Ran, Warm
 from inplace_lint.rules import RULE_OF
 from inplace_lint.rules.rule import Harm, Variant
@@ -36,7 +36,7 @@ class Setup:
     How to run targets: the interpreter, the device, limits, and what a project says about its files.
 
     `probes` are by file below `root`; `callers_of` returns the files that import something from a file, `root_of` the
-    folder in which its imports are searched. `hear` receives what the targets print.
+    folder in which its imports are searched. `show_output` receives what the targets print.
     Units: seconds of wall-clock time; memory in MiB.
     """
 
@@ -48,7 +48,7 @@ class Setup:
     probes: Mapping[str, str] = field(default_factory=dict)
     callers_of: Callable[[str], Sequence[str]] = lambda _path: ()
     root_of: Callable[[str], str] = lambda _path: ""
-    hear: Callable[[str, str], None] = lambda _what, _printed: None
+    show_output: Callable[[str, str], None] = lambda _what, _printed: None
 
 
 def confirmed(findings: Sequence[Finding], setup: Setup) -> tuple[Finding, ...]:
@@ -140,15 +140,15 @@ class File:
                     wanted.setdefault(target, []).append(number)
         return wanted
 
-    def _outline(self, path: str) -> Outline | None:
+    def _outline(self, path: str) -> TopLevelNames | None:
         try:
-            return Outline(str(Path(path).absolute()), decode(read(Path(path))))
+            return TopLevelNames(str(Path(path).absolute()), decode(read(Path(path))))
         except (UnreadableError, SyntaxError, ValueError):
             return None
 
     def _try(self, target: Target, numbers: Sequence[int]) -> None:
         ran = self.run(target, numbers)
-        self.setup.hear(f"{target.path}: {target.words}", ran.printed)
+        self.setup.show_output(f"{target.path}: {target.words}", ran.printed)
         self._judge(target, numbers, ran)
         if ran.refusals and not ran.made_up:
             for number in numbers:

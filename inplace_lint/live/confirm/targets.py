@@ -53,7 +53,7 @@ class Target:
         return f"`{self.name}`" if self.way is Way.PROBE else f"`{self.name}()`"
 
 
-class Outline:
+class TopLevelNames:
     """The top-level names of a file, and which of them each mentions."""
 
     def __init__(self, path: str, text: str) -> None:
@@ -102,7 +102,9 @@ class Outline:
         return any(isinstance(name, ast.Name) and name.id == "__name__" for test in tests for name in ast.walk(test))
 
 
-def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence[Outline]) -> Iterator[Target]:
+def targets_of(
+    outline: TopLevelNames, line: int, probe: str | None, callers: Sequence[TopLevelNames]
+) -> Iterator[Target]:
     """Yield the targets that may reach a line of a file, in order."""
     path = outline.path
     if probe is not None:
@@ -124,7 +126,7 @@ def targets_of(outline: Outline, line: int, probe: str | None, callers: Sequence
     yield from elsewhere[:_MOST_ELSEWHERE]
 
 
-def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:
+def _calls(outline: TopLevelNames, reaching: Sequence[str]) -> Iterator[Target]:
     """Yield functions without parameters: those that reach the line, then those with a usual name."""
     free = [name for name, node in outline.parts.items() if isinstance(node, ast.FunctionDef) and _is_free(node)]
     own = [name for name in free if _OWN.match(name)]
@@ -134,7 +136,7 @@ def _calls(outline: Outline, reaching: Sequence[str]) -> Iterator[Target]:
         yield Target(outline.path, Way.CALL, "call", name)
 
 
-def _made_up(outline: Outline, reaching: Sequence[str], owner: str, method: str) -> Iterator[Target]:
+def _made_up(outline: TopLevelNames, reaching: Sequence[str], owner: str, method: str) -> Iterator[Target]:
     """Yield the class or function around the line, then those that reach it; of many the first ones and the last."""
     made = [name for name in reaching if _is_made_up(outline.parts.get(name))]
     chosen = made if len(made) <= _MOST_AROUND else [*made[: _MOST_AROUND - 1], made[-1]]

@@ -16,7 +16,6 @@ from inplace_lint.workspace.notebook import file_of, within
 
 SHOWN = 10
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
-_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 def render(report: Report) -> str:
@@ -24,7 +23,7 @@ def render(report: Report) -> str:
     findings = _by_severity(report.findings)
     counts = Counter(finding.severity for finding in findings)
     lines = [_command(finding, report) for finding in findings]
-    for severity in _ORDER:
+    for severity in Severity:
         hidden = counts[severity] - SHOWN
         if hidden > 0:
             kind = f"{_COMMANDS[severity]}s" if hidden > 1 else _COMMANDS[severity]
@@ -52,7 +51,7 @@ def _cell(text: str) -> str:
 
 
 def _by_severity(findings: Sequence[Finding]) -> list[Finding]:
-    return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
+    return sorted(findings, key=lambda finding: finding.severity.rank)
 
 
 def _command(finding: Finding, report: Report) -> str:

@@ -15,7 +15,12 @@ from inplace_lint.workspace.notebook import file_of
 
 def render(report: Report) -> str:
     """Return the list, `[]` when nothing was found; rows and columns count from 1, ends are exclusive."""
-    return dumped([_row(finding, report) for finding in report.findings])
+    return dumped(rows(report))
+
+
+def rows(report: Report) -> list[dict[str, Any]]:
+    """Return an object for each finding."""
+    return [_row(finding, report) for finding in report.findings]
 
 
 def dumped(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -25,7 +30,7 @@ def dumped(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def lines(report: Report) -> str:
     """Return one object on each line, nothing when nothing was found."""
-    return dumped_lines([_row(finding, report) for finding in report.findings])
+    return dumped_lines(rows(report))
 
 
 def dumped_lines(rows: Sequence[Mapping[str, Any]]) -> str:

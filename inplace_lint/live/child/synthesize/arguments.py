@@ -25,7 +25,7 @@ _MOST = 32
 _OUTER = re.compile(r"^out|_out$|^oup|out_?(channels?|planes|dims?|features?|size|ch|c)$")
 _COUNTS = re.compile(r"layers|depth|blocks|^num|^n_|count|steps|repeat")
 _WIDER = {WIDTH: 4 * WIDTH, WIDTH // 2: 2 * WIDTH}  # groups of 32 are a usual default
-_DEEPEST = 2
+_UNDER_WAY: List[Any] = []  # the classes of which an instance is being made, the outermost first
 
 _NUMBERS = (
     (r"spatial_dims|^ndims?$|^n_?dims?$|^num_dims?$|dimensions$", (2, 3, 1)),
@@ -73,7 +73,7 @@ class Config:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = next(iter(values_for(self.__dict__["_adapter"], name, inspect.Parameter.empty, 0)), None)
+        value = next(iter(values_for(self.__dict__["_adapter"], name, inspect.Parameter.empty)), None)
         self.__dict__[name] = value
         return value
 
@@ -119,7 +119,7 @@ def _choices(
 ) -> List[Any]:
     """Return values for a parameter: what the code compares it with first, where it may be a string."""
     declared = annotation(make, item)
-    found = values_for(adapter, item.name, declared, 0)
+    found = values_for(adapter, item.name, declared)
     return [*compared, *found] if declared in (inspect.Parameter.empty, str, "str") else [*found, *compared]
 
 
@@ -211,7 +211,7 @@ def annotation(call: Callable[..., Any], item: inspect.Parameter) -> Any:
         return names.get(item.annotation, item.annotation)
 
 
-def values_for(adapter: FrameworkAdapter, name: str, declared: Any, depth: int) -> List[Any]:
+def values_for(adapter: FrameworkAdapter, name: str, declared: Any) -> List[Any]:
     """Return values for a parameter, the likeliest first."""
     low = name.lower()
     special = _modules(adapter, low)
@@ -219,7 +219,7 @@ def values_for(adapter: FrameworkAdapter, name: str, declared: Any, depth: int) 
         return special
     if re.search(r"config|cfg|^args$|^opts?$|options|hparams|params$", low) and not _is_project_class(declared):
         return [Config(adapter)]
-    by_type = _by_type(adapter, low, declared, depth)
+    by_type = _by_type(adapter, low, declared)
     if by_type:
         return by_type
     return _by_name(low) or [WIDTH]
@@ -252,7 +252,7 @@ def _modules(adapter: FrameworkAdapter, low: str) -> List[Any]:
     return []
 
 
-def _by_type(adapter: FrameworkAdapter, low: str, declared: Any, depth: int) -> List[Any]:
+def _by_type(adapter: FrameworkAdapter, low: str, declared: Any) -> List[Any]:
     text = declared if isinstance(declared, str) else getattr(declared, "__name__", None) or str(declared)
     if re.match(r"(typing\.)?(Optional|Union)\b", text) or "|" in text:
         return []
@@ -273,25 +273,24 @@ def _by_type(adapter: FrameworkAdapter, low: str, declared: Any, depth: int) -> 
         return list(declared)
     if getattr(declared, "__origin__", None) is typing.Literal:
         return list(declared.__args__)
-    if _is_project_class(declared) and depth < _DEEPEST:
-        made = instance(adapter, declared, depth + 1)
-        return [] if made is None else [made]
-    return []
+    made = _instance(adapter, declared) if _is_project_class(declared) else None
+    return [] if made is None else [made]
 
 
 def _is_project_class(declared: Any) -> bool:
     return inspect.isclass(declared) and declared.__module__ not in {"builtins", "typing", "inspect", "collections.abc"}
 
 
-def instance(adapter: FrameworkAdapter, kind: Callable[..., Any], depth: int = 0) -> Optional[Any]:
+def _instance(adapter: FrameworkAdapter, kind: Callable[..., Any]) -> Optional[Any]:
     """Return an instance of a class, made with synthesized arguments; None where no construction works."""
-    if depth > _DEEPEST:
-        return None
-    for options in constructions(adapter, kind):
-        made = attempt(lambda options=options: kind(**options))  # type: ignore[misc]
-        if made.error is None:
-            return made.value
-    return None
+    if kind in _UNDER_WAY:
+        return None  # it takes one of its own kind
+    _UNDER_WAY.append(kind)
+    try:
+        made = (attempt(lambda options=options: kind(**options)) for options in constructions(adapter, kind))  # type: ignore[misc]
+        return next((one.value for one in made if one.error is None), None)
+    finally:
+        _UNDER_WAY.remove(kind)
 
 
 def width_of(adapter: FrameworkAdapter, module: Any) -> Tuple[str, int]:

@@ -114,7 +114,7 @@ def _maker(adapter: FrameworkAdapter, call: Callable[..., Any], item: inspect.Pa
     text = str(declared)
 
     def make() -> Any:
-        return next(iter(arguments.values_for(adapter, item.name, declared, 0)), None)
+        return next(iter(arguments.values_for(adapter, item.name, declared)), None)
 
     if declared is not inspect.Parameter.empty:
         return None if _TENSOR.search(text) or text in {"typing.Any", "Any"} else make

@@ -101,7 +101,7 @@ class Trials:
         self._rounds(self._begun(lambda: call, call, None))
 
     def _begun(self, make: Maker, call: Callable[..., Any], most: Any) -> List[Search]:
-        """Give each way to call something its first turn, and return the searches that are not at their end."""
+        """Try each way to call something once, and return the searches that are not at their end."""
         owner = call if isinstance(call, self.adapter.layer) else getattr(call, "__self__", None)
         layer, width = (
             arguments.width_of(self.adapter, owner) if isinstance(owner, self.adapter.layer) else ("", arguments.WIDTH)
