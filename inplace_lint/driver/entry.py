@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inplace_lint.core.finding import Applicability, Certainty, Edit, Finding, Fix, Related, Role, Severity
+from inplace_lint.core.finding import Applicability, Asks, Certainty, Edit, Finding, Fix, Related, Role, Severity
 from inplace_lint.core.span import Span
 
 
@@ -116,6 +116,10 @@ def _finding_in(row: dict[str, Any]) -> Finding:
             "assumptions": tuple(row["assumptions"]),
             "options": tuple(row["options"]),
             "fix": _fix_in(row["fix"]),
-            "entry": None if row["entry"] is None else (str(row["entry"][0]), str(row["entry"][1])),
+            "entry": None if row["entry"] is None else _asks_in(*row["entry"]),
         }
     )
+
+
+def _asks_in(path: str, name: str | None, given: Sequence[Sequence[str]]) -> Asks:
+    return Asks(path, name, tuple((str(file), str(function), str(param)) for file, function, param in given))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, ListObject
@@ -377,5 +378,5 @@ def _finish(
     found = collect(interp, results, calls=calls)
     if cls is None or certain:
         return found
-    entry = (interp.context.path, f"{cls.name}.{name}")
+    entry = Asks(interp.context.path, f"{cls.name}.{name}")
     return [replace(one, entry=entry) if asked in one.event.assumptions else one for one in found]
