@@ -119,8 +119,9 @@ def set_tensor_attribute(
             optimizers.forget(state, (ref,))
     elif name == "data":
         # The record now has another storage. A node that saved a leaf saved the record, and reads the new values.
+        touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
+        interp.listeners.replace(interp, state, touch, tensor, value)
         if tensor.leaf and tensor.rg:
-            touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
             state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
         source = state.tensor(value)
         storage = source.storage if source is not None else state.new_storage()
