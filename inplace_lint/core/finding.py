@@ -132,6 +132,21 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Asks:
+    """
+    Who can ask for the gradient that a finding assumes.
+
+    Only a caller of the function or class `name` that was run alone, in the file `path`; nobody where that is empty,
+    and anybody where it is None. `given` are the parameters from which the gradient would come: each with its file and
+    the qualified name of its function.
+    """
+
+    path: str
+    name: str | None
+    given: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """
     One fault at one primary place.
@@ -141,8 +156,8 @@ class Finding:
     the tensor as the user spelled it, `function` the enclosing qualified name. `more` counts related saves that were
     left out. `fix` is the cure as edits, where there is one. `assumptions` are sentences ("`x` requires grad").
     `options` are the arguments of the program with which it happens (`dropout=0.5`), as the message names them.
-    `entry` is the file and name of a function or class that was run alone, where only a caller of it can ask for the
-    gradient that is assumed. `gain` orders advice: the known factors of the number of elements that it spares.
+    `entry` says who can ask for the gradient that is assumed, where that is not settled.
+    `gain` orders advice: the known factors of the number of elements that it spares.
     """
 
     code: str
@@ -163,7 +178,7 @@ class Finding:
     says: str = ""
     fix: Fix | None = None
     verdict: Verdict | None = None
-    entry: tuple[str, str] | None = None
+    entry: Asks | None = None
     gain: int = 0
     options: tuple[str, ...] = ()
 

@@ -38,6 +38,7 @@ IS_NONE = Origin("is none", timeless=True, by_number=True)
 ITEM = Origin("item", timeless=True)
 LOCAL = Origin("local", timeless=True)
 DESCRIBES = Origin("describes", timeless=True, by_number=True)  # an attribute that is no part of what a value holds
+DTYPE = Origin("dtype", timeless=True)
 NOT = Origin("not", timeless=True, by_number=True)
 PARAMETER = Origin("parameter", timeless=True)
 REQUIRES = Origin("requires grad", timeless=True)

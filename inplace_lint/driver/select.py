@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from inplace_lint.core.event import Event, Stale, Touch, Untracked
-from inplace_lint.core.finding import Certainty, Finding, Fix, Related, Role, Severity, doubt
+from inplace_lint.core.finding import Asks, Certainty, Finding, Fix, Related, Role, Severity, doubt
 from inplace_lint.core.span import Place, Span
 from inplace_lint.knowledge.facts import Framework
 from inplace_lint.rules import RULES
@@ -55,7 +55,7 @@ class Said:
     certainty: Certainty
     event: Event
     options: tuple[str, ...] = ()
-    entry: tuple[str, str] | None = None
+    entry: Asks | None = None
 
     @property
     def doubt(self) -> tuple[bool, int, int, int, int]:
@@ -78,7 +78,7 @@ def say(
     *,
     always: bool,
     options: Sequence[str] = (),
-    entry: tuple[str, str] | None = None,
+    entry: Asks | None = None,
     rules: Iterable[Rule] = RULES,
 ) -> Iterator[Said]:
     """Yield what the rules say of an event that happened on every path, or on one, with some options."""

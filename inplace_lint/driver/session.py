@@ -302,10 +302,10 @@ def _with_trained(
     for place, findings in found.items():
         done[place] = sure = [one for one in findings if one.entry is None]
         for one in findings if not sure else ():
-            root = roots[one.entry[0]] if one.entry is not None else ""
+            root = roots[one.entry.path] if one.entry is not None else ""
             if root not in known:
                 known[root] = _trainers(graphs[root])
-            sure.append(replace(one, entry=None) if one.entry is None or known[root].train(one.entry) else one)
+            sure.append(replace(one, entry=None) if one.entry is None or known[root].ask(one.entry) else one)
     return done
 
 

@@ -64,6 +64,10 @@ class Listeners:
     * `attempt(call, part, ref, tensor)`: it would write this tensor, if the framework does not refuse.
     * `write(call, part, ref, tensor)`: it writes this tensor; the framework has let it pass.
 
+    Assignments to `data`:
+
+    * `replace(interp, state, touch, tensor, value)`: a tensor is about to get the memory of another value.
+
     Entry points:
 
     * `finish(states, cut)`: its paths have come to their end; `cut`: some were not explored.
@@ -93,6 +97,7 @@ class Listeners:
     result: Callable[[Call, NodeId | None, Value], None]
     attempt: Callable[[Call, str, Ref, Tensor], None]
     write: Callable[[Call, str, Ref, Tensor], None]
+    replace: Callable[[Interpreter, State, Touch, Tensor, Value], None]
     finish: Callable[[Sequence[State], bool], None]
     read_state: Callable[[State, Place, Ref], None]
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]

@@ -85,6 +85,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         result=spared.result if spared is not None else to_all(),
         attempt=query.attempt if query is not None else to_all(),
         write=to_all(kept_values.write, overlapped.write, lost_slope.write, *([escaped.write] if opinions else [])),
+        replace=lost_slope.replace,
         finish=spared.finish if spared is not None else to_all(),
         read_state=kept_states.read_state,
         load_state=kept_states.load_state,

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Sym, SymId, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
 from inplace_lint.interp.call import closures, module_containers
 from inplace_lint.interp.call.pending_constructors import constructed_paths
-from inplace_lint.interp.control import statements
+from inplace_lint.interp.control import path_condition, statements
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.found import Found, collect, named
 from inplace_lint.interp.frame import Arguments, Frame
@@ -89,7 +90,10 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     state = base.fork()
     interp.context.observed.start_root(state)
     for condition, side in coverage.choice.sides:
-        state.learn(condition, side)
+        if isinstance(condition, int):
+            path_condition.learn(state, Sym(SymId(condition)), side)
+        else:
+            state.learn(condition, side)
     env = module_env(state, interp.context.path)
     return state, Frame(env, interp.context.path, item.slice)
 
@@ -374,5 +378,5 @@ def _finish(
     found = collect(interp, results, calls=calls)
     if cls is None or certain:
         return found
-    entry = (interp.context.path, f"{cls.name}.{name}")
+    entry = Asks(interp.context.path, f"{cls.name}.{name}")
     return [replace(one, entry=entry) if asked in one.event.assumptions else one for one in found]

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from inplace_lint.core.event import Event
+from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
@@ -19,15 +20,15 @@ class Found:
     """
     A breach found from one entry point, with the number of its paths that have it and of all its paths.
 
-    `options` are the arguments on which the entry point was run instead of its defaults. `entry` is the file and name
-    of the entry point, where only a caller can ask for the gradient that is assumed; `Class.method` for a method.
+    `options` are the arguments on which the entry point was run instead of its defaults. `entry` says who can ask for
+    the gradient that is assumed, where that is not settled: a caller of the entry point, `Class.method` for a method.
     """
 
     event: Event
     paths: int
     of: int
     options: tuple[str, ...] = ()
-    entry: tuple[str, str] | None = None
+    entry: Asks | None = None
 
     @property
     def always(self) -> bool:
@@ -60,11 +61,14 @@ def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Fou
     found = [replace(one, event=gradients.supposed(interp, one.event)) for one in found]
     if not any(gradients.is_assumed(one.event) for one in found):
         return found
-    entry = (interp.context.path, item.name) if gradients.is_plain(interp, item) else None
-    nobody = (interp.context.path, "")
-    return [
-        replace(one, entry=nobody if gradients.by_nobody(one.event) else entry or one.entry)
-        if gradients.is_assumed(one.event)
-        else one
-        for one in found
-    ]
+    entry = Asks(interp.context.path, item.name) if gradients.is_plain(interp, item) else None
+    return [_asked(interp, one, entry) if gradients.is_assumed(one.event) else one for one in found]
+
+
+def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
+    """Return what was found with who can ask for the gradient that it assumes."""
+    path, given = interp.context.path, gradients.given(interp, one.event)
+    if gradients.by_nobody(one.event):
+        return replace(one, entry=Asks(path, ""))
+    asks = entry or one.entry or (Asks(path, None) if given else None)
+    return one if asks is None else replace(one, entry=replace(asks, given=given))

@@ -6,7 +6,7 @@ from inplace_lint.core.assumption import Assumption, assumption
 from inplace_lint.core.event import Event, Site, Stale
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
-from inplace_lint.domain import traits, unknown_history
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, SymId
 from inplace_lint.effects import schedule
@@ -89,16 +89,30 @@ def _inferring(interp: Interpreter, site: Site | None) -> str:
     """Return the function around a site that is only called to infer, by its name; empty if none is."""
     infers = interp.context.default().framework.infers
     while site is not None:
-        name = _function_at(interp, site.place.slice)
-        if name in infers:
-            return name
+        known = _definition_at(interp, site.place.slice)
+        if known is not None and known.name in infers:
+            return known.name
         site = site.caller
     return ""
 
 
-def _function_at(interp: Interpreter, slice_: Slice) -> str:
+def _definition_at(interp: Interpreter, slice_: Slice) -> Definition | None:
     items = interp.context.module(slice_.path).outline.items
-    return next((part.name for item in items for part in (item, *item.methods) if part.slice == slice_), "")
+    return next((part for item in items for part in (item, *item.methods) if part.slice == slice_), None)
+
+
+def given(interp: Interpreter, event: Event) -> tuple[tuple[str, str, str], ...]:
+    """Return the parameters whose gradient an event assumes: each with its file and its function."""
+    numbers = sorted(known.of for known in event.assumptions if isinstance(known, Assumption) and known.of != NOBODY)
+    found: list[tuple[str, str, str]] = []
+    for number in numbers:
+        match interp.context.symbols.keys[number]:
+            case (origins.PARAMETER, _, str(name), Slice() as slice_):
+                known = _definition_at(interp, slice_)
+                found.extend([(slice_.path, known.qualname, name)] if known is not None else [])
+            case _:
+                pass
+    return tuple(found)
 
 
 def by_nobody(event: Event) -> bool:

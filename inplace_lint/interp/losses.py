@@ -53,13 +53,19 @@ def backward(
             others = (*plain[:number], *plain[number + 1 :], _leaves(state, value, names))
             elsewhere = frozenset(leaf for found in others for leaf in found)
         name = interp.context.default().framework.name
-        is_loss = certain and cls is not None and interp.context.is_module(cls) is not None and _is_loss(roots[number])
+        is_module = cls is not None and interp.context.is_module(cls) is not None
+        is_loss = certain and is_module and _is_loss(state, value, roots[number])
         tape.backward(state, name, roots[number], None, retain=False, elsewhere=elsewhere, trained=is_loss)
 
 
-def _is_loss(tensors: Sequence[Tensor]) -> bool:
-    """Check whether a result is one number: whoever calls a module that returns such trains something through it."""
-    return len(tensors) == 1 and tensors[0].rank == 0
+def _is_loss(state: State, value: Value, tensors: Sequence[Tensor]) -> bool:
+    """
+    Check whether a result is one number: whoever calls a module that returns such trains something through it.
+
+    `value` is the result, with the module; that keeps a statistic where what it returns is none of its tensors.
+    """
+    returned = state.tensor(value.items[0]) if isinstance(value, Tuple) and value.items else state.tensor(value)
+    return len(tensors) == 1 and tensors[0].rank == 0 and tensors[0] is returned
 
 
 def _called_elsewhere(interp: Interpreter, cls: ClassValue, name: str) -> frozenset[str] | None:

@@ -99,8 +99,9 @@ class Reader:
             return
         if record.kind == "refused":
             yield Refused(self.framework.name, Failure(record.check), write, None, frozenset())
-        if record.kind == "accepted":
-            yield Accepted(self.framework.name, Failure(record.check), write, None, frozenset())
+        if record.kind in {"accepted", "overlapped"}:
+            compiled = record.kind == "accepted"
+            yield Accepted(self.framework.name, Failure(record.check), write, None, frozenset(), compiled=compiled)
         save = self._save(record.save) if record.save is not None else None
         if save is not None:
             backward = Site(self._place(record.backward, None)) if record.backward is not None else None

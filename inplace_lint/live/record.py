@@ -50,9 +50,9 @@ class Record:
     """
     One thing that a watch saw.
 
-    `kind` is `watched`, `stale`, `untracked`, `recomputed`, `refused`, `accepted` or `unrunnable`. `check` names the
-    check of a refusal, and `backward` is then the line that raised if that is a later one. `note` is the version of
-    what is watched, or why nothing could be run.
+    `kind` is `watched`, `stale`, `untracked`, `recomputed`, `refused`, `accepted` (by compiled code), `overlapped` or
+    `unrunnable`. `check` names the check of a refusal, or what overlaps; `backward` is the line that raised if that is
+    a later one. `note` is the version of what is watched, or why nothing could be run.
     """
 
     kind: str

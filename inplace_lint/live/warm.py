@@ -24,7 +24,7 @@ from inplace_lint.live.record import Record, record_of
 
 _START_SECONDS = 120.0
 _GRACE_SECONDS = 10.0
-_OF_WATCHES = {"watched", "stale", "untracked", "recomputed", "refused", "accepted"}
+_OF_WATCHES = {"watched", "stale", "untracked", "recomputed", "refused", "accepted", "overlapped"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
 """
-Which functions of a project run in evaluation only, by the branches in which they are called.
+Which functions of a project run in evaluation only, by where they are called: in branches that training leaves, and
+where no gradients are recorded.
 
     def forward(self, x):
         out = self.head(x)
         if self.training:
             return self.loss(out)
         return self.decode(out)       # `decode` runs in evaluation only, and so does what only `decode` calls
+
+    with torch.no_grad():
+        weight = taps(positions)      # so does `taps`
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.core.remembered import remembered
@@ -111,6 +116,10 @@ class _Walk:
                 self._branches(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self._definition(node)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    self.node(item.context_expr)
+                self.block(node.body, evaluates=any(_stops(item.context_expr) for item in node.items))
             case ast.Compare(ast.Attribute(value, self.name), [ast.Is() | ast.IsNot()]):
                 self.node(value)
             case ast.Attribute(value, attribute):
@@ -140,9 +149,25 @@ class _Walk:
         if isinstance(node, ast.ClassDef):
             self.in_class = True
         else:
-            self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, False
+            stopped = any(map(_stops, node.decorator_list))
+            self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
         self.block(node.body)
         self.user, self.member, self.in_class, self.evaluates = before
+
+
+def _stops(node: ast.expr) -> bool:
+    """Check whether a context manager or decorator is one in which no gradients are recorded, by its name."""
+    called = node.func if isinstance(node, ast.Call) else node
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name in _unrecorded()
+
+
+@cache
+def _unrecorded() -> frozenset[str]:
+    """Return the names of the modes without gradients: those that the frameworks' messages and cures spell out."""
+    known = [framework(name) for name in frameworks()]
+    spelled = [text for one in known for text in (one.says.get("no_grad", ""), one.words.get("infer", "")) if text]
+    return frozenset(text.removesuffix("()").rpartition(".")[2] for text in spelled)
 
 
 def _sides(test: ast.expr) -> tuple[bool, bool]:

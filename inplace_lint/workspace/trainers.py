@@ -17,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from inplace_lint.core.finding import Asks
 from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation
+from inplace_lint.workspace.given import Given
 from inplace_lint.workspace.import_graph import Graph
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
@@ -36,12 +38,19 @@ class Trainers:
 
     graph: Graph
     _evaluation: Evaluation = field(init=False)
+    _given: Given = field(init=False)
 
     def __post_init__(self) -> None:
-        self._evaluation = Evaluation(self.graph)
+        self._evaluation, self._given = Evaluation(self.graph), Given(self.graph)
+
+    def ask(self, asks: Asks) -> bool:
+        """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
+        if any(map(self._given.is_data, asks.given)):
+            return False
+        return asks.name is None or self._train((asks.path, asks.name))
 
     @remembered
-    def train(self, start: Target) -> bool:
+    def _train(self, start: Target) -> bool:
         """
         Check whether something in the project trains through a function or class; nobody does without a name.
 
@@ -50,6 +59,8 @@ class Trainers:
         if not start[1] or "." in start[1]:
             method = start[1].rpartition(".")[2]
             return bool(method) and not self._evaluation.runs(start[0], method, member=True)
+        if self._evaluation.runs(start[0], start[1], member=False):
+            return False
         here = self._outline(start[0])
         if here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items):
             return True  # what a file that trains has besides is meant for it

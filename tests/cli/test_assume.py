@@ -166,3 +166,77 @@ def test_a_method_that_nothing_uses_is_told(lint, tree):
 def test_a_function_that_a_module_calls_in_evaluation_only_is_not_told(lint, tree):
     (tree / "user.py").write_text(NET.replace("if self.training", "if not self.training"))
     assert lint(".") == QUIET
+
+
+LOSS = """\
+import torch
+
+
+class Loss:
+    def __call__(self, out, target):
+        scale = target.exp()
+        scale += 1
+        return (out * scale).sum()
+
+"""
+FIT = """\
+from loss import Loss
+
+
+def fit(net, loader, extra):
+    measure = Loss()
+    for images, wanted in loader:
+        wanted = wanted.to("cpu")
+        loss = {call}
+        loss.backward()
+"""
+FILTER = """\
+import torch
+from helper import scale
+
+
+class Filter(torch.nn.Module):
+    def forward(self, x):
+        {call}
+        return x * weight
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "measure(net(images), wanted)",
+        "measure(net(images), 2 * wanted[:, 0].float() - 1)",
+        "measure(net(images), target=wanted) + measure(net(images), extra)",
+    ],
+)
+def test_what_calls_pass_data_for_has_no_gradient(lint, tree, call):
+    (tree / "loss.py").write_text(LOSS)
+    (tree / "fit.py").write_text(FIT.format(call=call))
+    assert lint(".") == (0, "All checks passed! (2 more with `--assume grad`)\n", "")
+    (tree / "fit.py").write_text(FIT.format(call="measure(net(images), extra)"))
+    assert "loss.py:7:9: warning[IPL101]" in lint("--output-format=concise", ".").out
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "measure(net(images), extra)",
+        "measure(net(images), net(wanted))",
+        "measure(net(images), wanted) + measure(wanted, net.head(images))",
+        "measure(*net(images))",
+        "sum(measure(images, one) for one in net(images))",
+    ],
+)
+def test_what_calls_may_pass_a_gradient_for_is_told(lint, tree, call):
+    (tree / "loss.py").write_text(LOSS)
+    (tree / "fit.py").write_text(FIT.format(call=call))
+    assert "loss.py:7:9: warning[IPL101]" in lint("--output-format=concise", ".").out
+
+
+def test_what_runs_without_gradients_only_is_counted_and_not_told(lint, tree):
+    (tree / "filter.py").write_text(FILTER.format(call="weight = scale(x)"))
+    assert lint(".").status == 1
+    for mode in ("no_grad", "inference_mode"):
+        (tree / "filter.py").write_text(FILTER.format(call=f"with torch.{mode}():\n            weight = scale(x)"))
+        assert lint(".") == QUIET

@@ -299,6 +299,15 @@ y += 1
 }
 
 SILENT = {
+    "columns that are shifted in place": (
+        """\
+a = torch.arange(12.0).reshape(3, 4)
+a[:, 1:] = a[:, :-1]
+b = torch.arange(12.0).reshape(3, 4)
+b -= b[:, :1]
+""",
+        [("IPL309", 7), ("IPL309", 9)],
+    ),
     "data": (
         """\
 y = h.sigmoid()
@@ -347,6 +356,15 @@ y.backward()
 }
 
 CLEAN = {
+    "parts that share memory and no values": """\
+a = torch.arange(12.0).reshape(3, 4)
+a[:, 1:] = a[:, :-1].clone()
+a[:, :2] = a[:, 2:]
+a.t().copy_(a.t())
+zeros = torch.zeros(3, 4)
+zeros[:, 1:] = zeros[:, :-1]
+assert zeros.sum() == 0
+""",
     "not saved": """\
 y = F.linear(h, torch.rand(4, 4))
 y += 1

@@ -25,6 +25,16 @@ def shown():
 
 """
 TORCH = {
+    "overlapping writes": """\
+a = torch.full((3, 4), 0.5)
+a[:, 1:] = a[:, :-1]
+a[:, 2:].bernoulli_(a[:, :2].abs().clamp(0, 1))
+print(a.tolist(), torch.rand(3).tolist())
+with torch.inference_mode():
+    a.lerp_(a[:, :1], 0.5)
+net(x).sum().backward()
+shown()
+""",
     "jit.trace": """\
 def f(a, b):
     c = a * 1

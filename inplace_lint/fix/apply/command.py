@@ -17,7 +17,7 @@ from typing import IO
 
 from inplace_lint.cli import streams
 from inplace_lint.config.settings import FOR_PEOPLE, Settings
-from inplace_lint.core.finding import Finding
+from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook as notebook_cells
 from inplace_lint.fix.apply.rounds import Rounds, name_of
@@ -93,13 +93,19 @@ def _words(rounds: Rounds, fixed: Sequence[Finding], settings: Settings, *, diff
         if silent or not is_for_people:
             yield from _shown(fixed, say).rstrip("\n").splitlines()
     if silent and (fixed or diff):
-        yield _said(len(fixed), say, diff=diff)
+        yield _said(fixed, say, diff=diff)
 
 
-def _said(count: int, say: Say, *, diff: bool) -> str:
-    if not count:
+def _said(fixed: Sequence[Finding], say: Say, *, diff: bool) -> str:
+    if not fixed:
         return say("No errors would be fixed.")
-    return say(f"Would fix {counted(count, 'error')}.") if diff else say(f"Fixed {counted(count, 'error')}.")
+    return say(f"Would fix {_counted(fixed)}.") if diff else say(f"Fixed {_counted(fixed)}.")
+
+
+def _counted(fixed: Sequence[Finding]) -> str:
+    """Return how many findings were fixed: of errors, as in other linters, unless all are advice."""
+    is_advice = all(finding.severity is Severity.INFO for finding in fixed)
+    return f"{len(fixed)} info" if is_advice else counted(len(fixed), "error")
 
 
 def _store(changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
@@ -138,7 +144,7 @@ def _shown(fixed: Sequence[Finding], say: Say) -> str:
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for finding in fixed:
         counts.setdefault(file_of(finding.span), Counter())[finding.code, finding.name] += 1
-    lines = [say(f"Fixed {counted(len(fixed), 'error')}:")]
+    lines = [say(f"Fixed {_counted(fixed)}:")]
     for path, rules in sorted(counts.items()):
         wide = len(str(max(rules.values())))
         lines.append(f"- {path}:")

@@ -22,7 +22,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import dtypes
+from inplace_lint.interp.transfer import dtypes, whole_numbers
 from inplace_lint.ir import nodes as ir
 
 
@@ -147,6 +147,7 @@ def _register(kind: str) -> Callable[[IntrinsicCall], Results]:
                 act.state.set_attribute(receiver, key, value)
             if kind == "buffer":
                 act.state.set_trait(traits.BUFFER, (receiver.id, key), True)
+                whole_numbers.mark(act.state, value, exact=False)
         return [(act.state, value if act.form.returns else NONE)]
 
     return act_register

@@ -37,9 +37,29 @@ def unknown_call(
     )
     state.clock += 1
     site = frame.site(at)
-    kind = "array" if interp.context.is_of_arrays(function) else "input" if known else ""
+    kind = "array" if interp.context.is_of_arrays(function) else "input" if known else _kind(state, function)
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     materialise.remember_history(state, result, function, arguments, site)
+    if state.modes.grad is False and any(_is_tensor(state, value) for value in arguments.positional):
+        state.set_trait(traits.NO_GRADIENT, result.id, True)
     if isinstance(function, Sym):
         state_dict.track_opaque_module(interp, state, function, arguments, site)
     return [(state, result)]
+
+
+def _is_tensor(state: State, value: Value) -> bool:
+    """Check whether a call is given a tensor: what it returns is then made of it, and no module or parameter."""
+    return state.tensor(value) is not None or (isinstance(value, Sym) and value.kind in {"tensor", "input"})
+
+
+def _kind(state: State, function: Value) -> str:
+    """Return the kind of what a method of an unknown value returns: a number from those that search a sequence."""
+    match state.symbols.key(function) if isinstance(function, Sym) else None:
+        case (origins.ATTRIBUTE, int(), str(name)) if name in _SEARCHES:
+            return "number"
+        case _:
+            return ""
+
+
+# Methods of Python's sequences and texts; tensors have none of them.
+_SEARCHES = frozenset({"index", "rindex", "find", "rfind", "count"})

@@ -9,9 +9,9 @@ Reports reads of a tensor that an earlier write changed under another name: auto
 
 Only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one whose very
 part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable of a loop
-(`for p in (w, b): p -= step`). Two that share memory only by assumption are not reported. After an explicit write
-(`x += 1`) the written name itself may be read; after a hidden one (`inplace=True`), or one within an expression
-(`buried.py`), that is reported too.
+(`for p in (w, b): p -= step`), or to what a call is given to write to (`out=buffer`). Two that share memory only by
+assumption are not reported. After an explicit write (`x += 1`) the written name itself may be read; after a hidden one
+(`inplace=True`), or one within an expression (`buried.py`), that is reported too.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
     since = max(bound, _set_anew(call, writes, ref, tensor, (frame.env.id, expr.id)))
     for write in writes:
         if write.clock > since and (
-            (_hits(write, ref, tensor) and _surprises(state, write, frame.env.id, expr.id))
+            (_hits(write, ref, tensor) and _surprises(call, write, frame.env.id, expr.id))
             or _loses(frame, write, ref, tensor)
         ):
             _report(call, part, expr, tensor, write, expr.id)
@@ -177,13 +177,15 @@ def _is_turn(state: State, env: RefId, name: str, write: Write) -> bool:
     return ref is not None and state.trait(traits.BOUND_BY_LOOP, (env, name, ref)) is not None
 
 
-def _surprises(state: State, write: Write, env: RefId, name: str) -> bool:
+def _surprises(call: Call, write: Write, env: RefId, name: str) -> bool:
     """Check whether the code that reads `name` does not show this write."""
+    if write.touch.part in call.facts.framework.names:
+        return False
     hidden = write.touch.flag is not None and not write.touch.dropped
     through = {
         variable
         for owner, variable in write.names
-        if owner == env and (hidden or not _is_turn(state, env, variable, write))
+        if owner == env and (hidden or not _is_turn(call.state, env, variable, write))
     }
     if not through:
         return False

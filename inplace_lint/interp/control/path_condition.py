@@ -31,6 +31,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.fuel import Fuel
+from inplace_lint.interp.transfer import dtypes
 
 
 def truth(state: State, value: Value) -> Three:
@@ -137,10 +138,12 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
     """Remember what a condition says about what it was made of."""
     if key[0] is origins.IS_NONE and side:
         state.learn((origins.NONE, key[1]), True)
-    elif key[0] is origins.COMPARE and key[1] == "==" and side:
+    elif key[0] is origins.COMPARE and key[1] == "==":
         match key[2:]:
-            case (Const() as known, Sym(number)) | (Sym(number), Const() as known):
+            case (Const() as known, Sym(number)) | (Sym(number), Const() as known) if side:
                 state.set_trait(traits.EQUALS, number, known)
+            case (Sym(number), Dotted() as dtype) | (Dotted() as dtype, Sym(number)):
+                _learn_dtype(state, state.symbols.keys[number], dtype, side)
             case _:
                 pass
     elif key[0] is origins.ANY and not side:
@@ -150,6 +153,23 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
         _has_no_gradient(state, key[1])
     elif key[0] is origins.REQUIRES and isinstance(key[1], Sym):
         state.set_trait(traits.REQUIRES_GRAD, key[1].id, True)
+
+
+def _learn_dtype(state: State, key: object, dtype: Dotted, side: bool) -> None:
+    """
+    Remember that a tensor has no gradient where its dtype is a whole one, or another than that of most gradients.
+
+    What is no `float32` may be `float16` as well; what is wrong then is wrong on the other side, too.
+    """
+    match key, dtypes.named(dtype):
+        case (origins.DTYPE, Ref() | Sym() as asked), dtypes.Kind(kind, exact):
+            pass
+        case (origins.ATTRIBUTE | origins.DESCRIBES, int(outer), "dtype"), dtypes.Kind(kind, exact):
+            asked = Sym(SymId(outer))
+        case _:
+            return
+    if (kind in {"int", "bool"}) if side else exact == "float32":
+        _has_no_gradient(state, asked)
 
 
 def _has_no_gradient(state: State, value: Value) -> None:

@@ -373,8 +373,10 @@ def set_(
 ) -> list[State]:
     """Run `receiver.name = value`."""
     ref = state.ref(receiver)
-    if ref is None and isinstance(receiver, Sym) and name == interp.context.default().framework.requires_grad:
-        ref = materialise.materialise(interp, state, receiver)
+    if ref is None and isinstance(receiver, Sym):
+        asks = name == interp.context.default().framework.requires_grad
+        is_parameter = name == "data" and opaque_modules.is_parameter(state, receiver)
+        ref = materialise.materialise(interp, state, receiver) if asks or is_parameter else None
     thing = state.object(ref) if ref is not None else None
     if isinstance(value, Const) and value.value is True and value.origin is None:
         value = Const(True, Place(frame.slice, at))  # findings show where a flag that decides on a write was set

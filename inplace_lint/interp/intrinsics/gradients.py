@@ -21,7 +21,7 @@ from inplace_lint.domain.heap import Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.intrinsics import optimizers
+from inplace_lint.interp.intrinsics import opaque_modules, optimizers
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
@@ -75,11 +75,14 @@ def grad(act: IntrinsicCall) -> Results:
         nodes = (state.record(node),) if again else ()
     leaf = None if creates is None else not creates
     why = why if creates is None else ""
+    # What asks for gradients of the parameters of an unknown module to differentiate them uses its weights again.
+    unknown = () if wanted or not nodes else opaque_modules.weights(state, act.value("inputs"))
+    framework = act.interp.context.default().framework.name
     grads = [
-        state.new(Tensor(state.new_storage(), rg=creates, leaf=leaf, nodes=nodes, framework=tensor.framework, why=why))
-        for _, tensor in wanted
+        state.new(Tensor(state.new_storage(), rg=creates, leaf=leaf, nodes=nodes, framework=framework, why=why))
+        for _ in (*wanted, *unknown)
     ]
-    return [(state, Tuple(tuple(grads), exact=bool(grads)))]
+    return [(state, Tuple(tuple(grads), exact=bool(wanted)))]
 
 
 def _stays(node: Node) -> bool:

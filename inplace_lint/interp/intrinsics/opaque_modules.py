@@ -17,7 +17,7 @@ from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, StorageId, Sym, SymId, Tuple, Value
 from inplace_lint.knowledge.facts import Framework
 
 _DEEPEST = 4
@@ -88,6 +88,22 @@ def _weight(state: State, owner: SymId) -> Ref:
     state.set_trait(traits.WEIGHT, owner, ref)
     state.symbols.marked.add(owner)
     return ref
+
+
+def is_parameter(state: State, value: Sym) -> bool:
+    """Check whether an unknown value is a parameter of an opaque module that has a weight."""
+    owner = _owner(state, value)
+    return owner is not None and state.has_trait(traits.WEIGHT, owner)
+
+
+def weight_behind(state: State, storage: StorageId) -> Ref | None:
+    """Return the weight of the opaque module that lists a tensor with this memory as a parameter; None if none does."""
+    for number, ref in state.all_traits(traits.TENSOR):
+        tensor = state.tensor(ref)
+        if tensor is not None and tensor.storage == storage:
+            owner = _owner(state, Sym(number))
+            return None if owner is None else state.trait(traits.WEIGHT, owner)
+    return None
 
 
 def behind(state: State, value: Value) -> Sym | None:

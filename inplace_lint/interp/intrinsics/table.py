@@ -95,10 +95,10 @@ def _set_requires_grad(act: IntrinsicCall) -> Results:
 
 
 def change_requires_grad(state: State, ref: Ref, tensor: Tensor, side: bool | None) -> None:
-    """Set whether a leaf requires grad; a tensor with a history keeps its flag, unless that was unknown and is set."""
+    """Set whether a leaf requires grad; a tensor with a history keeps its flag, unless that is not set and is to be."""
     if tensor.nodes:
-        if side and tensor.rg is None:
-            state.put(ref, replace(tensor, rg=True, leaf=None, why=""))
+        if side and tensor.rg is not True:
+            state.put(ref, replace(tensor, rg=True, leaf=tensor.leaf if tensor.rg is False else None, why=""))
         return
     known_leaf = True if tensor.leaf or tensor.base is None else tensor.leaf
     state.put(ref, replace(tensor, rg=side, leaf=known_leaf, why="" if side is not None else tensor.why))
@@ -111,7 +111,12 @@ def set_tensor_attribute(
     framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
     if name == framework.requires_grad:
         side = path_condition.truth(state, value)
-        change_requires_grad(state, ref, tensor, None if side is None else side is not framework.negated)
+        asked = None if side is None else side is not framework.negated
+        if tensor.nodes and asked is False and "flag" not in framework.says:
+            # Where the framework does not refuse that for a result, later ops do not lead to what it was computed from.
+            state.put(ref, replace(tensor, rg=False, why=""))
+        else:
+            change_requires_grad(state, ref, tensor, asked)
     elif name == "grad":
         grad = state.ref(value)
         state.put(ref, replace(tensor, grad=grad))
@@ -119,8 +124,9 @@ def set_tensor_attribute(
             optimizers.forget(state, (ref,))
     elif name == "data":
         # The record now has another storage. A node that saved a leaf saved the record, and reads the new values.
+        touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
+        interp.listeners.replace(interp, state, touch, tensor, value)
         if tensor.leaf and tensor.rg:
-            touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
             state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
         source = state.tensor(value)
         storage = source.storage if source is not None else state.new_storage()

@@ -252,6 +252,8 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
     if fact.value == "dtype" and tensor is not None and dtypes.named(Const(tensor.exact)):
         return Dotted(f"{call.facts.framework.packages[0]}.{tensor.exact}")
+    if fact.value == "dtype":
+        return state.symbols.sym((origins.DTYPE, arguments[0]))
     if fact.value in {"int", "rank", "size"}:
         known = None if fact.value == "int" else shapes.number(call.binding, fact.value)
         return known or state.symbols.sym((origins.SHAPE, call.name, arguments, version), "number")

@@ -15,6 +15,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.values import Const, Sym, SymId, Tuple, Value
 
 if TYPE_CHECKING:
+    from inplace_lint.domain.state import State
     from inplace_lint.interp.transfer.op_call import Call
 
 
@@ -27,7 +28,7 @@ def note(call: Call) -> None:
     else:
         names = binding.given & framework.indices
     for name in names:
-        _mark(call, binding.values[name])
+        mark(call.state, binding.values[name])
 
 
 def bound(alike: frozenset[str], values: dict[str, Value]) -> None:
@@ -46,13 +47,18 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, Sym) and value.kind == "number"
 
 
-def _mark(call: Call, value: Value) -> None:
+def mark(state: State, value: Value, *, exact: bool = True) -> None:
+    """
+    Remember that a value has no gradient, and neither has what it is made of.
+
+    `exact`: it has none since it is whole, which it shares only with what certainly has its dtype.
+    """
     for item in value.items if isinstance(value, Tuple) else (value,):
         if isinstance(item, Sym):
-            call.state.set_trait(traits.NO_GRADIENT, item.id, True)
-        for _, tensor in call.state.tensors_in(item):
-            if tensor.rg is None and tensor.dtype == "unknown" and isinstance(tensor.why, Assumption):
-                call.state.set_trait(traits.NO_GRADIENT, SymId(tensor.why.of), True)
+            state.set_trait(traits.NO_GRADIENT, item.id, True)
+        for _, tensor in state.tensors_in(item):
+            if tensor.rg is None and (tensor.dtype == "unknown" or not exact) and isinstance(tensor.why, Assumption):
+                state.set_trait(traits.NO_GRADIENT, SymId(tensor.why.of), True)
 
 
 def _with_whole(call: Call) -> bool:

@@ -29,10 +29,11 @@ _CAUSES = {
     "refused": "refused at the write",
     "late": "refused when it was used later",
     "accepted": "carried out in compiled code",
+    "overlapped": "an operand was read after it was overwritten",
 }
 
 
-_SILENT = {"untracked", "recomputed", "accepted"}
+_SILENT = {"untracked", "recomputed", "accepted", "overlapped"}
 
 
 @dataclass(frozen=True, slots=True)

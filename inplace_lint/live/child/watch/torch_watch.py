@@ -6,10 +6,10 @@ import contextlib
 import functools
 import sys
 import threading
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from . import torch_compile
+from . import torch_compile, torch_overlap
 from .framework_watch import FrameworkWatch
 from .ledger import Extent, Ledger, Save, Storage, Write, stretch
 from .places import Spot, is_within
@@ -184,6 +184,7 @@ class TorchWatch(FrameworkWatch):
             return func(*args, **options)
         written = self._writes_of(func, args)
         uncounted = self._wrote(func, args, options, written)
+        before = torch_overlap.copies(self, func, args, written) if written and self.ledger.active else None
         try:
             result = func(*args, **options)
         except RuntimeError as error:
@@ -193,7 +194,16 @@ class TorchWatch(FrameworkWatch):
             self.recomputation.gave(result, args, written_by(func))
         if uncounted:
             self.framework.autograd.graph.increment_version(uncounted)
+        if before is not None and torch_overlap.is_other(self, func, before, options):
+            self._report_overlap(func, sys._getframe(1))
         return result
+
+    def _report_overlap(self, func: Any, frame: FrameType) -> None:
+        """Report a write that read what it had already overwritten."""
+        spot = self.places.spot(frame)
+        write = self.ledger.access(str(func), spot, writes=True, parameter=False)
+        fields = {"framework": self.name, "check": "operands_overlap", "write": write}
+        self.ledger.report("overlapped", (spot.where,), fields)
 
     def _wrote(self, func: Any, args: Tuple[Any, ...], options: Dict[str, Any], written: Written) -> List[Any]:
         """
@@ -238,7 +248,12 @@ class TorchWatch(FrameworkWatch):
         owner = tensor if tensor._base is None else tensor._base
         is_parameter = bool(spot.step) or isinstance(owner, self.framework.nn.Parameter)
         number, version = self.ledger.next_number(), self.version(newest.tensor)
-        self.add(storage, Write(number, str(func), spot, version, _extent(tensor), tensor.dtype, is_parameter))
+        self.add(storage, Write(number, str(func), spot, version, self.extent(tensor), tensor.dtype, is_parameter))
+
+    @staticmethod
+    def extent(tensor: Any) -> Extent:
+        """Return where in its storage a tensor is, in elements."""
+        return tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
 
     def copied(self, tensor: Any) -> Any:
         """Return a copy of a tensor without its history; None where it has no values."""
@@ -262,7 +277,7 @@ class TorchWatch(FrameworkWatch):
         """Check whether a write reached elements of what was saved: spans first, then each element."""
         if write.dtype != saved.dtype:
             return True
-        own = _extent(saved)
+        own = self.extent(saved)
         around = stretch(own, write.extent)
         if around is None:
             return False
@@ -313,8 +328,3 @@ class TorchWatch(FrameworkWatch):
     def compiled_at(self, trace: TracebackType) -> Optional[Dict[str, Any]]:
         """Return the line of the program that compiled code carried out when it raised."""
         return torch_compile.raised_at(trace)
-
-
-def _extent(tensor: Any) -> Extent:
-    """Return where in its storage a tensor is, in elements."""
-    return tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())

@@ -1,0 +1,217 @@
+"""
+What the calls of a project pass for a parameter: data, or something that is trained.
+
+    compute_loss = ComputeLoss(model)
+    for images, targets in loader:                     # what a loop that runs backward goes through is data
+        loss = compute_loss(model(images), targets)    # the first is trained, the second is data
+        loss.backward()
+
+A call that passes data says what a parameter is for, unless another one passes something that is trained. What most
+calls pass is not known: it says nothing. Syntax decides, of the files that import the function.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from inplace_lint.core.remembered import remembered
+from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.workspace.import_graph import Graph
+
+_MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
+_DEEPEST = 6  # expressions and variables that lead to each other
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Part = tuple[str, str, str]  # the path of a file, a function or method by its qualified name, a parameter
+
+
+class _Passed(IntEnum):
+    """What an argument is; of several parts the highest."""
+
+    DATA = 0
+    UNKNOWN = 1
+    TRAINED = 2
+
+
+@dataclass
+class Given:
+    """What the files that a graph knows pass for parameters, found on demand."""
+
+    graph: Graph
+
+    @remembered
+    def is_data(self, part: _Part) -> bool:
+        """Check whether some call passes data for a parameter, and none something that is trained."""
+        path, qualname, param = part
+        owner, _, name = qualname.rpartition(".")
+        function = _find(self._tree(path), qualname)
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)] if function else []
+        if param not in names:
+            return False
+        makes = bool(owner) and name in {"__call__", *(framework(known).calls for known in frameworks())}
+        word, place = owner if makes else name, names.index(param) - bool(owner)
+        users = self.graph.users(path)
+        paths = [path, *(user for user, known in users.items() if not known.isdisjoint({owner or name, "", "*"}))]
+        if len(paths) > _MOST:
+            return False
+        found = {kind for user in paths for kind in _passed(self._tree(user), word, makes, place, param)}
+        return _Passed.DATA in found and _Passed.TRAINED not in found
+
+    @remembered
+    def _tree(self, path: str) -> ast.Module:
+        try:
+            return ast.parse(self.graph.text(path))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.Module([], [])
+
+
+def _find(tree: ast.Module, qualname: str) -> _Function | None:
+    body: Sequence[ast.stmt] = tree.body
+    *outer, last = qualname.split(".")
+    for name in outer:
+        body = next((node.body for node in body if isinstance(node, ast.ClassDef) and node.name == name), [])
+    return next((node for node in body if isinstance(node, _Function) and node.name == last), None)
+
+
+def _passed(tree: ast.Module, word: str, makes: bool, place: int, param: str) -> Iterator[_Passed]:
+    """Yield what the calls of a function pass, or those of the objects that a class `makes`, in one file."""
+    names = {word}
+    if makes:
+        made = (node for node in ast.walk(tree) if isinstance(node, ast.Assign) and _calls(node.value, {word}))
+        names = {_last(target) for node in made for target in node.targets} - {""}
+    functions = _functions(tree) if names else frozenset[str]()
+    for scope in _scopes(tree) if names else ():
+        calls = (node for node in _within(scope) if isinstance(node, ast.Call) and _last(node.func) in names)
+        values = [value for call in calls if (value := _argument(call, place, param)) is not None]
+        if values:
+            yield from map(_Bound(scope, functions).kind, values)
+
+
+def _argument(call: ast.Call, place: int, param: str) -> ast.expr | None:
+    """Return what a call passes for a parameter; None where that is not written there."""
+    named = next((one.value for one in call.keywords if one.arg == param), None)
+    before = call.args[: place + 1]
+    if named is not None or len(before) <= place or any(isinstance(one, ast.Starred) for one in before):
+        return named
+    return before[place]
+
+
+def _calls(node: ast.expr, names: set[str]) -> bool:
+    return isinstance(node, ast.Call) and _last(node.func) in names
+
+
+def _last(node: ast.expr) -> str:
+    """Return the last name of a variable or attribute; empty for anything else."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
+    yield tree
+    yield from (node for node in ast.walk(tree) if isinstance(node, _Function))
+
+
+def _within(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in a function, without the functions in it."""
+    waiting = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, _Function):
+            yield node
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+class _Bound:
+    """The variables of a function, with the expressions that they are bound to."""
+
+    def __init__(self, scope: ast.AST, functions: frozenset[str]) -> None:
+        self.functions = functions
+        self._asked: set[str] = set()
+        self.values: dict[str, list[ast.expr | None]] = {}
+        for node in _within(scope):
+            match node:
+                case ast.Assign(targets, value):
+                    for target in targets:
+                        self._bind(target, value)
+                case ast.AnnAssign(target, _, value) | ast.AugAssign(target, _, value) | ast.NamedExpr(target, value):
+                    self._bind(target, value)
+                case ast.For(target, iterable, body) | ast.AsyncFor(target, iterable, body):
+                    self._bind(target, ast.Constant(0) if _trains(body, target) else iterable)
+                case ast.arg(name):
+                    self.values.setdefault(name, []).append(None)
+                case _:
+                    pass
+
+    def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.values.setdefault(node.id, []).append(value)
+
+    def kind(self, node: ast.expr | None, depth: int = 0) -> _Passed:
+        """Return what an expression is: what calls of anything but a framework's functions return may be trained."""
+        if depth > _DEEPEST:
+            return _Passed.UNKNOWN
+        match node:
+            case ast.Constant() | ast.Compare():
+                return _Passed.DATA
+            case ast.Name(name):
+                return self._variable(name, depth)
+            case ast.Attribute(ast.Name("self"), _):
+                return _Passed.UNKNOWN
+            case ast.Attribute(value, _) | ast.Subscript(value, _) | ast.UnaryOp(_, value):
+                return self.kind(value, depth + 1)
+            case ast.BinOp(left, _, right) | ast.IfExp(_, left, right):
+                return self._most((left, right), depth)
+            case ast.Tuple(items) | ast.List(items):
+                return self._most(items, depth) if items else _Passed.UNKNOWN
+            case ast.Call(function, arguments):
+                return self._called(function, arguments, depth)
+            case _:
+                return _Passed.UNKNOWN
+
+    def _variable(self, name: str, depth: int) -> _Passed:
+        if name in self._asked:
+            return _Passed.DATA  # what a variable is made of itself changes nothing
+        self._asked.add(name)
+        found = self._most(self.values.get(name) or (None,), depth)
+        self._asked.remove(name)
+        return found
+
+    def _called(self, function: ast.expr, arguments: Sequence[ast.expr], depth: int) -> _Passed:
+        inner = self._most(arguments, depth) if arguments else _Passed.DATA
+        root = function
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        match function:
+            case ast.Attribute(value, _) if not (isinstance(root, ast.Name) and root.id in self.functions):
+                of = self.kind(value, depth + 1)
+                made = _Passed.TRAINED if of is _Passed.UNKNOWN and arguments else of  # a layer, such as `self.head(x)`
+                return _Passed.TRAINED if inner is _Passed.TRAINED else made
+            case ast.Name(name) if name not in self.functions:
+                return _Passed.TRAINED
+            case _:
+                return inner
+
+    def _most(self, nodes: Iterable[ast.expr | None], depth: int) -> _Passed:
+        return max((self.kind(node, depth + 1) for node in nodes), default=_Passed.UNKNOWN)
+
+
+def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
+    """Check whether backward runs in a loop, from another value than its own: it goes through batches of a training."""
+    own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    nodes = (inner for node in body for inner in ast.walk(node))
+    calls = [node.func for node in nodes if isinstance(node, ast.Call) and _last(node.func) == "backward"]
+    return any(not (isinstance(call, ast.Attribute) and _last(call.value) in own) for call in calls)
+
+
+def _functions(tree: ast.Module) -> frozenset[str]:
+    """Return the names of functions of a file, of what it imports and of Python's own functions: no layer is one."""
+    found = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, _Function):
+            found.add(node.name)
+    return frozenset(found)
