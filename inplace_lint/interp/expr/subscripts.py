@@ -16,11 +16,8 @@ from inplace_lint.domain.heap import DictObject, Instance, ListObject, Object
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     Builtin,
-    ClassValue,
-    Closure,
     Const,
     Dotted,
-    Partial,
     Ref,
     SliceValue,
     Sym,
@@ -34,6 +31,7 @@ from inplace_lint.interp.expr import module_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
+from inplace_lint.interp.options.coverage import is_alternative
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
@@ -60,6 +58,7 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
         case ListObject(items, exact):
             return [(state, _from_items(state, value, items, exact, index))]
         case DictObject() as mapping:
+            interp.context.coverage.entry(frame, state, at, mapping, index)
             return [(state, _from_dict(state, value, mapping, index))]
         case Instance() as instance:
             return _from_instance(interp, frame, state, value, instance, index, at)
@@ -165,7 +164,7 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
 
 def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
     # IMPRECISE: an unknown position among modules, classes and functions takes the first one.
-    if items and all(_is_alternative(state, item) for item in items):
+    if items and all(is_alternative(state, item) for item in items):
         return items[0]
     kind = "number" if items and all(_is_number(item) for item in items) else ""
     return state.symbols.sym((origins.ITEM, value, index), kind)
@@ -177,10 +176,6 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, Sym) and value.kind == "number"
 
 
-def _is_alternative(state: State, item: Value) -> bool:
-    return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
-
-
 def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) -> Value:
     if is_key(index) and key_of(index) in mapping.items:
         return mapping.items[key_of(index)]
@@ -189,7 +184,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
     distinct = set(mapping.items.values())
     if len(distinct) == 1 and mapping.exact:
         return next(iter(distinct))
-    if distinct and not is_key(index) and all(_is_alternative(state, item) for item in distinct):
+    if distinct and not is_key(index) and all(is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
     return state.symbols.sym((origins.ITEM, value, index))
 

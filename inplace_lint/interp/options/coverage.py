@@ -13,8 +13,22 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.span import Place, Slice
+from inplace_lint.domain import origins
+from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Sym, SymId, Value
+from inplace_lint.domain.values import (
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Sym,
+    SymId,
+    Value,
+    is_key,
+    key_of,
+    of_key,
+)
 from inplace_lint.interp.frame import Frame
 from inplace_lint.ir import nodes as ir
 
@@ -52,8 +66,8 @@ class Missed:
     """
     A side of the condition `test` that no path took: of which function, and in which run of an entry point.
 
-    `test` is None for a call that writes nothing at a rate, `condition` where it depends on no option. `sides` are
-    those that the path took before.
+    `test` is None for a call that writes nothing at a rate, the side of which is False, and for an entry of a dict that
+    was not looked up. `condition` is None where it depends on no option. `sides` are those that the path took before.
     """
 
     test: ir.Expr | None
@@ -67,7 +81,7 @@ class Missed:
 
 
 Conditional = ir.If | ir.IfExp | ir.Assert
-Key = tuple[int | Place, bool]
+Key = tuple[int | Place | tuple[Place, object], bool]
 
 
 @dataclass(slots=True)
@@ -131,6 +145,21 @@ class Coverage:
         """Record that a call writes nothing since a rate is what it is, which is the condition."""
         self._miss((Place(frame.slice, at), False), frame, state, None, condition)
 
+    def entry(self, frame: Frame, state: State, at: int, mapping: DictObject, key: Value) -> None:
+        """Record that an option chose one of the classes and functions in a dict, and not the others."""
+        option = key.id if isinstance(key, Sym) else key.source if isinstance(key, Const) else None
+        if option is None or option not in self.options or not mapping.exact:
+            return
+        if not all(is_alternative(state, item) for item in mapping.items.values()):
+            return
+        place = Place(frame.slice, at)
+        for other in mapping.items:
+            if is_key(key) and key_of(key) == other:
+                self.taken.add(((place, other), True))
+            elif ((place, other), True) not in self.taken:
+                asked = state.symbols.sym((origins.COMPARE, "==", Sym(option), of_key(other)))
+                self._miss(((place, other), True), frame, state, None, asked)
+
     def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
         condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
         known = self.missed.get(key)
@@ -145,6 +174,11 @@ class Coverage:
         if self.choice.is_default:
             return self.root != known.root  # inner entry points come later, and cost less
         return self.root == known.root and self.method != known.method  # now from further outside
+
+
+def is_alternative(state: State, item: Value) -> bool:
+    """Check whether an item of a dict is something to call: a class, a function, a module."""
+    return isinstance(item, Dotted | ClassValue | Closure | Partial) or state.instance(item) is not None
 
 
 def _sides(state: State) -> tuple[tuple[Hashable, bool], ...]:

@@ -8,9 +8,9 @@ Option search: on which other arguments an entry point is run again, to take sid
         if self.mode == "deconv" and self.residual:     # two runs: with mode="deconv", then with residual=True, too
             x.add_(1)
 
-Worth a run are sides that may write, sides that go on to what may write where the other one leaves, and sides that set
-what the conditions of these read. Values carry the options that they come from (`Const.source`), so that it does not
-matter on which way an option reaches its condition.
+Worth a run are sides that may write, sides that go on to what may write where the other one leaves, sides that set
+what the conditions of these read, and sides of constructors that make what writes may meet. Values carry the options
+that they come from (`Const.source`), so that it does not matter on which way an option reaches its condition.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class _Use(IntEnum):
     """What a side of a condition may lead to, the most likely last."""
 
     NOTHING = 0
-    CHANGE = 1  # of what a write meets that comes after both sides
-    WRITE = 2
+    MAKE = 1  # something: an object that is constructed there may be made of it
+    CHANGE = 2  # of what a write meets that comes after both sides
+    WRITE = 3
 
 
 Goal = tuple[Key, SymId | None]
@@ -75,14 +76,21 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         key: (use, sets)
         for function in functions.values()
         for key, use, sets in _of_function(interp, item, function, leading)
-        if key in missed
+        if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
     }
-    known.update((key, (_Use.WRITE, frozenset())) for key, side in missed.items() if side.test is None)
-    for wanted in (_Use.WRITE, _Use.CHANGE) if cheap else (_Use.WRITE,):
+    for key, side in missed.items():
+        if side.test is None and (not side.side or _constructs(item, side)):
+            known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
+    for wanted in (_Use.WRITE, _Use.CHANGE, _Use.MAKE) if cheap else (_Use.WRITE,):
         goals = [key for key, (use, _) in known.items() if use is wanted]
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _constructs(item: Definition, side: Missed) -> bool:
+    """Return whether a side was missed while an object was constructed."""
+    return (item.kind == "class" and not side.method) or side.function.qualname.endswith(".__init__")
 
 
 def _of_function(interp: Interpreter, item: Definition, function: ir.Function, leading: frozenset[str]) -> _Found:
@@ -137,7 +145,13 @@ def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -
                 for part in parts((node,)):
                     if isinstance(part, ir.IfExp):
                         for side, value in ((True, part.then), (False, part.orelse)):
-                            use = _Use.WRITE if _leads((value,), leading) else _Use.CHANGE if after else _Use.NOTHING
+                            use = (
+                                _Use.WRITE
+                                if _leads((value,), leading)
+                                else _Use.CHANGE
+                                if after
+                                else _made_in((value,))
+                            )
                             yield (id(part), side), use, _set_in((node,))
 
 
@@ -145,9 +159,16 @@ def _sides_of_if(node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], 
     for side, block, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
         left = _leaves(other)
         writes = _leads(block, leading) or (left and goes_on)
-        use = _Use.WRITE if writes else _Use.CHANGE if goes_on and not _leaves(block) else _Use.NOTHING
-        yield (id(node), side), use, _set_in(block) | (_set_in(rest) if left else frozenset())
+        taken = (*block, *rest) if left else block
+        use = _Use.WRITE if writes else _Use.CHANGE if goes_on and not _leaves(block) else _made_in(taken)
+        yield (id(node), side), use, _set_in(taken)
         yield from _sides(block, leading, goes_on=goes_on)
+
+
+def _made_in(body: Sequence[ir.Stmt | ir.Expr]) -> _Use:
+    """Return whether code may make something; what only raises makes nothing."""
+    made = not isinstance(body[0], ir.Raise) if body else False
+    return _Use.MAKE if made and any(isinstance(part, ir.Call) for part in parts(body)) else _Use.NOTHING
 
 
 def _leads(body: Sequence[ir.Stmt | ir.Expr], leading: frozenset[str]) -> bool:

@@ -32,6 +32,8 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
             return interp.get_item(frame, state, receiver, arguments.positional[0], ir.Const(None))
         case DictObject() as mapping, Ref() as ref:
             place = Place(frame.slice, at)
+            if function.name == "get" and arguments.positional:
+                interp.context.coverage.entry(frame, state, at, mapping, arguments.positional[0])
             return [(state, _dict_method(interp, state, ref, mapping, function.name, arguments, place))]
         case _, Const(str() as text):
             return [(state, state.symbols.sym((origins.METHOD, function.name, text, arguments.positional), "str"))]

@@ -78,8 +78,9 @@ def call_op(
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
         for rate in call.binding.rates.values():
-            zero = state.symbols.sym((origins.COMPARE, "==", path_condition.source(rate), Const(0.0)))
-            interp.context.coverage.rate(frame, state, at, zero)
+            asked = path_condition.source(rate)
+            off = (origins.COMPARE, "==", asked, Const(0.0)) if rate.value is not False else (origins.NOT, rate.source)
+            interp.context.coverage.rate(frame, state, at, state.symbols.sym(off))
     return after
 
 

@@ -31,7 +31,7 @@ class Binding:
     A call bound to one form of an op: the environment in which the guards of the form are evaluated.
 
     `given` are the arguments that were passed; `values` also has the defaults. `instance` is the module, if any.
-    `rates` are the numbers, by their names, that guards were asked about and that other arguments may change.
+    `rates` are the numbers and flags, by their names, that guards were asked about and that other arguments may change.
     """
 
     state: State
@@ -71,7 +71,10 @@ class Binding:
         if name == "autocast":
             return self.state.modes.autocast is not False
         value = self.value(name)
-        if value is not None and self.state.tensor(value) is not None:
+        if type(value) is Const:
+            if value.value is False and value.source is not None:
+                self.rates[name] = value
+        elif value is not None and self.state.tensor(value) is not None:
             return True  # the module has this parameter
         return False if value is None else path_condition.truth(self.state, value)
 
@@ -104,7 +107,7 @@ class Binding:
             return None
 
     def may_write_at_a_rate(self) -> bool:
-        """Check whether the call writes nothing for the only reason that a rate is what it is."""
+        """Check whether the call writes nothing for the only reason that a rate is 0, or a flag like `inplace` off."""
         other = replace(self, values={**self.values, **dict.fromkeys(self.rates, Const(_A_RATE))}, rates={})
         conditions = [fact.condition for fact in self.op.becomes] + [fact.condition for fact in self.op.writes]
         return any(holds(one, self) is False and holds(one, other) is not False for one in conditions)
