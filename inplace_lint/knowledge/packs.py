@@ -33,11 +33,14 @@ class Pack:
     """
     The facts of a library: the `packages` that it is imported as, the `release` that they are of, how `obtained`.
 
+    `distribution` is the name that it is installed by, for whoever makes the pack again.
+
     `canonical` maps module prefixes to the public name of what they hold, as that of a framework does.
     """
 
     name: str
     framework: str
+    distribution: str
     packages: tuple[str, ...]
     release: str
     obtained: Obtained
@@ -53,12 +56,13 @@ _PACK = Schema(
     "a pack",
     {
         "framework": ("framework", text),
+        "distribution": ("distribution", text),
         "packages": ("packages", each(text)),
         "release": ("release", text),
         "obtained": ("obtained", word(Obtained, "way to obtain facts")),
         "canonical": ("canonical", table(text)),
     },
-    ("framework", "packages", "release", "obtained"),
+    ("framework", "distribution", "packages", "release", "obtained"),
 )
 
 
