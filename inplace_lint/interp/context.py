@@ -222,7 +222,7 @@ class Context:
         """Check whether everything that a class inherits from this base, which is not of the program, is known."""
         facts = self.facts_of(base.name)
         package = base.name.partition(".")[0]
-        return facts is not None and (package in facts.framework.packages or base.name in facts.rows)
+        return facts is not None and (package in facts.framework.packages or bool(facts.rows_of(base.name)))
 
 
 def _is_plain(base: Dotted) -> bool:

@@ -21,6 +21,7 @@ from inplace_lint.core.errors import FactError
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.op import Op, check, op_of
 from inplace_lint.knowledge.own import OwnFact
+from inplace_lint.knowledge.packs import Pack, packs_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
 from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, UNARY
@@ -127,6 +128,7 @@ class Framework:
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
+Rows = Sequence[Mapping[str, Any]]
 _QUOTED = re.compile(r'"[^"]+"')
 
 
@@ -142,22 +144,40 @@ class Facts:
     version: str | None
     own: tuple[OwnFact, ...] = ()
     parsed: dict[str, tuple[Op, ...]] = field(default_factory=dict)
+    opened: dict[str, Mapping[str, Rows]] = field(default_factory=dict)
 
     @cached_property
-    def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def rows(self) -> Mapping[str, Rows]:
         """
-        The entries by each spelling of their op, in the order in which they are tried.
+        The entries by each spelling of their op, in the order in which they are tried; without those of packs.
 
         Raises: `FactError` naming the file and line of an entry that does not follow the format.
         """
         folder = _ops() / self.framework.name
         # Hand-written entries for what the interpreter itself does come before anything that was generated.
         paths = sorted(folder.glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
-        known = _by_spelling(row for path in (*paths, self._libraries()) if path.is_file() for row in _rows(path))
-        return {**known, **self.declared}
+        return {**_by_spelling(row for path in paths for row in _rows(path)), **self.declared}
+
+    def rows_of(self, name: str) -> Rows:
+        """
+        Return the entries of a spelling of an op; the first one of a package reads its pack.
+
+        Raises: `FactError` as for `rows`.
+        """
+        found = self.rows.get(name)
+        if found is None:
+            pack = self.packs.get(name.partition(".")[0])
+            return () if pack is None else self.rows_in(pack).get(name, ())
+        return found
+
+    def rows_in(self, pack: Pack) -> Mapping[str, Rows]:
+        """Return the entries of a pack by each spelling of their op."""
+        if pack.name not in self.opened:
+            self.opened[pack.name] = _by_spelling(_rows(pack.path))
+        return self.opened[pack.name]
 
     @cached_property
-    def declared(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def declared(self) -> Mapping[str, Rows]:
         """The entries that are the project's own, by each spelling; those of another framework's packages left out."""
         if not self.own:
             return {}
@@ -167,11 +187,15 @@ class Facts:
         return {spelling: forms for spelling, forms in rows.items() if spelling.partition(".")[0] not in others}
 
     @cached_property
+    def packs(self) -> Mapping[str, Pack]:
+        """The packs of libraries on the framework, by the packages that they are about."""
+        return packs_of(self.framework.name)
+
+    @cached_property
     def libraries(self) -> frozenset[str]:
         """The packages built on the framework that there are entries for."""
-        path = self._libraries()
-        known = (*self.framework.kin, *(_by_spelling(_rows(path)) if path.is_file() else ()), *self.declared)
-        return frozenset(spelling.partition(".")[0] for spelling in known)
+        spelled = (*self.framework.kin, *self.declared)
+        return frozenset(spelling.partition(".")[0] for spelling in spelled).union(self.packs)
 
     @cached_property
     def registering(self) -> frozenset[str]:
@@ -183,27 +207,25 @@ class Facts:
         """Return the forms of an op in the order in which they are tried; none without a fact for this version."""
         known = self.parsed.get(name)
         if known is None:
-            rows = self.rows.get(name, ())
+            rows = self.rows_of(name)
             known = tuple(op_of(row, name) for row in rows if admits(row.get("versions", ""), self.version))
             self.parsed[name] = known
         return known
 
     def canonical(self, name: str) -> str:
         """Return the public name of a framework object: `torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
-        if name in self.rows:
+        if self.rows_of(name):
             return name
         kin = self.framework.kin.get(name)
         if kin is not None:
             return kin
-        for prefix, public in self.framework.canonical.items():
+        pack = self.packs.get(name.partition(".")[0])
+        for prefix, public in (self.framework if pack is None else pack).canonical.items():
             if name.startswith(prefix):
                 tail = name.rpartition(".")[2]
-                if f"{public}.{tail}" in self.rows:
+                if self.rows_of(f"{public}.{tail}"):
                     return f"{public}.{tail}"
         return name
-
-    def _libraries(self) -> Path:
-        return _ops() / "libs" / f"{self.framework.name}.jsonl"
 
 
 def _ops() -> Path:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from functools import cache
 from marshal import dumps
 from typing import Any, cast
@@ -20,7 +21,18 @@ from typing import Any, cast
 from inplace_lint.core.errors import FactError
 from inplace_lint.core.records import dataclass
 from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse
-from inplace_lint.knowledge.schema import Reader, Schema, each, flag, mistyped, text, unknown, word
+from inplace_lint.knowledge.schema import (
+    Reader,
+    Schema,
+    each,
+    flag,
+    mistyped,
+    number,
+    table,
+    text,
+    unknown,
+    word,
+)
 from inplace_lint.knowledge.shape_fact import ShapeFact, parse_shape
 from inplace_lint.knowledge.versions import version_range
 from inplace_lint.knowledge.words import (
@@ -115,6 +127,20 @@ class Becoming:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """
+    A method of the receiver that a template method calls, `to`, on arguments of its own.
+
+    An argument that has a name of `lifts` at its end is what the op `by` makes of the one without that; of a pair, of
+    the part with this position.
+    """
+
+    to: str
+    lifts: Mapping[str, int] = field(default_factory=dict, hash=False)
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Op:
     """One form of a framework call."""
 
@@ -130,6 +156,7 @@ class Op:
     returns: tuple[ReturnFact, ...] = ()
     history: History = History.REBASE
     act: str = ""
+    steps: tuple[Step, ...] = ()
     versions: str = ""
 
 
@@ -285,6 +312,9 @@ _SIZES: dict[str, tuple[str, Reader]] = {"dtype": ("dtype", word(DType, "dtype c
 _MOVES = ("moves", word(Moves, "way to move memory"))
 _PART = Schema("a part of a state", {"param": ("param", flag), "buffer": ("", flag), "if": _IF, "shape": _SHAPE})
 _BECOMES = Schema('an item of "becomes"', {"op": ("op", text), "if": _IF}, ("op",))
+_STEP = Schema(
+    'an item of "calls"', {"to": ("to", text), "lifts": ("lifts", table(number)), "by": ("by", text)}, ("to",)
+)
 WRITE = Schema(
     "a write",
     {
@@ -339,6 +369,7 @@ ENTRY = Schema(
         "returns": ("returns", each(_return)),
         "history": ("history", word(History, "history")),
         "act": ("act", _act),
+        "calls": ("steps", each(lambda value: Step(**_STEP.read(value)))),
         "versions": ("versions", version_range),
         "source": ("", text),
         "probed": ("", each(text)),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from inplace_lint.core.errors import FactError
-from inplace_lint.knowledge import facts
+from inplace_lint.knowledge import facts, packs
 from tests.pages.examples import ROOT
 
 GOOD = '{"op": "torch.good", "args": ["self"], "returns": [{"is": "fresh"}], "source": "read"}'
@@ -121,7 +121,8 @@ BAD = {
 def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the facts a copy that a test may change."""
     shutil.copytree(ROOT / "rules" / "ops", tmp_path / "rules" / "ops")
-    monkeypatch.setattr(facts, "rules_dir", lambda: tmp_path / "rules")
+    for module in (facts, packs):
+        monkeypatch.setattr(module, "rules_dir", lambda: tmp_path / "rules")
     return tmp_path / "rules"
 
 
@@ -135,13 +136,39 @@ def test_a_bad_entry_stops_the_load(wrong: str, rules: Path) -> None:
     assert str(error.value) == f"rules/ops/torch/mine.jsonl:3: {named}"
 
 
-def test_the_facts_of_libraries_are_checked_too(rules: Path) -> None:
-    table = rules / "ops" / "libs" / "torch.jsonl"
+def test_the_facts_of_a_library_are_checked_when_it_is_first_met(rules: Path) -> None:
+    table = rules / "ops" / "libs" / "einops.jsonl"
     count = len(table.read_text(encoding="utf-8").splitlines())
     with table.open("a", encoding="utf-8") as file:
         file.write(entry(histori="cut") + "\n")
-    with pytest.raises(FactError, match=rf'^rules/ops/libs/torch.jsonl:{count + 1}: "histori" is no key of an entry'):
+    torch = facts.load("torch")
+    assert torch.forms("timm.layers.Mlp")
+    with pytest.raises(FactError) as error:
+        torch.forms("einops.rearrange")
+    message = '"histori" is no key of an entry; did you mean "history"?'
+    assert str(error.value) == f"rules/ops/libs/einops.jsonl:{count + 1}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"0.8.2"', '"0.8.2", "canonica": {}', '"canonica" is no key of a pack; did you mean "canonical"?'),
+        ('"packages"', '"package"', 'a pack needs the key "packages"'),
+        ('"obtained": "run"', '"obtained": "ran"', '"ran" is no way to obtain facts; did you mean "run"?'),
+        ('"release": "0.8.2"', '"release": 0.8', '"release" of a pack is 0.8, not a text'),
+        ('["einops"]', "}", "not JSON: Expecting value at column 46"),
+    ],
+)
+def test_what_is_wrong_in_the_index_of_packs_names_its_line(old: str, new: str, message: str, rules: Path) -> None:
+    index = rules / "ops" / "libs" / "packs.json"
+    lines = index.read_text(encoding="utf-8").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith('"einops"'))
+    assert old in lines[at]
+    lines[at] = lines[at].replace(old, new)
+    index.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(FactError) as error:
         assert facts.load("torch").libraries
+    assert str(error.value) == f"rules/ops/libs/packs.json:{at + 1}: {message}"
 
 
 @pytest.mark.parametrize(

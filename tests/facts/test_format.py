@@ -14,7 +14,7 @@ from tests.facts.tables import AREAS, rows
 
 KEYS = {
     "op", "same", "if", "init", "state", "args", "becomes", "writes", "saves", "grads", "returns", "history",
-    "versions", "source", "probed", "device",
+    "versions", "source", "probed", "device", "calls",
 }  # fmt: skip
 RETURN_KEYS = {
     "is", "if", "dtype", "shape", "leaf", "rg", "of", "kind", "contiguous", "moves", "item", "items", "length",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from inplace_lint.core.finding import Severity
 from inplace_lint.driver.analyze_file import Options, check_file
+from inplace_lint.knowledge.facts import Facts, framework
+from inplace_lint.knowledge.locate import rules_dir
+from inplace_lint.knowledge.op import op_of
+from inplace_lint.knowledge.packs import Pack, packs
 from tests.facts.test_format import KEYS, RETURN_KEYS
 
-TABLE = Path(__file__).resolve().parents[2] / "rules" / "ops" / "libs" / "torch.jsonl"
 PROGRAM = """
 import torch
 from torch import nn
@@ -64,9 +64,19 @@ def test_a_block_that_ends_in_an_activation_keeps_its_output(imports: str, block
     assert errors(imports, block, "x = self.block(x); x += 1") == found
 
 
-def test_every_entry_follows_the_format() -> None:
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        assert set(row) <= KEYS | {"act"}
-        assert row["source"]
-        assert all(set(fact) <= RETURN_KEYS for fact in row.get("returns", ()))
+@pytest.mark.parametrize("pack", packs().values(), ids=list(packs()))
+def test_every_entry_follows_the_format(pack: Pack) -> None:
+    known = Facts(framework(pack.framework), None).rows_in(pack)
+    assert known
+    for name, rows in known.items():
+        assert name.partition(".")[0] in pack.packages, name
+        for row in rows:
+            assert set(row) <= KEYS | {"act"}
+            assert row["source"]
+            assert all(set(fact) <= RETURN_KEYS for fact in row.get("returns", ()))
+            op_of(row)
+
+
+def test_each_file_of_facts_is_a_pack_of_the_index() -> None:
+    folder = rules_dir() / "ops" / "libs"
+    assert {path.stem for path in folder.glob("*.jsonl")} == set(packs())

@@ -17,6 +17,7 @@ from inplace_lint.report.i18n import in_language
 from inplace_lint.report.model import Report
 from inplace_lint.report.text_width import width_of
 from inplace_lint.rules.draft import short
+from tests.facts.tables import spelled
 from tests.lang.translations import require_translations
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, examples_of
 
@@ -33,8 +34,8 @@ def _report(program: str) -> Report:
 @cache
 def ops() -> frozenset[str]:
     """Give the names of operations, as messages spell them."""
-    tables = [facts.load(name, None) for name in facts.frameworks()]
-    return frozenset(word for table in tables for name in table.rows for word in _WORD.findall(short(name)))
+    names = (name for framework in facts.frameworks() for name in spelled(framework))
+    return frozenset(word for name in names for word in _WORD.findall(short(name)))
 
 
 def texts_of(finding: Finding) -> list[str]:

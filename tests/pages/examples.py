@@ -14,8 +14,8 @@ Below a faulty example, `cure` is the program after its help was followed, one b
 gives, and `intended` the program that was meant: it computes what the cures between it and the last such program
 compute. Without a `cure` between them, what `--fix --unsafe-fixes` makes of the faulty one is the cure.
 
-`library: NAME==VERSION`, before the rest of the info string, says that the program calls this version of a library,
-which the tests do not install.
+`library: NAME==VERSION`, before the rest of the info string, says that the program calls this version of a library: the
+program is run only where that is installed.
 
 `reveal(x)  # reveal: TEXT` says what is known of a value there: one text for each way to get there, with ` | ` between.
 """

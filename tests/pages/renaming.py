@@ -28,6 +28,7 @@ from inplace_lint.knowledge.facts import frameworks
 from inplace_lint.workspace.claims import reader
 from inplace_lint.workspace.import_resolver import Lookup
 from inplace_lint.workspace.module_store import Project
+from tests.facts.tables import spelled
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_PYTHON = frozenset(
@@ -47,10 +48,9 @@ def known_attributes() -> frozenset[str]:
     """Give the names that attributes and methods have in a framework, by its facts, or in Python."""
     found = set(_OF_PYTHON) | listed()
     for name in frameworks():
-        facts = facts_for(name, None)
-        framework = facts.framework
-        rows = [row for rows in facts.rows.values() for row in rows]
-        found |= {word for op in (*facts.rows, *framework.kin) for word in op.split(".")}
+        framework, known = facts_for(name, None).framework, spelled(name)
+        rows = [row for rows in known.values() for row in rows]
+        found |= {word for op in (*known, *framework.kin) for word in op.split(".")}
         found |= {argument.split("=")[0].strip("*") for row in rows for argument in row.get("init", ())}
         found |= {word for row in rows for word in re.findall(r"self\.(\w+)", str(row))}
         found |= {*framework.attributes, *framework.fields, framework.calls, framework.requires_grad}

@@ -12,6 +12,7 @@ from inplace_lint.config.schema import did_you_mean
 from inplace_lint.knowledge.facts import frameworks, load
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.own import OwnFact
+from inplace_lint.knowledge.packs import packs
 
 
 class Known(NamedTuple):
@@ -66,8 +67,9 @@ def _tables() -> Iterator[Known]:
     ops = rules_dir() / "ops"
     for framework in frameworks():
         paths = sorted((ops / framework).glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
-        for path in (*paths, ops / "libs" / f"{framework}.jsonl"):
-            lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
+        libraries = [pack.path for pack in packs().values() if pack.framework == framework]
+        for path in (*paths, *libraries):
+            lines = path.read_text(encoding="utf-8").splitlines()
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     place = f"rules/{path.relative_to(ops.parent).as_posix()}:{number}"

@@ -34,6 +34,7 @@ from inplace_lint.interp.intrinsics import (
     operators,
     optimizers,
     state_dict,
+    templates,
     transforms,
 )
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
@@ -281,6 +282,7 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     **state_dict.INTRINSICS,
     **checkpoints.INTRINSICS,
     **compiled.INTRINSICS,
+    **templates.INTRINSICS,
     **transforms.INTRINSICS,
     **wrappers.INTRINSICS,
 }

@@ -164,8 +164,8 @@ class Probe:
         if not tensor.is_floating_point():
             return
         called = self.call()
-        pick(called).data.add_(1)
-        after = self.gradients(called)
+        _, refused = attempt(lambda: pick(called).data.add_(1))
+        after = self.gradients(called) if refused is None else None
         if after is not None and not all(self.alike(usual[key], after[key]) for key in usual):
             yield {"of": name, "checked": False}
 
@@ -264,7 +264,12 @@ def _choices(torch: Any, one: inspect.Parameter, tensor: Any) -> List[Any]:
 def _of_text(torch: Any, function: Callable[..., Any], text: str) -> Dict[str, Any]:
     """Return the arguments that a text, as in a call, gives a function."""
     given = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", {"torch": torch})  # noqa: S307 - the user's own
-    return dict(signature_of(function).bind(*given[0], **given[1]).arguments)
+    signature = signature_of(function)
+    found = dict(signature.bind(*given[0], **given[1]).arguments)
+    for one in signature.parameters.values():
+        if one.kind is one.VAR_KEYWORD:
+            found.update(found.pop(one.name, {}))
+    return found
 
 
 def _found(name: str, text: str) -> Dict[str, Any]:
