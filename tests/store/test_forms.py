@@ -7,6 +7,7 @@ import pytest
 
 from inplace_lint.core.finding import (
     Applicability,
+    Asks,
     Certainty,
     Edit,
     Finding,
@@ -24,7 +25,8 @@ from inplace_lint.driver.entry import Entry
 SPAN = Span("a.py", 1, 2, 3, 4, cell=7)
 FINDING = Finding(
     code="IPL101", name="modified-after-save", severity=Severity.WARNING, certainty=Certainty.UNKNOWN, message="m",
-    span=SPAN, label="l", related=(Related(Role.SAVE, SPAN, "saved"),), assumptions=("a", "b"), entry=("b.py", "f"),
+    span=SPAN, label="l", related=(Related(Role.SAVE, SPAN, "saved"),), assumptions=("a", "b"),
+    entry=Asks("b.py", "f", (("a.py", "f", "x"),)),
     fix=Fix(Applicability.UNSAFE, "use", (Edit(SPAN, ""),)), verdict=Verdict(Proof.REFUTED, "torch", "2", "cpu", "why"),
 )  # fmt: skip
 ENTRY = Entry((FINDING,), {"calls": 3}, {SPAN: (1, 3)})
