@@ -37,7 +37,7 @@ LAYERS = (
     ("workspace",),
     ("config", "effects", "frontend", "domain", "workspace/notebook"),
     ("ir", "knowledge", "cli/streams"),
-    ("core", "driver/runtime_limits"),
+    ("core",),
     ("",),
 )
 RANK = {prefix: rank for rank, prefixes in enumerate(LAYERS) for prefix in prefixes}

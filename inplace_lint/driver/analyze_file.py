@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.remembered import remembered
+from inplace_lint.core.runtime_limits import call_deep
 from inplace_lint.core.span import Place, Slice, Span
-from inplace_lint.driver.runtime_limits import call_deep
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, writing_by_name

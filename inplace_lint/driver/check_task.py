@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.core.errors import FactError, PluginError, UnreadableError
+from inplace_lint.core.runtime_limits import collector_off
 from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
 from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
-from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.rules.plugins import rules_of

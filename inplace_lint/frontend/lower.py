@@ -13,8 +13,8 @@ import ast
 import warnings
 from collections.abc import Sequence
 
+from inplace_lint.core.runtime_limits import collector_off, deep_recursion
 from inplace_lint.core.span import Slice
-from inplace_lint.driver.runtime_limits import collector_off, deep_recursion
 from inplace_lint.frontend.from_ast.statements import block
 from inplace_lint.frontend.numbering import Numbering
 from inplace_lint.frontend.slices import Cutout, cut

@@ -10,8 +10,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
+from inplace_lint.core.runtime_limits import deep_recursion
 from inplace_lint.core.span import Slice
-from inplace_lint.driver.runtime_limits import deep_recursion
 from inplace_lint.frontend.from_cst import expressions
 from inplace_lint.frontend.from_cst.parse import parse, statements
 from inplace_lint.frontend.lower import lower, lower_statements

@@ -6,8 +6,8 @@ import ast
 
 import libcst as cst
 
+from inplace_lint.core.runtime_limits import collector_off
 from inplace_lint.core.span import Slice
-from inplace_lint.driver.runtime_limits import collector_off
 from inplace_lint.frontend.from_cst.statements import block
 from inplace_lint.frontend.slices import Cutout
 

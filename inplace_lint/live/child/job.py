@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import operator
 import os
 import sys
 import types
@@ -120,7 +121,7 @@ class Target:
         if kind == "module" or loaded.error is not None:
             self._close(loaded, "importing it: " if kind != "module" else "")
             return
-        found = attempt(lambda: _member(loaded.value, name.rpartition(":")[2]))
+        found = attempt(lambda: operator.attrgetter(name.rpartition(":")[2])(loaded.value))
         if found.error is not None:
             self._close(found)
         elif kind in {"call", "probe"}:
@@ -230,9 +231,3 @@ def _is_free(name: str, place: str) -> bool:
         return False
     spec = importlib.util.find_spec(name)
     return spec is not None and spec.origin is not None and os.path.samefile(spec.origin, place)
-
-
-def _member(module: Any, name: str) -> Any:
-    for part in name.split("."):
-        module = getattr(module, part)
-    return module

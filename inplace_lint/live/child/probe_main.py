@@ -11,6 +11,7 @@ import importlib
 import inspect
 import itertools
 import json
+import operator
 import os
 import sys
 import warnings
@@ -277,7 +278,7 @@ def _found(name: str, text: str) -> Dict[str, Any]:
     torch = importlib.import_module("torch")
     torch.manual_seed(0)
     module, _, path = name.partition(":")
-    function, error = attempt(lambda: _part(importlib.import_module(module), path))
+    function, error = attempt(lambda: operator.attrgetter(path)(importlib.import_module(module)))
     if error is not None:
         return {"problem": f"{name}: {type(error).__name__}: {error}"}
     _, error = attempt(lambda: signature_of(function))
@@ -301,12 +302,6 @@ def _found(name: str, text: str) -> Dict[str, Any]:
         "it does not take these arguments" if text else "no arguments were found that it takes; give them with --args"
     )
     return {"problem": f"{name}: {hint} ({type(first).__name__}: {first})"}
-
-
-def _part(module: Any, path: str) -> Any:
-    for word in path.split("."):
-        module = getattr(module, word)
-    return module
 
 
 def main() -> None:
