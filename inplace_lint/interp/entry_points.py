@@ -154,9 +154,26 @@ def _run_function(interp: Interpreter, item: Definition) -> list[Found]:
         elif schedule.only_sets_up(interp.context.outline, item.name):
             symbolic_args.without_history(interp, state, arguments)
         results: list[tuple[State, Value]] = []
-        for after, value in interp.call(frame, state, function, arguments, 0):
+        for after, value in _called_whole(interp, frame, state, function, arguments):
             results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
     return _finish(interp, results, item.name, calls=True)
+
+
+def _called_whole(
+    interp: Interpreter, frame: Frame, state: State, function: Closure, given: Arguments, receiver: Value | None = None
+) -> Results:
+    """
+    Call a function, or a method of a receiver.
+
+    A context manager runs to its end, and returns nothing: what it yields was used inside of the `with`. Whoever runs
+    a generator may use what it yields before the generator goes on, and may keep it.
+    """
+    whole = replace(function, manages=False) if function.manages else function
+    done = interp.call(frame, state, whole if receiver is None else Bound(receiver, whole), given, 0)
+    if function.function.is_generator:
+        for after, _ in done:
+            after.assume(f"what `{function.function.qualname.rpartition('.')[2]}` yields is kept while it goes on")
+    return [(after, NONE) for after, _ in done] if function.manages else done
 
 
 def _is_sequence(state: State, value: Value) -> bool:
@@ -294,11 +311,11 @@ def _run_method(
             interp.context.observed.enter(state, closures.name_of(method.function))
         skip = 0 if method.wrapper == "static" else 1
         arguments = symbolic_args.of_method(interp, state, method, cls)
-        target: Value = method if skip == 0 else Bound(cls if method.wrapper == "class" else receiver, method)
-        done = interp.call(frame, state, target, arguments, 0)
-        for after, value in done:
+        bound = None if skip == 0 else cls if method.wrapper == "class" else receiver
+        for after, value in _called_whole(interp, frame, state, method, arguments, bound):
             # A method that runs backward itself leaves in attributes what it logs.
-            results.append((after, value if after.trait(traits.LOSS, None) else Tuple((value, receiver))))
+            alone = method.manages or after.trait(traits.LOSS, None)
+            results.append((after, value if alone else Tuple((value, receiver))))
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     certain = entry in {"", name}
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
