@@ -59,6 +59,50 @@ def bump(x: Tensor) -> None:
 def broken(x):
     raise ValueError("never")
 """
+OF_PADDLE = """\
+import paddle
+from paddle import Tensor
+
+
+def scaled_(x: Tensor, by: float = 2.0):
+    return x.scale_(by)
+
+
+def product(x, w):
+    return x * w
+
+
+def heads(x: Tensor, n: int = 2):
+    return x.reshape([-1, n])
+
+
+def root(x: Tensor):
+    return paddle.sqrt(x)
+
+
+def cut(x):
+    return x.detach().exp()
+
+
+def shown(x):
+    return x.detach()
+
+
+class Square(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensor()
+        return 2 * x * grad
+
+
+def square(x: Tensor):
+    return Square.apply(x)
+"""
 CHECKS = ["leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap"]
 NOTHING = [{"is": "value", "kind": "none"}]
 
@@ -106,6 +150,42 @@ def test_what_an_operator_does_is_seen(probe, name, seen):
     assert fact.pop("source").startswith("run on torch ")
     assert len(fact.pop("probed")) == 1
     assert fact == {"op": f"my_ops.{name}", **seen}
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        (
+            "scaled_",
+            {
+                "args": ["x", "by=2.0"],
+                "writes": [{"to": "x", "counted": True, "checks": ["leaf"]}],
+                "history": "keep_base",
+                "returns": [{"is": "x"}],
+            },
+        ),
+        ("product", {"args": ["x", "w"], "saves": [{"of": "x"}, {"of": "w"}], "returns": [{"is": "fresh"}]}),
+        ("heads", {"args": ["x", "n=2"], "returns": [{"is": "view", "of": "x"}]}),
+        ("root", {"args": ["x"], "saves": [{"of": "out0"}], "returns": [{"is": "fresh"}]}),
+        ("cut", {"args": ["x"], "grads": [], "returns": [{"is": "fresh"}]}),
+        ("shown", {"args": ["x"], "grads": [], "returns": [{"is": "view", "of": "x", "kind": "detach"}]}),
+        ("square", {"args": ["x"], "saves": [{"of": "x", "checked": False}], "returns": [{"is": "fresh"}]}),
+    ],
+)
+def test_an_operator_of_paddle_is_seen_as_well(probe, folder, name, seen):
+    (folder / "my_layers.py").write_text(OF_PADDLE)
+    ran = probe(f"my_layers:{name}")
+    assert ran.status == 0, ran.err
+    fact = json.loads(ran.out)
+    assert fact.pop("source").startswith("run on paddle ")
+    assert len(fact.pop("probed")) == 1
+    assert fact == {"op": f"my_layers.{name}", **seen}
+
+
+def test_keywords_that_a_function_collects_are_passed_on(probe, folder):
+    (folder / "my_kwargs.py").write_text("def f(x, **sizes):\n    return x.reshape(sizes['n'], -1)\n")
+    fact = json.loads(probe("my_kwargs:f", "--args", "torch.rand(4, 2), n=2").out)
+    assert (fact["args"], fact["returns"]) == (["x", "**sizes"], [{"is": "view", "of": "x"}])
 
 
 def test_arguments_are_given_as_in_a_call(probe):

@@ -156,7 +156,7 @@ def test_the_facts_of_a_library_are_checked_when_it_is_first_met(rules: Path) ->
         ('"packages"', '"package"', 'a pack needs the key "packages"'),
         ('"obtained": "run"', '"obtained": "ran"', '"ran" is no way to obtain facts; did you mean "run"?'),
         ('"release": "0.8.2"', '"release": 0.8', '"release" of a pack is 0.8, not a text'),
-        ('["einops"]', "}", "not JSON: Expecting value at column 46"),
+        ('["einops"]', "}", "not JSON: Expecting value at column 72"),
     ],
 )
 def test_what_is_wrong_in_the_index_of_packs_names_its_line(old: str, new: str, message: str, rules: Path) -> None:

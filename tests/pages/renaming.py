@@ -5,8 +5,8 @@ The same program under other names: `target` becomes `v3`, `_step` becomes `_v7`
 
 Renamed are the variables, parameters, functions, classes, methods and attributes that a program itself introduces.
 What it shares with others keeps its name: imports, keyword arguments of calls that lead elsewhere, special methods,
-attributes that the framework or Python knows, names in strings, parameters that a decorator names, and what
-`framework.json` lists as names.
+attributes that the framework or Python knows, names in strings, parameters that a decorator names, methods that a
+template method of a library calls and their parameters, and what `framework.json` lists as names.
 """
 
 from __future__ import annotations
@@ -55,7 +55,15 @@ def known_attributes() -> frozenset[str]:
         found |= {word for row in rows for word in re.findall(r"self\.(\w+)", str(row))}
         found |= {*framework.attributes, *framework.fields, framework.calls, framework.requires_grad}
         found |= {"data", "grad", "training"}
+    found |= called_by_templates()
     return frozenset(found)
+
+
+@cache
+def called_by_templates() -> frozenset[str]:
+    """Give the methods that a template method of a library calls, with arguments by their names."""
+    rows = (row for name in frameworks() for rows in spelled(name).values() for row in rows)
+    return frozenset(step["to"] for row in rows for step in row.get("calls", ()))
 
 
 class _Collector(cst.CSTVisitor):
@@ -90,7 +98,8 @@ class _Collector(cst.CSTVisitor):
         name = node.name.value
         self._bind(name)
         told = {part.raw_value for one in node.decorators for part in m.findall(one, m.SimpleString())}
-        self.told |= told & {param.name.value for param in node.params.params}
+        params = {param.name.value for param in node.params.params}
+        self.told |= params if name in called_by_templates() else told & params
         owner = self._owners[-1] if self._scopes[-1] == "class" and name in {"__init__", "__new__"} else name
         self._take(owner, node.params)
         self._scopes.append("function")

@@ -70,7 +70,7 @@ def show(name: str, output_format: str, lang: str | None, color: str, **options:
 @click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Add the fact to this file.")
 def probe(name: str, arguments: str, python: str | None, output_file: Path | None) -> None:
     """
-    Call an operator of PyTorch and print the fact of what it was seen to do, as a line for a file of facts.
+    Call an operator and print the fact of what it was seen to do, as a line for a file of facts.
 
     It is called several times, in a process of its own, on small tensors that are guessed without --args.
     """

@@ -15,7 +15,7 @@ import operator
 import os
 import sys
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Type
 
 from .attempt import attempt, in_words
 
@@ -34,7 +34,14 @@ class Call(NamedTuple):
 
 
 class Probe:
-    """One operator, with arguments on which it runs."""
+    """One operator of PyTorch, with arguments on which it runs; `torch` is the framework."""
+
+    stale = _STALE
+
+    @staticmethod
+    def framework() -> Any:
+        """Return the framework."""
+        return importlib.import_module("torch")
 
     def __init__(self, torch: Any, function: Callable[..., Any], given: Dict[str, Any]) -> None:
         self.torch, self.function, self.given = torch, function, given
@@ -68,15 +75,23 @@ class Probe:
         found = {"writes": writes, "saves": saves, "grads": self.grads(), "history": history}
         row.update((key, value) for key, value in found.items() if value or (key == "grads" and value is not None))
         row["returns"] = [self.returns(called, called.result)]
-        device = next((one.device.type for one in called.tensors.values()), "cpu")
         version = self.torch.__version__.partition("+")[0]
-        return {**row, "source": f"run on torch {version}, {device}", "probed": [version]}
+        device = self.device(called)
+        return {**row, "source": f"run on {self.torch.__name__} {version}, {device}", "probed": [version]}
+
+    def device(self, called: Call) -> str:
+        """Return where the tensors of a call are."""
+        return next((str(one.device.type) for one in called.tensors.values()), "cpu")
+
+    def equal(self, one: Any, other: Any) -> bool:
+        """Check whether two tensors have the same values."""
+        return bool(self.torch.equal(one.detach(), other.detach()))
 
     def writes(self, called: Call) -> Iterator[Dict[str, Any]]:
         """Yield what the call writes, with what is refused before."""
         for name, tensor in called.tensors.items():
             counted = self.version(tensor) != called.versions[name]
-            if counted or not self.torch.equal(tensor.detach(), self.given[name].detach()):
+            if counted or not self.equal(tensor, self.given[name]):
                 checks = [word for word, change in self.unfit(name).items() if self.refuses(change)]
                 yield {"to": name, "counted": counted, **({"checks": checks} if checks else {})}
 
@@ -159,7 +174,7 @@ class Probe:
             _, refused = attempt(lambda: tensor.copy_(tensor.clone()))
         if refused is None:
             _, error = attempt(lambda: self.backward(outputs))
-            if error is not None and _STALE in str(error):
+            if error is not None and self.stale in str(error):
                 yield {"of": name}
                 return
         if not tensor.is_floating_point():
@@ -213,9 +228,13 @@ class Probe:
             if result is tensor:
                 return {"is": name}
         for name, tensor in called.tensors.items():
-            if result.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr():
+            if self.shares(result, tensor):
                 return {"is": "view", "of": name, **self.kind(tensor, result)}
         return {"is": "fresh"}
+
+    def shares(self, one: Any, other: Any) -> bool:
+        """Check whether two tensors have the same memory."""
+        return bool(one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr())
 
     def kind(self, tensor: Any, result: Any) -> Dict[str, str]:
         """Return the kind of a view, where it is not the usual one."""
@@ -264,7 +283,7 @@ def _choices(torch: Any, one: inspect.Parameter, tensor: Any) -> List[Any]:
 
 def _of_text(torch: Any, function: Callable[..., Any], text: str) -> Dict[str, Any]:
     """Return the arguments that a text, as in a call, gives a function."""
-    given = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", {"torch": torch})  # noqa: S307 - the user's own
+    given = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", {torch.__name__: torch})  # noqa: S307 - the user's own
     signature = signature_of(function)
     found = dict(signature.bind(*given[0], **given[1]).arguments)
     for one in signature.parameters.values():
@@ -275,12 +294,13 @@ def _of_text(torch: Any, function: Callable[..., Any], text: str) -> Dict[str, A
 
 def _found(name: str, text: str) -> Dict[str, Any]:
     """Return the entry of an operator, or the reason why there is none."""
-    torch = importlib.import_module("torch")
-    torch.manual_seed(0)
     module, _, path = name.partition(":")
     function, error = attempt(lambda: operator.attrgetter(path)(importlib.import_module(module)))
     if error is not None:
         return {"problem": f"{name}: {type(error).__name__}: {error}"}
+    kind = _kind_of(text)
+    torch = kind.framework()
+    torch.manual_seed(0) if hasattr(torch, "manual_seed") else torch.seed(0)
     _, error = attempt(lambda: signature_of(function))
     if error is not None:
         return {"problem": f"{name}: its arguments are not known to Python; write a function around it"}
@@ -293,7 +313,7 @@ def _found(name: str, text: str) -> Dict[str, Any]:
         candidates = guesses(torch, function)
     first = None
     for given in candidates:
-        probe = Probe(torch, function, given)
+        probe = kind(torch, function, given)
         error = probe.call().error
         if error is None:
             return probe.fact(f"{module}.{path}")
@@ -304,9 +324,18 @@ def _found(name: str, text: str) -> Dict[str, Any]:
     return {"problem": f"{name}: {hint} ({type(first).__name__}: {first})"}
 
 
+def _kind_of(text: str) -> Type[Probe]:
+    """Return how an operator is probed: of the framework that its arguments are of, or that its module imports."""
+    from .probe_paddle import PaddleProbe  # noqa: PLC0415 - derives from the class above
+
+    of_paddle = "paddle." in text or ("paddle" in sys.modules and "torch" not in sys.modules)
+    return PaddleProbe if of_paddle and "torch." not in text else Probe
+
+
 def main() -> None:
     """Write what was found to the file that the command line names."""
     target, name, text = sys.argv[1:4]
+    os.environ.setdefault("GLOG_minloglevel", "3")  # Paddle logs each error of a backward that we ask for
     sys.path.insert(0, os.getcwd())
     warnings.simplefilter("ignore")
     found, error = attempt(lambda: _found(name, text))
