@@ -5,7 +5,8 @@ Finds variables that are read after an expression overwrote them and used the re
     return out / var            # reads the squares
 
 A statement of its own (`out.mul_(2)`) is meant to change the variable, and so is `out = out.mul_(2)`. What attributes
-and containers hold, as the state of an optimizer, is updated on purpose: `step = buf.mul_(0.9).add_(grad)`.
+and containers hold, as the state of an optimizer, is updated on purpose: `step = buf.mul_(0.9).add_(grad)`. So is what
+the expression goes on to write: `mask.masked_fill_(mask != 0, -100.0).masked_fill_(mask == 0, 0.0)`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain.heap import Names, Write
 from inplace_lint.domain.id_renaming import links_of
 from inplace_lint.domain.values import Ref
+from inplace_lint.effects.write_evidence import is_writing, parts
 from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.frame import Frame, Variable
+from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
@@ -51,8 +54,23 @@ def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
         return False  # written by a function that was called with it: its variables are the newest
     if (touch.site.place.slice, touch.site.caller) not in _running(frame):
         return False
+    if _is_continued(call, touch.site.place.at):
+        return False
     is_computed = bool(touch.producer) or (call.state.modes.grad is not False and _is_parameter(frame, variable))
     return is_computed and not _is_stored(call.state, ref)
+
+
+def _is_continued(call: Call, written: int) -> bool:
+    """Check whether the read is part of a further write to the result of a call: `x.sub_(m).div_(x.std())`."""
+    closure = call.frame.closure
+    for node in parts(closure.function.body) if closure is not None else ():
+        if type(node) is ir.Call and type(node.func) is ir.Attr and is_writing(node.func.name):
+            receiver = node.func.value
+            while type(receiver) is ir.Call and receiver.at != written:
+                receiver = receiver.func.value if type(receiver.func) is ir.Attr else receiver.func
+            if type(receiver) is ir.Call and any(getattr(one, "at", None) == call.at for one in parts(node.args)):
+                return True
+    return False
 
 
 def _running(frame: Frame) -> Iterator[tuple[Slice, Site | None]]:
