@@ -242,6 +242,7 @@ class Names:
         of_builtins = {name for name in seen.bound if hasattr(builtins, name)} & (seen.called | seen.members)
         kept = fixed | seen.told | (ambiguous & parameters) | of_builtins | (seen.bound & seen.words & seen.members)
         kept |= seen.loaded_attributes if several else set()
+        kept |= seen.bound & seen.words if seen.called & {"globals", "vars"} else set()  # strings are names there
         # A class holds what is bound in its body as attributes: one name is one thing everywhere.
         kept |= seen.members - members
         variables = {name for name in seen.bound - kept if not _is_special(name)}
