@@ -35,11 +35,16 @@ from inplace_lint.ir import nodes as ir
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A parameter of an entry point: its name, what it is first run on and the kind that the annotation promises."""
+    """
+    A parameter of an entry point: its name, what it is first run on and the kind that the annotation promises.
+
+    `optional`: it may be passed or not, and is None by default.
+    """
 
     name: str
     value: Value
     kind: str
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

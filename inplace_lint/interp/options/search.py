@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 
+from inplace_lint.domain import origins
 from inplace_lint.domain.values import SymId
 from inplace_lint.effects import schedule
 from inplace_lint.effects.reachability import reachable
@@ -61,11 +62,24 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
         return None
     for key in _worth_a_run(interp, item, missed, cheap=cheap):
         choice = solver.solve(coverage, interp.context.symbols, missed[key])
-        if choice is not None and (cheap or choice.options != missed[key].choice.options):
+        if choice is None:
+            continue
+        if cheap or choice.options != missed[key].choice.options or _is_passed(interp, missed[key].condition):
             # The run may come as far as another condition of this side.
             tried.add((key, coverage.missed.pop(key).condition))
             return choice
     return None
+
+
+def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:
+    """Return whether a condition asks only for a parameter to be passed that is None by default."""
+    key = () if condition is None else interp.context.symbols.keys[condition]
+    while isinstance(key, tuple) and key and key[0] in {origins.NOT, origins.IS_NONE}:
+        option = interp.context.coverage.options.get(SymId(key[1]))
+        if option is not None:
+            return option.optional
+        key = interp.context.symbols.keys[SymId(key[1])]
+    return False
 
 
 def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Missed], *, cheap: bool) -> Iterator[Key]:

@@ -52,6 +52,7 @@ class _Solution:
             case (origins.NOT, int(operand)):
                 return self.require(SymId(operand), not side)
             case (origins.IS_NONE, int(operand)) if operand in self._known:
+                self.sides[condition] = side  # the path that missed it took the other one
                 return self._give(SymId(operand), side)
             case (origins.COMPARE, str(op), Sym(number), Const() as constant) if number in self._known:
                 return self._require_value(number, op, constant, side)
