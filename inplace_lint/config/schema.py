@@ -60,17 +60,21 @@ def _of(kind: type[Value], words: str) -> Callable[[object], Value]:
     def parse(value: object) -> Value:
         if isinstance(value, kind):
             return value
-        msg = f"must be {words}, not {_kind(value)}"
+        msg = f"{words} {_kind(value)}"
         raise ValueError(msg)
 
     return parse
 
 
-_text, _boolean, _table = _of(str, "a string"), _of(bool, "true or false"), _of(dict, "a table of calls")
+_text, _boolean, _table = (
+    _of(str, "must be a string, not"),
+    _of(bool, "must be true or false, not"),
+    _of(dict, "must be a table of calls, not"),
+)
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    items = _of(list, "a list of strings")(value)
+    items = _of(list, "must be a list of strings, not")(value)
     for item in items:
         if not isinstance(item, str):
             msg = f"must be a list of strings, but contains {_kind(item)}"
@@ -163,7 +167,7 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _severities(value: object) -> Mapping[str, str]:
-    table = _of(dict, "a table of rules")(value)
+    table = _of(dict, "must be a table of rules, not")(value)
     for selector, word in table.items():
         try:
             choice_of(word, SEVERITIES)
@@ -187,7 +191,7 @@ def version(value: object) -> str:
 
 
 def _ignores(value: object) -> Mapping[str, tuple[str, ...]]:
-    table = _of(dict, "a table of patterns")(value)
+    table = _of(dict, "must be a table of patterns, not")(value)
     return {pattern: _rules_of(pattern, table[pattern]) for pattern in patterns(table)}
 
 
@@ -199,7 +203,7 @@ def _rules_of(pattern: str, value: object) -> tuple[str, ...]:
 
 
 def _probes(value: object) -> Mapping[str, str]:
-    table = _of(dict, "a table of files")(value)
+    table = _of(dict, "must be a table of files, not")(value)
     for path, probe in table.items():
         if not isinstance(probe, str) or re.fullmatch(r"[\w.]+:[\w.]+", probe) is None:
             msg = f"must name a function as `package.module:function` for {path!r}, not {probe!r}"

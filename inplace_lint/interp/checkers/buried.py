@@ -50,6 +50,8 @@ def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
     is_plain = touch.spelled is Spelling.CALL and touch.flag is None and not touch.dropped
     if not is_plain or touch.op in call.facts.framework.setters:
         return False
+    if not any(form.returns and form.returns[0].kind == touch.part for form in call.facts.forms(touch.op)):
+        return False  # what is used is not the tensor: `work = all_reduce(x, async_op=True)`
     if variable not in write.names or variable[0] != max(env for env, _ in write.names):
         return False  # written by a function that was called with it: its variables are the newest
     if (touch.site.place.slice, touch.site.caller) not in _running(frame):
