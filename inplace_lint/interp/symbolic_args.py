@@ -250,8 +250,7 @@ def _input(
     kind = _kind(interp, state, function, param)
     number = _option(state, function.slice, function.qualname, param.name)
     value = _first(interp, state, function, param, default, none_is_open, kind)
-    optional = default == NONE and isinstance(value, Sym)
-    if optional:
+    if optional := default == NONE and isinstance(value, Sym):
         state.set_trait(traits.NONE_BY_DEFAULT, number, True)
     return interp.context.coverage.option(number, Option(param.name, value, kind, optional))
 

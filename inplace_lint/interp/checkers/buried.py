@@ -6,7 +6,8 @@ Finds variables that are read after an expression overwrote them and used the re
 
 A statement of its own (`out.mul_(2)`) is meant to change the variable, and so is `out = out.mul_(2)`. What attributes
 and containers hold, as the state of an optimizer, is updated on purpose: `step = buf.mul_(0.9).add_(grad)`. So is what
-the expression goes on to write: `mask.masked_fill_(mask != 0, -100.0).masked_fill_(mask == 0, 0.0)`.
+the expression goes on to write: `mask.masked_fill_(mask != 0, -100.0).masked_fill_(mask == 0, 0.0)`, and what a loop
+adds up.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
         return False  # written by a function that was called with it: its variables are the newest
     if (touch.site.place.slice, touch.site.caller) not in _running(frame):
         return False
-    if _is_continued(call, touch.site.place.at):
+    if _is_continued(call, touch.site.place.at) or _accumulates(call, touch.site.place.at, variable):
         return False
     is_computed = bool(touch.producer) or (call.state.modes.grad is not False and _is_parameter(frame, variable))
     return is_computed and not _is_stored(call.state, ref)
@@ -71,6 +72,28 @@ def _is_continued(call: Call, written: int) -> bool:
             while type(receiver) is ir.Call and receiver.at != written:
                 receiver = receiver.func.value if type(receiver.func) is ir.Attr else receiver.func
             if type(receiver) is ir.Call and any(getattr(one, "at", None) == call.at for one in parts(node.args)):
+                return True
+    return False
+
+
+def _accumulates(call: Call, written: int, variable: Variable) -> bool:
+    """Check whether a loop writes a variable of this call again and again, without binding it: a running mean."""
+    env, name = variable
+    if env != call.frame.env.id:
+        return False
+    closure = call.frame.closure
+    if closure is None:
+        return True  # a script keeps its variables
+    for loop in parts(closure.function.body):
+        if type(loop) is ir.For or type(loop) is ir.While:
+            inner = list(parts(loop.body))
+            binds = any(
+                type(part) is ir.Name and part.id == name
+                for node in inner
+                if type(node) is ir.Assign
+                for part in parts(node.targets)
+            )
+            if not binds and any(getattr(node, "at", None) == written for node in inner):
                 return True
     return False
 
