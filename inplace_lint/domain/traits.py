@@ -165,6 +165,7 @@ UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unkn
 SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
 EQUALS: Trait[SymId, Const] = Trait("equals", Owner.SYMBOL)
+FLOATING_DTYPE: Trait[SymId, str] = Trait("floating dtype", Owner.SYMBOL)
 HAS_USED_GRADIENT: Trait[SymId, bool] = Trait("has a gradient that is used", Owner.SYMBOL)
 NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)

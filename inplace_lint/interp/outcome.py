@@ -55,10 +55,11 @@ Outcomes = list[Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What an iteration yields; `exact` when these are certainly all, in order."""
+    """What an iteration yields; `exact` when these are certainly all, in order, but for `left_out` similar modules."""
 
     items: tuple[Value, ...]
     exact: bool
+    left_out: int = 0
 
 
 def returned(outcome: Outcome) -> Value:

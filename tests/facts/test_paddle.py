@@ -46,7 +46,7 @@ ELSEWHERE = frozenset(
     | {"__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor"}
     | {"__iter__", "T", "mT", "contiguous", "astype", "where", "einsum", "logical_and", "logical_or", "logical_xor"}
     | {"cpu", "cuda", "to"}
-    | {"shape", "ndim", "size", "dim", "ndimension", "item", "tolist"}
+    | {"shape", "ndim", "dtype", "size", "dim", "ndimension", "item", "tolist"}
     | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_", "embedding", "one_hot"}
 )
 

@@ -54,7 +54,9 @@ def items_of(interp: Interpreter, frame: Frame, state: State, value: Value, expr
 def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: ir.Expr | None, at: int) -> Items:
     """Return the items that a loop runs with: all of a short iterable, or enough turns to see what carries over."""
     found = items_of(interp, frame, state, value, expr, at)
-    found = Items(module_containers.condensed(state, found.items), found.exact)
+    if len(found.items) > EXACT_TURNS or state.instance(value) is not None:
+        short = module_containers.condensed(state, found.items)
+        found = Items(short, found.exact, len(found.items) - len(short))
     constructing = frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
     most = EXACT_TURNS_IN_CONSTRUCTOR if constructing or _no_tensors(state, found) else EXACT_TURNS
     if found.exact and len(found.items) <= most:

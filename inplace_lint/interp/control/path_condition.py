@@ -139,13 +139,11 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
     if key[0] is origins.IS_NONE and side:
         state.learn((origins.NONE, key[1]), True)
     elif key[0] is origins.COMPARE and key[1] == "==":
-        match key[2:]:
-            case (Const() as known, Sym(number)) | (Sym(number), Const() as known) if side:
-                state.set_trait(traits.EQUALS, number, known)
-            case (Sym(number), Dotted() as dtype) | (Dotted() as dtype, Sym(number)):
-                _learn_dtype(state, state.symbols.keys[number], dtype, side)
-            case _:
-                pass
+        _learn_equality(state, key[2], key[3], side)
+    elif key[0] is origins.CONTAINS and isinstance(key[1], Sym):
+        choices = key[2] if isinstance(key[2], Tuple) else state.object(key[2])
+        if isinstance(choices, Tuple | ListObject):
+            _learn_dtype(state, state.symbols.key(key[1]), choices.items, side)
     elif key[0] is origins.ANY and not side:
         for item in key[1:]:
             learn(state, item, False)
@@ -155,21 +153,46 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
         state.set_trait(traits.REQUIRES_GRAD, key[1].id, True)
 
 
-def _learn_dtype(state: State, key: object, dtype: Dotted, side: bool) -> None:
-    """
-    Remember that a tensor has no gradient where its dtype is a whole one, or another than that of most gradients.
-
-    What is no `float32` may be `float16` as well; what is wrong then is wrong on the other side, too.
-    """
-    match key, dtypes.named(dtype):
-        case (origins.DTYPE, Ref() | Sym() as asked), dtypes.Kind(kind, exact):
+def _learn_equality(state: State, left: Value, right: Value, side: bool) -> None:
+    match left, right:
+        case (Const() as known, Sym(number)) | (Sym(number), Const() as known) if side:
+            state.set_trait(traits.EQUALS, number, known)
+        case (Sym(number), Dotted() as dtype) | (Dotted() as dtype, Sym(number)):
+            _learn_dtype(state, state.symbols.keys[number], (dtype,), side)
+        case _:
             pass
-        case (origins.ATTRIBUTE | origins.DESCRIBES, int(outer), "dtype"), dtypes.Kind(kind, exact):
+
+
+def _learn_dtype(state: State, key: object, choices: tuple[Value, ...], side: bool) -> None:
+    """
+    Remember what follows for a tensor from its dtype being one of `choices`, or none of them.
+
+    It has no gradient where its dtype is a whole one, or another than that of most gradients: what is no `float32` may
+    be `float16` as well, and what is wrong then is wrong on the other side, too.
+    """
+    match key:
+        case (origins.DTYPE, Ref() | Sym() as asked):
+            pass
+        case (origins.ATTRIBUTE | origins.DESCRIBES, int(outer), "dtype"):
             asked = Sym(SymId(outer))
         case _:
             return
-    if (kind in {"int", "bool"}) if side else exact == "float32":
+    kinds = [dtypes.named(choice) for choice in choices]
+    found = {None if kind is None else kind.kind for kind in kinds}
+    exact = {kind.exact for kind in kinds if kind is not None}
+    if (bool(found) and found <= {"int", "bool"}) if side else "float32" in exact:
         _has_no_gradient(state, asked)
+    elif side and found == {"float"} and "float32" not in exact:
+        _has_dtype(state, asked, min(exact))
+
+
+def _has_dtype(state: State, value: Ref | Sym, exact: str) -> None:
+    """Remember the floating dtype of a tensor; of several that it may have, one stands for all."""
+    ref, tensor = state.ref(value), state.tensor(value)
+    if ref is not None and tensor is not None:
+        state.put(ref, replace(tensor, dtype="float", exact=exact))
+    elif isinstance(value, Sym):
+        state.set_trait(traits.FLOATING_DTYPE, value.id, exact)
 
 
 def _has_no_gradient(state: State, value: Value) -> None:

@@ -238,7 +238,7 @@ def _clauses(interp: Interpreter, frame: Frame, partial: Collected, expr: ir.Com
     for before, pairs, exact in partial:
         for after, iterable in evaluate(interp, frame, before, clause.iter):
             turns = interp.turns(frame, after, iterable, clause.iter, expr.at)
-            going: Collected = [(after, pairs, exact and turns.exact)]
+            going: Collected = [(after, pairs, exact and turns.exact and not turns.left_out)]
             for item in turns.items:
                 going = _turn(interp, frame, going, expr, depth, item)
             done.extend(going)

@@ -155,20 +155,38 @@ def keeps(binding: Binding, name: str) -> Three:
     tensor = binding.tensor(name)
     if tensor is None:
         return None
+    own = Const(binding.op.name)  # `Tensor.half` is called like its dtype
     given = [binding.values[other] for other in binding.given - {name}]
+    given += [own] if named(own) is not None else []
     flat = [item for value in given for item in (value.items if isinstance(value, Tuple) else (value,))]
     answers = {_asks_for(binding, tensor, item) for item in flat if item not in {NONE, Const(False)}}
     return False if False in answers else None if None in answers else True
 
 
 def _asks_for(binding: Binding, tensor: Tensor, value: Value) -> Three:
-    asked = binding.state.tensor(value)
-    kind = named(value) if asked is None else Kind(asked.dtype, asked.exact)
+    """Return whether a value asks for the dtype that a tensor has; an unknown floating dtype is taken as usual."""
+    kind = _spoken(binding.state, value)
     if kind is None or "unknown" in {kind.kind, tensor.dtype}:
         return None
     if kind.kind != tensor.dtype:
         return False
-    return kind.exact == tensor.exact if kind.exact and tensor.exact else None
+    usual = (
+        default(binding.state, "float32").exact
+        if kind.kind == "float" and binding.state.modes.autocast is False
+        else ""
+    )
+    asked, has = kind.exact or usual, tensor.exact or usual
+    return asked == has if asked and has else None
+
+
+def _spoken(state: State, value: Value) -> Kind | None:
+    """Return the dtype that an argument asks for: one that it names, that of a tensor, or the `dtype` of one."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.DTYPE, Ref() as of):
+            tensor = state.tensor(of)
+        case _:
+            tensor = state.tensor(value)
+    return named(value) if tensor is None else Kind(tensor.dtype, tensor.exact)
 
 
 def convert(state: State, leaves: list[Ref], arguments: list[Value], kind: Kind | None) -> None:

@@ -63,6 +63,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     why = next((state.nodes[node].passes for node in nodes if state.nodes[node].passes), asked)
     note_gradients(state, (value,))
     trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
+    floating = state.trait(traits.FLOATING_DTYPE, value.id) or ""
     tensor = Tensor(
         storage=state.new_storage(),
         rg=True if trained else None if not state.has_trait(traits.NO_GRADIENT, value.id) else False,
@@ -71,6 +72,8 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         sure=value.kind in {"tensor", "input"},
         why=why,
         sizes=state.trait(traits.SIZES, value.id),
+        dtype="float" if floating else "unknown",
+        exact=floating,
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
