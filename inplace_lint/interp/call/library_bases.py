@@ -10,6 +10,7 @@ from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted,
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Items
+from inplace_lint.interp.pylib import mappings
 from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.knowledge.guard import holds
@@ -123,6 +124,8 @@ def library_method(interp: Interpreter, base: str, name: str) -> Value | None:
 
 
 def _library_method(interp: Interpreter, base: str, name: str) -> Value | None:
+    if base in mappings.BASES and f"{mappings.NAME}{name}" in mappings.METHODS:
+        return Dotted(f"{mappings.NAME}{name}")
     facts = interp.context.facts_of(base)
     if facts is None:
         return None
@@ -137,7 +140,7 @@ def _library_method(interp: Interpreter, base: str, name: str) -> Value | None:
 
 def is_method(interp: Interpreter, name: str) -> bool:
     """Check whether a dotted name is that of a method, so that it binds its receiver."""
-    return bool(interp.context.forms(name)) or name.endswith(".__init__")
+    return bool(interp.context.forms(name)) or name.endswith(".__init__") or name in mappings.METHODS
 
 
 def takes_class(interp: Interpreter, name: str) -> bool:

@@ -12,7 +12,7 @@ from inplace_lint.interp.expr import module_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import constant_folding
+from inplace_lint.interp.pylib import constant_folding, mappings
 from inplace_lint.ir import nodes as ir
 
 
@@ -114,7 +114,9 @@ def _dict_method(
             return Tuple(tuple(mapping.items.values()), mapping.exact)
         case "keys":
             return Tuple(tuple(of_key(key) for key in mapping.items), mapping.exact)
-        case "get" | "pop" | "setdefault" if first is not None and is_key(first):
+        case "get" | "pop" | "setdefault" if first is not None and (
+            is_key(first) or mappings.is_default(state, ref, first, second)
+        ):
             return _dict_get(state, ref, mapping, name, first, second)
         case "__setitem__" if first is not None:
             interp.listeners.store(state, place, second, ())
@@ -150,6 +152,8 @@ def _pairs(state: State, value: Value) -> tuple[dict[object, Value], bool]:
 
 
 def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Value, default: Value) -> Value:
+    if not is_key(key):
+        return default
     found = mapping.items.get(key_of(key))
     if found is None and not mapping.exact:
         return state.symbols.sym((origins.ITEM, ref, key))

@@ -12,7 +12,7 @@ from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields, rearranging
+from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields, mappings, rearranging
 
 
 def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
@@ -32,6 +32,8 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
         return [(state, state.symbols.sym((origins.ARITHMETIC, name[5:], arguments.positional), "number"))]
     if name in _PURE:
         return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, name, arguments.positional)))]
+    if name.startswith(mappings.NAME):
+        return mappings.call(interp, frame, state, name, arguments, at)
     handler = _HANDLERS.get(name)
     return None if handler is None else handler(interp, frame, state, arguments, at)
 

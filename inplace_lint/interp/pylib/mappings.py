@@ -1,0 +1,58 @@
+"""
+Methods that `collections.abc.Mapping` gives to a class which defines `__getitem__` and `__iter__`, and `dict.get`.
+
+    attend = ATTENTION.get(config.attention, eager)     # the default: the key may be none of the mapping's
+"""
+
+from __future__ import annotations
+
+from inplace_lint.domain import origins
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Const, Value, is_key, key_of
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options.coverage import is_alternative
+from inplace_lint.interp.outcome import Results
+
+NAME = "collections.abc.Mapping."
+BASES = frozenset(
+    f"{module}.{name}"
+    for module in ("collections.abc", "typing", "collections")
+    for name in ("Mapping", "MutableMapping")
+)
+
+
+def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
+    """Run `Mapping.get` or `Mapping.__contains__` of an instance; None for any other call."""
+    if len(arguments.positional) < 2 or name not in METHODS:  # noqa: PLR2004 - the instance and a key
+        return None
+    receiver, key = arguments.positional[:2]
+    known = _contains(interp, frame, state, receiver, key, at)
+    if name == f"{NAME}__contains__":
+        asked = state.symbols.sym((origins.CONTAINS, key, receiver))
+        return [(state, asked if known is None else Const(known))]
+    default = (*arguments.positional[2:], arguments.named("default") or NONE)[0]
+    if known is False or (known is None and is_default(state, receiver, key, default)):
+        return [(state, default)]
+    return interp.special_method(frame, state, receiver, "__getitem__", (key,), at)
+
+
+METHODS = frozenset({f"{NAME}get", f"{NAME}__contains__"})
+
+
+def is_default(state: State, mapping: Value, key: Value, default: Value) -> bool:
+    """Check whether `get` with an unknown key is taken to return its default: one to call, unless a test forbids it."""
+    if is_key(key) or not is_alternative(state, default):
+        return False
+    asked = state.symbols.sym((origins.CONTAINS, key, mapping))
+    return path_condition.truth(state, asked) is not True
+
+
+def _contains(interp: Interpreter, frame: Frame, state: State, receiver: Value, key: Value, at: int) -> bool | None:
+    """Return whether a key is one of those that the instance iterates over; None where that is unknown."""
+    if not is_key(key):
+        return None
+    keys = interp.items_of(frame, state, receiver, None, at)
+    found = any(is_key(other) and key_of(other) == key_of(key) for other in keys.items)
+    return found if found or keys.exact else None
