@@ -3,6 +3,7 @@ What in the syntax of Python may write a tensor in place, or makes something tha
 
     x += y; x[0] = y; x.add_(y)     # evidence, unless `x` is known to be no tensor
     nn.ReLU(inplace=True)           # evidence, and makes something that writes whenever it is run
+    F.relu(x, self.inplace)         # likewise
     m.inplace = True                # likewise
 """
 
@@ -139,6 +140,9 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         if keyword.arg in _WRITING_KEYWORDS and not _is_nothing(keyword.value):
             words.write()
             words.makes = words.makes or keyword.arg != "out"
+    if any(_is_switch(argument) for argument in node.args):
+        words.write()
+        words.makes = True
     if last not in _TAKE_FLAGS and any(_is_constant(argument, (True,)) for argument in node.args):
         if isinstance(node.func, ast.Name):
             words.flagged.add(last)
@@ -167,6 +171,15 @@ def _writing_call(function: ast.expr, last: str, words: Words, kinds: Kinds) -> 
             words.writes = True
         case _:
             words.write()
+
+
+def _is_switch(node: ast.expr) -> bool:
+    """Check whether an argument is the flag of an in-place activation that is passed on by position."""
+    match node:
+        case ast.Name(name) | ast.Attribute(_, name):
+            return name == _SWITCH
+        case _:
+            return False
 
 
 def _is_nothing(node: ast.expr) -> bool:
