@@ -368,15 +368,15 @@ def root_of(path: Path) -> str:
     """
     Return the topmost folder in which the imports of a file are looked up.
 
-    It is the nearest folder above it that looks like the root of a project, or the working folder if the file is below
-    that, or the folder that holds its outermost package.
+    It is the nearest folder above it that looks like the root of a project. Without one it is the working folder if the
+    file is below that, and inside of a package the folder that holds the outermost package.
     """
     folder = Path(os.path.abspath(path)).parent  # noqa: PTH100 - `resolve` would follow links
     marked = marked_root(folder, own=True)
     if marked is not None:
         return marked.as_posix()
     if folder.is_relative_to(Path.cwd()):
-        return Path.cwd().as_posix()
+        folder = Path.cwd()
     while is_there(folder / "__init__.py") and folder.parent != folder:
         folder = folder.parent
     return folder.as_posix()
