@@ -11,6 +11,7 @@ that is not.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple, Protocol
 
 from inplace_lint.domain.values import Sym, Three, Value
@@ -122,6 +123,27 @@ def merge(axes: Axes) -> tuple[Term | None, Three]:
             return None, False
         expected = times(stride, size)
     return longer[-1].stride, True
+
+
+def packed(axes: Axes) -> Axes | None:
+    """Return axes in the order that these have in memory, without gaps; None if unknown."""
+    order: list[int] = []
+    for number, (size, stride) in enumerate(axes):
+        if size is None or stride is None:
+            return None
+        place = next((i for i, one in enumerate(order) if not _divides(stride, axes[one].stride)), len(order))
+        if not all(_divides(axes[one].stride, stride) for one in order[place:]):
+            return None
+        order.insert(place, number)
+    found = dict(zip(order, dense(tuple([axes[number].size for number in order])), strict=True))
+    return tuple([found[number] for number in range(len(axes))])
+
+
+def _divides(term: Term | None, other: Term | None) -> bool:
+    """Check whether the second term is the first one times something that is not less than 1."""
+    if term is None or other is None or not term[0] or other[0] % term[0]:
+        return False
+    return not Counter(term[1]) - Counter(other[1])
 
 
 def count(sizes: tuple[Size, ...]) -> Term | None:

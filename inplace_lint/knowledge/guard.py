@@ -131,6 +131,7 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.GtE: ">=",
 }
 _PREDICATES = {one.value: one for one in Predicate if one}
+_OF_TWO = frozenset((Predicate.SAME, Predicate.KEPT_BY_EINSUM, Predicate.KEPT_BY_MATMUL))
 
 
 def _guard(node: ast.expr) -> Guard:
@@ -152,7 +153,7 @@ def _atom(node: ast.expr) -> Atom:
         case ast.Call(ast.Name(name), args, []):
             if name not in _PREDICATES:
                 raise unknown(name, "test in a guard", _PREDICATES)
-            if len(args) != (2 if name == Predicate.SAME else 1):
+            if len(args) != (2 if name in _OF_TWO else 1):
                 raise ValueError(ast.dump(node))
             return Atom(_PREDICATES[name], tuple(ast.unparse(argument) for argument in args))
         case _:

@@ -151,6 +151,8 @@ class Predicate(Word):
     NDIM = "ndim"
     MATRIX = "matrix"
     KEEPS = "keeps"
+    KEPT_BY_EINSUM = "kept_by_einsum"
+    KEPT_BY_MATMUL = "kept_by_matmul"
     SUMS = "sums"
     TURNS = "turns"
     VIEWS = "views"

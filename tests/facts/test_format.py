@@ -25,7 +25,7 @@ CHECKS = {
 }  # fmt: skip
 ATOMS = {
     "", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic", "whole",
-    "matrix", "views", "keeps", "sums",
+    "matrix", "views", "keeps", "sums", "kept_by_einsum", "kept_by_matmul",
 }  # fmt: skip
 # Names that only a build with that device, or an optional part, has.
 OPTIONAL = (

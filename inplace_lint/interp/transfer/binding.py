@@ -142,7 +142,7 @@ class Binding:
         tensor = self.tensor(subject)
         if atom.name == "rg":
             return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
-        if atom.name in {"contiguous", "views"}:
+        if atom.name in {"contiguous", "views", "kept_by_einsum", "kept_by_matmul"}:
             return f"`{subject}` is contiguous in memory"
         if atom.name == "basic":
             return "the index is made of numbers and slices"
@@ -246,6 +246,8 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "contiguous": _contiguous,
     "views": shapes.views,
     "keeps": dtypes.keeps,
+    "kept_by_einsum": shapes.kept_by_einsum,
+    "kept_by_matmul": shapes.kept_by_matmul,
     "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
     "sums": lambda call, name: shape_rules.sums(call.value(name)),
     "turns": lambda call, name: rearrangement.turns(call.value(name)),

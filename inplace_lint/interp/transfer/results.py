@@ -93,6 +93,8 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
     if dtype in {"int", "bool"}:
         rg, node = False, None
     strided = not fact.contiguous and (fact.contiguous is False or _is_strided(fact, model))
+    sizes = shapes.of_fact(call.binding, fact.shape)
+    strides = shapes.of_elementwise(state, sizes, _first_operand(call)) if strided and fact.contiguous is None else None
     tensor = Tensor(
         storage=state.new_storage(),
         rg=rg,
@@ -100,8 +102,9 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         nodes=() if node is None or rg is False else (node,),
         dtype=dtype,
         exact=exact,
-        sizes=shapes.of_fact(call.binding, fact.shape),
-        contiguous=None if strided else True,
+        sizes=sizes,
+        strides=strides,
+        contiguous=None if strided and strides is None else strides is None,
         part=None if strided else (),
         why="" if rg is not None else _why(call),
         framework=call.facts.framework.name,
@@ -127,11 +130,13 @@ def _factory_rg(call: Call, fact: ReturnFact) -> Three:
 
 
 def _first_tensor(call: Call) -> Tensor | None:
-    for argument in call.binding.op.args:
-        found = call.binding.tensors(argument.name)
-        if found:
-            return found[0][1]
-    return None
+    pair = _first_operand(call)
+    return None if pair is None else pair[1]
+
+
+def _first_operand(call: Call) -> tuple[Ref, Tensor] | None:
+    found = (pair for argument in call.binding.op.args for pair in call.binding.tensors(argument.name))
+    return next(found, None)
 
 
 def _why(call: Call) -> str:

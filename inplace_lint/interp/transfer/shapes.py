@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, shape, shape_rules, traits
+from inplace_lint.domain import origins, products, shape, shape_rules, traits
 from inplace_lint.domain.heap import ListObject, Tensor
 from inplace_lint.domain.shape import Axes, Axis, Part, Size, Term
 from inplace_lint.domain.state import State
@@ -170,6 +170,16 @@ def of_view(binding: Binding, fact: ReturnFact, source: Tensor) -> Layout:
     return Layout(sizes=sizes, strides=strides, contiguous=found)
 
 
+def of_elementwise(
+    state: State, sizes: tuple[Size, ...] | None, first: tuple[Ref, Tensor] | None
+) -> tuple[Term | None, ...] | None:
+    """Return the strides of a new tensor that keeps the order in memory of the first operand; None if unknown."""
+    if first is None or sizes is None or first[1].contiguous is not False or first[1].sizes != sizes:
+        return None
+    axes = shape.packed(axes_of(state, first[0], sizes, first[1], strided=True))
+    return None if axes is None or shape.is_contiguous(axes) else tuple([axis.stride for axis in axes])
+
+
 def _keeps_gaps(binding: Binding, fact: ReturnFact, source: Tensor) -> bool:
     """Check whether a view of a tensor with gaps has some: parts of it, and rows where these have gaps already."""
     assert fact.shape is not None
@@ -259,3 +269,24 @@ def learn(state: State, value: Value, count: int) -> None:
 
 def _items_of(state: State, value: Sym, count: int) -> tuple[Size, ...]:
     return tuple(state.symbols.sym((origins.ITEM, value, Const(i)), "number") for i in range(count))
+
+
+def kept_by_matmul(binding: Binding, name: str, other: str) -> Three:
+    """Return whether `matmul` with another operand keeps a tensor itself, and no copy; None if unknown."""
+    operands = CallOperands(binding, strided=True)
+    tensor, axes = binding.tensor(name), operands.axes(name)
+    if tensor is None or tensor.sizes is None or axes is None:
+        return True
+    right = binding.tensor(other)
+    known = None if right is None or right.sizes is None else operands.axes(other)
+    return products.matmul_keeps(axes, known, first=binding.op.args[0].name == name)
+
+
+def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
+    """Return whether `einsum` keeps an operand itself, and no copy; None if unknown."""
+    tensor = binding.tensor(name)
+    if tensor is None:
+        return None
+    axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
+    number = [argument.name for argument in binding.op.args if argument.name != equation].index(name)
+    return products.einsum_keeps(binding.value(equation), number, axes, contiguous=tensor.contiguous)
