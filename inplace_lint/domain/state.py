@@ -14,9 +14,9 @@ from typing import Any
 
 from inplace_lint.core.event import Event, Refused, Site, Stale, Touch
 from inplace_lint.core.records import dataclass, replace
-from inplace_lint.domain.heap import Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Node, Object, Storage, Tensor, Write
 from inplace_lint.domain.traits import MAPPING, TENSOR, Key, Kind, Trait
-from inplace_lint.domain.values import Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NAMES, Builtin, Const, NodeId, Ref, RefId, StorageId, Sym, SymId, Tuple, Value
 
 
 @dataclass(slots=True)
@@ -189,7 +189,17 @@ class State:
         return self.heap.get(value.id) if type(value) is Ref else None
 
     def contents(self, value: Value) -> Value:
-        """Return the dict behind an object whose class derives from one; else the value itself."""
+        """
+        Return the dict behind an object whose class derives from one; else the value itself.
+
+        For the attributes of an object as a mapping it is a copy.
+        """
+        if type(value) is Builtin and value.name == NAMES and type(value.receiver) is Ref:
+            instance = self.instance(value.receiver)
+            if instance is None:
+                return value
+            named: dict[object, Value] = dict(instance.attrs.items())
+            return self.new(DictObject(named, not instance.opaque))
         mapping = self.trait(MAPPING, value.id) if type(value) is Ref else None
         return value if mapping is None else mapping
 

@@ -199,6 +199,7 @@ Value = (
 )
 
 NONE = Const(None)
+NAMES = "vars"  # the builtin that is the mapping of the names of a module, or of the attributes of an object
 
 
 def is_key(value: Value) -> bool:

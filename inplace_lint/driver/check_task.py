@@ -44,10 +44,10 @@ class Task(NamedTuple):
 
     `root` is the top folder in which its imports are looked up. `opinions`: what is no fault is reported as well.
     `advice`: all code is run, and what would spare memory is reported.
-    `reported`: findings in it are shown; it is False for a file that is only a caller of such. `finds_in` are the
-    files whose findings count. `texts` replace the files of these paths. `traced`: the result is to be kept.
-    `kept` says where earlier runs have kept what is known of single files. `shipped` are files that stand for all on
-    disk. `own` are the facts of the project itself. `plugins` bring more rules.
+    `reported`: findings in it are shown; it is False for a file that is only a caller of such. `texts` replace the
+    files of these paths. `traced`: the result is to be kept. `kept` says where earlier runs have kept what is known of
+    single files. `shipped` are files that stand for all on disk. `own` are the facts of the project itself. `plugins`
+    bring more rules.
     """
 
     path: str
@@ -58,7 +58,6 @@ class Task(NamedTuple):
     opinions: bool = False
     advice: bool = False
     reported: bool = True
-    finds_in: frozenset[str] = frozenset()
     texts: tuple[tuple[str, bytes], ...] = ()
     traced: bool = False
     kept: KeptFiles = KeptFiles()

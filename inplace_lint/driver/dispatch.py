@@ -119,7 +119,7 @@ class CheckShipped:
 
 def _bare(task: Task) -> Task:
     """Return a task without what its work has already, and what only this machine can use."""
-    return task._replace(data=b"" if task.root else task.data, kept=KeptFiles(), texts=(), finds_in=frozenset())
+    return task._replace(data=b"" if task.root else task.data, kept=KeptFiles(), texts=())
 
 
 def shipped(tasks: Sequence[Task], graphs: Mapping[str, Graph]) -> CheckShipped:

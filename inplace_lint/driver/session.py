@@ -237,13 +237,9 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
 
 
 def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan) -> list[Task]:
-    """
-    Return the tasks with those of callers: files whose entry points may find something in them.
-
-    Each task gets the other files whose findings count.
-    """
+    """Return the tasks with those of callers: files whose entry points may find something in them."""
     if not plan.callers:
-        return [task._replace(finds_in=frozenset({task.path})) for task in tasks]
+        return list(tasks)
     names = framework_names()
     done: list[Task] = []
     for root, graph in graphs.items():
@@ -252,11 +248,7 @@ def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph
             data = graph.text(name)
             if files.mentions(data, names):
                 mine[name] = task_of(name, data, Path(name), root, plan, reported=False)
-        finds = {path: {path} for path in mine}
-        for name in graph.below(mine):
-            for caller in finds.keys() & graph.callers(name):
-                finds[caller].add(name)
-        done.extend(task._replace(finds_in=frozenset(finds[path])) for path, task in mine.items())
+        done.extend(mine.values())
     return done
 
 
@@ -279,8 +271,11 @@ def _collect(
         _add_seconds(outcome, checked.seconds)
         outcome.statements.update(checked.entry.statements)
         for finding in checked.entry.findings:
-            counts = finding.span.path == task.path or finding.span.path in task.finds_in
-            if counts and finding.span.path not in plan.others and _concerns(finding, texts):
+            if (
+                _counts(finding, task, graphs, plan)
+                and finding.span.path not in plan.others
+                and _concerns(finding, texts)
+            ):
                 found.setdefault((finding.code, finding.span), []).append(finding)
     agreed = [merged(findings) for findings in _with_trained(found, tasks, graphs).values()]
     kept = sorted(_kept(agreed, texts, plan, outcome), key=lambda one: (one.span, one.code))
@@ -290,6 +285,12 @@ def _collect(
     books = outcome.notebooks
     outcome.findings = tuple(notebook.placed(one, books) for one in kept) if books else tuple(kept)
     outcome.failures.sort()
+
+
+def _counts(finding: Finding, task: Task, graphs: Mapping[str, import_graph.Graph], plan: Plan) -> bool:
+    """Return whether a finding is in the file of a task, or in one that counts this file among its callers."""
+    place = finding.span.path
+    return place == task.path or (plan.callers and task.path in graphs[task.root].callers(place))
 
 
 def _with_trained(

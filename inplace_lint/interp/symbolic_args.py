@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -38,6 +38,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.options.coverage import Option
 from inplace_lint.interp.outcome import taken
+from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
@@ -344,14 +345,13 @@ def _of_project(interp: Interpreter, state: State, function: ir.Function, param:
 
 def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:
     """Return the arguments on which a class is constructed that can be without any: its defaults, as options."""
-    init = interp.lookup(state, cls, "__init__")
+    init = dataclass_fields.constructor(interp, state, cls)
     if isinstance(init, Closure):
         return of_constructor(interp, state, init.function, dict(init.defaults))
-    scope = state.object(interp.class_body(state, cls)) if cls.is_data else None
-    fields = scope.values if isinstance(scope, Names) else {}
+    fields = [] if init is None else dataclass_fields.names(interp, init)
     given = [
         (name, interp.context.coverage.option(_option(state, cls.slice, cls.name, name), Option(name, value, "")))
-        for name, value in fields.items()
+        for name, value in [(field, interp.lookup(state, cls, field)) for field in fields]
         if isinstance(value, Const)
     ]
     return Arguments((), tuple(given))
@@ -363,13 +363,12 @@ def _option(state: State, slice_: Slice, owner: str, name: str) -> SymId:
 
 
 def _has_defaults(interp: Interpreter, state: State, cls: ClassValue) -> bool:
-    init = interp.lookup(state, cls, "__init__")
+    init = dataclass_fields.constructor(interp, state, cls)
     if isinstance(init, Closure):
         given = {name for name, _ in init.defaults}
         plain = (param for param in init.function.params[1:] if param.kind in {"plain", "keyword-only"})
         return all(param.name in given for param in plain)
-    node = interp.context.definition(cls) if cls.is_data else None
-    return node is not None and all(part.value is not None for part in node.body if isinstance(part, ir.Declare))
+    return init is not None and dataclass_fields.have_defaults(interp, init)
 
 
 def kind_of(annotation: ir.Expr | None) -> str:

@@ -84,7 +84,7 @@ def _arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call, v
             places[keyword.name] = keyword.value
         else:
             spread = True
-            inner = state.object(value)
+            inner = state.object(state.contents(value))
             known = inner if isinstance(inner, DictObject) else None
             keywords.extend((str(key), item) for key, item in known.items.items()) if known is not None else None
             unknown = unknown or known is None or not known.exact

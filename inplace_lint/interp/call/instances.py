@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import Instance, Names
+from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Sym
 from inplace_lint.interp.call import closures, construction_summary, hooks, module_registry
@@ -42,13 +42,13 @@ def _construct(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, arguments: Arguments, at: int
 ) -> Results:
     is_module = interp.context.is_module(cls) is not None
-    init = interp.lookup(state, cls, "__init__") if arguments.spread else None
-    if isinstance(init, Closure) and not closures.fits(init, arguments):
+    init = dataclass_fields.constructor(interp, state, cls)
+    if arguments.spread and isinstance(init, Closure) and not closures.fits(init, arguments):
         arguments = replace(arguments, unknown=True)
     ref = state.new(Instance(cls, {"training": Const(True)} if is_module else {}, _opaque(interp, cls)))
     prepare_container(interp, state, cls, ref)
     mapping = prepare_mapping(interp, state, cls, ref)
-    if mapping is not None and not cls.is_data and not isinstance(interp.lookup(state, cls, "__init__"), Closure):
+    if mapping is not None and init is None:
         return [(after, ref) for after, _ in interp.call(frame, state, Builtin("__init__", mapping), arguments, at)]
     instance = state.instance(ref)
     if interp.fuel.lazy and is_module and instance is not None and not instance.children and not arguments.unknown:
@@ -77,8 +77,8 @@ def construct_pending(interp: Interpreter, frame: Frame, state: State, ref: Ref,
 def _initialise(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments, at: int
 ) -> Results:
-    init = interp.lookup(state, cls, "__init__")
-    if cls.is_data and not isinstance(init, Closure):
+    init = dataclass_fields.constructor(interp, state, cls)
+    if isinstance(init, ClassValue):
         return _construct_data(interp, frame, state, cls, ref, arguments)
     if isinstance(init, Closure):
         done = interp.call(frame, state, Bound(ref, init), arguments, at)
@@ -101,14 +101,12 @@ def _construct_data(
     interp: Interpreter, frame: Frame, state: State, cls: ClassValue, ref: Ref, arguments: Arguments
 ) -> Results:
     """Set the fields of a dataclass from the arguments in order, then from their defaults."""
-    scope = state.heap[interp.class_body(state, cls).id]
-    assert isinstance(scope, Names)
     for position, field in enumerate(dataclass_fields.names(interp, cls)):
         value = arguments.named(field)
         if value is None and position < len(arguments.positional):
             value = arguments.positional[position]
         if value is None:
-            value = scope.values.get(field)
+            value = interp.lookup(state, cls, field)
         state.set_attribute(
             ref, field, value if value is not None else state.symbols.sym((origins.FIELD, field, state.next_id))
         )

@@ -23,6 +23,7 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import PATHS_THAT_RAISE, Fuel
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, goes_on
+from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.ir import nodes as ir
 
 
@@ -319,7 +320,7 @@ def make_class(
         # IMPRECISE: a base expression with several values is followed on its first one.
         results = interp.evaluate(frame, state, base)
         bases.append(results[0][1] if results else NONE)
-    is_data = any(decorators.spells(decorator, "dataclass") for decorator in node.decorators)
+    is_data = dataclass_fields.makes_data(interp, node, bases)
     env = frame.env if frame.closure is not None else None
     return ClassValue(node.name, node.name, frame.module, tuple(bases), frame.slice, methods, is_data, env)
 

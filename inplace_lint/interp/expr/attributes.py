@@ -16,6 +16,7 @@ from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    NONE,
     NOT_TENSORS,
     Bound,
     Builtin,
@@ -35,7 +36,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.call import closures, enums, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import environment, module_names
+from inplace_lint.interp.expr import environment, own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
@@ -45,55 +46,12 @@ from inplace_lint.interp.transfer import materialise
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
 
 # Methods that lists, dicts and strings also have: a read of one does not show that an unknown value is a tensor.
-_AMBIGUOUS = frozenset(
-    {
-        "T",
-        "add",
-        "all",
-        "any",
-        "append",
-        "clear",
-        "close",
-        "copy",
-        "count",
-        "data",
-        "device",
-        "difference",
-        "discard",
-        "dtype",
-        "extend",
-        "fill",
-        "format",
-        "get",
-        "grad",
-        "imag",
-        "index",
-        "insert",
-        "items",
-        "join",
-        "keys",
-        "lower",
-        "name",
-        "open",
-        "pop",
-        "read",
-        "real",
-        "remove",
-        "replace",
-        "reverse",
-        "shape",
-        "size",
-        "sort",
-        "split",
-        "strip",
-        "type",
-        "union",
-        "update",
-        "upper",
-        "values",
-        "write",
-    }
-)
+_AMBIGUOUS = frozenset((
+    "T", "add", "all", "any", "append", "clear", "close", "copy", "count", "data", "device", "difference",
+    "discard", "dtype", "extend", "fill", "format", "get", "grad", "imag", "index", "insert", "items", "join",
+    "keys", "lower", "name", "open", "pop", "read", "real", "remove", "replace", "reverse", "shape", "size",
+    "sort", "split", "strip", "type", "union", "update", "upper", "values", "write",
+))  # fmt: skip
 
 
 def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str, at: int) -> Results:
@@ -103,8 +61,8 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
     match value:
         case Dotted(dotted):
             return [(state, _library_attribute(interp, dotted, name))]
-        case ModuleValue(path) if name == "__dict__":
-            return [(state, module_names.mapping(path))]
+        case ModuleValue() if name == "__dict__":
+            return [(state, own_names.mapping(value))]
         case ModuleValue(path):
             return [(state, environment.imported(interp, state, Imported(path, name)))]
         case Super(owner, receiver):
@@ -125,7 +83,7 @@ def _of_other(state: State, value: Value, name: str) -> Value:
     match value:
         case Builtin("object", None):
             return Builtin(f"object.{name}")
-        case Builtin() if module_names.is_mapping(value):
+        case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)
         case Partial(function, _, _) if name == "func":
             return function
@@ -257,7 +215,10 @@ def _of_instance(
     if found is not None:
         return [(state, found)]
     if name == "__dict__":
-        return [(state, state.symbols.sym((origins.ATTRIBUTES, value)))]
+        return [(state, own_names.mapping(value))]
+    inner = state.object(state.contents(instance.attrs.get("__dict__", NONE)))
+    if isinstance(inner, DictObject) and name in inner.items:  # `self.__dict__ = options`
+        return [(state, inner.items[name])]
     if name == "__class__":
         return [(state, instance.cls)]
     if instance.pending is not None:

@@ -22,7 +22,7 @@ from inplace_lint.domain.values import (
     of_key,
 )
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import module_names, operators
+from inplace_lint.interp.expr import operators, own_names
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -161,8 +161,8 @@ _Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these
 
 
 def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
-    if module_names.is_mapping(right) and isinstance(left, Const):
-        return Const(module_names.item(interp, state, right, left) is not None)
+    if own_names.is_mapping(right) and isinstance(left, Const):
+        return Const(own_names.item(interp, state, right, left) is not None)
     inner = state.object(state.contents(right))
     if isinstance(inner, DictObject) and is_key(left):
         if key_of(left) in inner.items:

@@ -27,7 +27,7 @@ from inplace_lint.domain.values import (
     key_of,
 )
 from inplace_lint.interp.call import module_containers
-from inplace_lint.interp.expr import module_names
+from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
@@ -64,8 +64,8 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
             return _from_instance(interp, frame, state, value, instance, index, at)
         case _:
             kept = (
-                module_names.item(interp, state, value, index)
-                if module_names.is_mapping(value)
+                own_names.item(interp, state, value, index)
+                if own_names.is_mapping(value)
                 else _kept_under(state, value, index)
             )
             return [(state, unknown_item(state, value, index) if kept is None else kept)]
@@ -229,6 +229,9 @@ def set_(
         arguments = Arguments((receiver, index, value), (), exprs)
         spelled = Spelling.AGAIN if again else Spelling.ITEM
         return [after for after, _ in interp.apply_op(frame, state, name, arguments, target.at, spelled)]
+    owner = own_names.object_of(receiver)
+    if owner is not None and isinstance(index, Const) and isinstance(index.value, str):
+        return interp.set_attribute(frame, state, owner, index.value, value, target.at)
     thing = state.object(receiver)
     if isinstance(thing, Instance) and thing.children is None:
         return _set_instance(interp, frame, state, receiver, index, value, target.at)

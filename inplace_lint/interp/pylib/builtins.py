@@ -23,7 +23,7 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import module_names
+from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -106,7 +106,7 @@ def _dict(request: Request) -> Results:
     items: dict[object, Value] = dict(request.arguments.keywords)
     exact = not request.arguments.unknown
     first = request.argument(0)
-    inner = request.state.object(first) if first is not None else None
+    inner = request.state.object(request.state.contents(first)) if first is not None else None
     if isinstance(inner, DictObject):
         items = {**inner.items, **items}
         exact = exact and inner.exact
@@ -257,9 +257,10 @@ def _type(request: Request) -> Results:
 
 
 def _names(request: Request) -> Results:
-    """Return the names of a module as a mapping: of this one, or for `vars` of the one that is passed."""
+    """Return the names of a module, or the attributes of an object, as a mapping."""
     value = ModuleValue(request.frame.slice.path) if request.function.name == "globals" else request.argument(0)
-    return [(request.state, module_names.mapping(value.path))] if type(value) is ModuleValue else request.unknown()
+    named = type(value) is ModuleValue or (type(value) is Ref and request.state.instance(value) is not None)
+    return [(request.state, own_names.mapping(value))] if named else request.unknown()  # type: ignore[arg-type]
 
 
 _HANDLERS: dict[str, Callable[[Request], Results]] = {

@@ -2,28 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import ClassValue, Const, Dotted, Tuple, Value
+from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Tuple, Value
+from inplace_lint.interp.call import decorators
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
+
+# Decorators, and classes of libraries, that give classes a constructor which takes their fields.
+_DECORATORS = ("dataclass", "attrs", "define", "frozen")
+_BASES = frozenset(
+    ["pydantic.BaseModel", "pydantic.main.BaseModel", "pydantic_settings.BaseSettings", "msgspec.Struct"]
+)
+
+
+def makes_data(interp: Interpreter, node: ir.ClassDef, bases: Sequence[Value]) -> bool:
+    """Return whether a class is a dataclass, or a library gives it such a constructor: by a decorator or a base."""
+    if any(decorators.spells(decorator, name) for decorator in node.decorators for name in _DECORATORS):
+        return True
+    known = [base for cls in bases for base in interp.context.mro(cls)]
+    return any(
+        base.name in _BASES
+        if isinstance(base, Dotted)
+        else isinstance(base, ClassValue) and _transforms(interp.context.definition(base))
+        for base in known
+    )
+
+
+def _transforms(node: ir.ClassDef | None) -> bool:
+    """Check whether a class says that those which derive from it are dataclasses (PEP 681)."""
+    return node is not None and any(decorators.spells(one, "dataclass_transform") for one in node.decorators)
+
+
+def constructor(interp: Interpreter, state: State, cls: ClassValue) -> Closure | ClassValue | None:
+    """Return the `__init__` that a class has or inherits, or the dataclass whose fields it takes; None if neither."""
+    init = interp.lookup(state, cls, "__init__")
+    for entry in interp.context.mro(cls):
+        if isinstance(entry, ClassValue):
+            if isinstance(init, Closure) and init.owner is entry:
+                return init
+            if entry.is_data:
+                return entry
+    return init if isinstance(init, Closure) else None
 
 
 def names(interp: Interpreter, cls: ClassValue) -> list[str]:
     """Return the names of the fields that a class has and inherits, in their order."""
+    return list(_declared(interp, cls))
+
+
+def have_defaults(interp: Interpreter, cls: ClassValue) -> bool:
+    """Return whether all fields that a class has and inherits have a default."""
+    return None not in _declared(interp, cls).values()
+
+
+def _declared(interp: Interpreter, cls: ClassValue) -> dict[str, ir.Expr | None]:
+    """Return the default of each field, with that of the class which declares it last."""
     bases = (base for base in reversed(interp.context.mro(cls)) if isinstance(base, ClassValue))
-    return list(dict.fromkeys(name for base in bases for name in _declared(interp, base)))
-
-
-def _declared(interp: Interpreter, cls: ClassValue) -> list[str]:
-    node = interp.context.definition(cls)
-    if node is None:
-        return []
-    return [
-        statement.target.id
+    nodes = (node for node in map(interp.context.definition, bases) if node is not None)
+    return {
+        statement.target.id: statement.value
+        for node in nodes
         for statement in node.body
         if isinstance(statement, ir.Declare) and isinstance(statement.target, ir.Name)
-    ]
+    }
 
 
 def descriptions(interp: Interpreter, state: State, value: Value) -> Tuple | None:

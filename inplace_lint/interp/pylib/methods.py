@@ -8,7 +8,7 @@ from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value, is_key, key_of, of_key
-from inplace_lint.interp.expr import module_names
+from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -20,8 +20,16 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     """Run a method of a builtin type and return its result."""
     receiver = function.receiver
     assert receiver is not None
-    if module_names.is_mapping(receiver):
-        return [(state, module_names.method(interp, state, receiver, function.name, arguments.positional))]
+    owner = own_names.object_of(receiver)
+    if owner is not None and state.instance(owner) is not None:
+        copy = state.contents(receiver)
+        assert isinstance(copy, Ref)
+        results = call(interp, frame, state, replace(function, receiver=copy), arguments, at)
+        for after, _ in results:
+            own_names.write_back(after, owner, copy)
+        return results
+    if own_names.is_mapping(receiver):
+        return [(state, own_names.method(interp, state, receiver, function.name, arguments.positional))]
     known = constant_folding.method(state, function.name, receiver, arguments.positional, arguments.keywords)
     if known is not None:
         return [(state, known)]
