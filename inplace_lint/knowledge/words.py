@@ -76,6 +76,7 @@ class ValueKind(Word):
     LIST = "list"
     TUPLE = "tuple"
     NONE = "none"
+    FALSE = "false"
     SHAPE = "shape"
     RANK = "rank"
     SIZE = "size"

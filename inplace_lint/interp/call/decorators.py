@@ -17,22 +17,10 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import operators
 from inplace_lint.interp.outcome import taken
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.spelling import spells
 
 _WAYS = 2  # of a decorator that are followed
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
-
-
-def spells(decorator: ir.Expr, name: str) -> bool:
-    """Check whether the last part of a decorator's dotted name is this name, with or without a call."""
-    match decorator:
-        case ir.Call(_, func, _, _):
-            return spells(func, name)
-        case ir.Attr(_, _, last):
-            return last == name
-        case ir.Name(_, last):
-            return last == name
-        case _:
-            return False
 
 
 def member(node: ir.FunctionDef) -> str:

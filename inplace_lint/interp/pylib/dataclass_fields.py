@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Tuple, Value
-from inplace_lint.interp.call import decorators
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.spelling import spells
 
 # Decorators, and classes of libraries, that give classes a constructor which takes their fields.
 _DECORATORS = ("dataclass", "attrs", "define", "frozen")
@@ -20,7 +20,7 @@ _BASES = frozenset(
 
 def makes_data(interp: Interpreter, node: ir.ClassDef, bases: Sequence[Value]) -> bool:
     """Return whether a class is a dataclass, or a library gives it such a constructor: by a decorator or a base."""
-    if any(decorators.spells(decorator, name) for decorator in node.decorators for name in _DECORATORS):
+    if any(spells(decorator, name) for decorator in node.decorators for name in _DECORATORS):
         return True
     known = [base for cls in bases for base in interp.context.mro(cls)]
     return any(
@@ -33,7 +33,7 @@ def makes_data(interp: Interpreter, node: ir.ClassDef, bases: Sequence[Value]) -
 
 def _transforms(node: ir.ClassDef | None) -> bool:
     """Check whether a class says that those which derive from it are dataclasses (PEP 681)."""
-    return node is not None and any(decorators.spells(one, "dataclass_transform") for one in node.decorators)
+    return node is not None and any(spells(one, "dataclass_transform") for one in node.decorators)
 
 
 def constructor(interp: Interpreter, state: State, cls: ClassValue) -> Closure | ClassValue | None:

@@ -244,8 +244,8 @@ def _list(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
 
 def _python_value(call: Call, fact: ReturnFact) -> Value:
     state = call.state
-    if fact.value == "none":
-        return NONE
+    if fact.value in {"none", "false"}:
+        return NONE if fact.value == "none" else Const(False)
     # The same call on the same tensor returns the same value until the tensor is written.
     names = [argument.name for argument in call.binding.op.args if argument.kind == "plain"]
     arguments = tuple(call.binding.values.get(name, NONE) for name in names)
