@@ -13,7 +13,7 @@ from inplace_lint.domain.heap import Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NOT_TENSORS, Const, Dotted, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.index import is_basic_index, takes_all
@@ -138,8 +138,8 @@ class Binding:
         return frozenset(found)
 
     def _sentence(self, atom: Atom) -> str:
-        subject = atom.args[0]
-        tensor = self.tensor(subject)
+        tensor = self.tensor(atom.args[0])
+        subject = text_of(self.exprs.get(atom.args[0])) or atom.args[0]
         if atom.name == "rg":
             return tensor.why if tensor is not None and tensor.why else f"`{subject}` requires grad"
         if atom.name in {"contiguous", "views", "kept_by_einsum", "kept_by_matmul"}:
@@ -148,7 +148,7 @@ class Binding:
             return "the index is made of numbers and slices"
         if atom.name in {"float", "int", "bool"}:
             return f"`{subject}` has a {atom.name} dtype"
-        return f"`{subject}` is set"
+        return f"`{atom.args[0]}` is set"
 
 
 def _rg(call: Binding, name: str) -> Three:
