@@ -8,6 +8,7 @@ Attribute access.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Container
 
 from inplace_lint.core.records import replace
@@ -231,10 +232,11 @@ def _of_instance(
         return [(state, state.new(DictObject(dict(module_registry.direct(state, instance)))))]
     resolved = lookup(interp, state, instance.cls, name)
     if resolved is None:
-        own = special(interp, frame, state, value, "__getattr__", (Const(name),), at)
+        own = None if _is_special(name) else special(interp, frame, state, value, "__getattr__", (Const(name),), at)
         if own is not None:
             return own
-        return [(state, _of_mapping(state, value, name) or state.symbols.sym((origins.ATTRIBUTE, value, name)))]
+        method = _of_mapping(state, value, name)
+        return [(state, method or _by_getattr(interp, state, value, instance, name))]
     return _bound(interp, frame, state, value, resolved, at)
 
 
@@ -270,10 +272,25 @@ def special(
     return interp.call(frame, state, Bound(value, method), Arguments(arguments), at)
 
 
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
 def _of_mapping(state: State, value: Ref, name: str) -> Builtin | None:
     """Return a method of the dict behind an object whose class derives from one."""
     mapping = state.trait(traits.MAPPING, value.id)
-    return None if mapping is None or name == "__setattr__" else Builtin(name, mapping)
+    return (
+        None if mapping is None or name == "__setattr__" or not hasattr(OrderedDict, name) else Builtin(name, mapping)
+    )
+
+
+def _by_getattr(interp: Interpreter, state: State, value: Ref, instance: Instance, name: str) -> Value:
+    """Return what an unknown attribute is: for a class with `__getattr__ = dict.get`, an item."""
+    mapping = state.trait(traits.MAPPING, value.id)
+    inner = None if mapping is None else state.object(mapping)
+    if isinstance(inner, DictObject) and name in inner.items and lookup(interp, state, instance.cls, "__getattr__"):
+        return inner.items[name]
+    return state.symbols.sym((origins.ATTRIBUTE, value, name))
 
 
 def own_attribute(interp: Interpreter, state: State, cls: ClassValue, name: str) -> Value | None:
@@ -350,10 +367,24 @@ def set_(
             if not isinstance(setter, Closure):
                 return [state]
             return [after for after, _ in interp.call(frame, state, Bound(ref, setter), Arguments((value,)), at)]
-        state.set_attribute(ref, name, value)
+        if not _set_item(interp, state, ref, thing, name, value):
+            state.set_attribute(ref, name, value)
     elif isinstance(receiver, Sym):
         state.set_trait(traits.UNKNOWN_ATTRIBUTE, (receiver.id, name), value)
     elif isinstance(receiver, ClassValue):
         env = interp.class_body(state, receiver)
         state.bind(env, name, value)
     return [state]
+
+
+def _set_item(interp: Interpreter, state: State, ref: Ref, instance: Instance, name: str, value: Value) -> bool:
+    """Set an attribute in the dict that keeps it; say whether that is the `__dict__` of the object."""
+    own = instance.attrs.get("__dict__")
+    names = state.trait(traits.MAPPING, ref.id) if own is None else state.contents(own)
+    inner = None if names is None else state.object(names)
+    if own is None and (inner is None or lookup(interp, state, instance.cls, "__setattr__") is None):
+        return False
+    if not isinstance(names, Ref) or not isinstance(inner, DictObject):
+        return False
+    state.put(names, replace(inner, items={**inner.items, name: value}))
+    return own is not None

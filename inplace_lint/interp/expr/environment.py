@@ -134,6 +134,8 @@ def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # statements do not add to a library
         for item in module.fills(name):
+            for other in item.binds:  # what fills these is run as well
+                find(interp, state, path, other)
             _run_once(interp, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:

@@ -23,7 +23,6 @@ from inplace_lint.domain.values import (
     Value,
 )
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -259,8 +258,9 @@ def _type(request: Request) -> Results:
 def _names(request: Request) -> Results:
     """Return the names of a module, or the attributes of an object, as a mapping."""
     value = ModuleValue(request.frame.slice.path) if request.function.name == "globals" else request.argument(0)
-    named = type(value) is ModuleValue or (type(value) is Ref and request.state.instance(value) is not None)
-    return [(request.state, own_names.mapping(value))] if named else request.unknown()  # type: ignore[arg-type]
+    if value is None or not (type(value) is ModuleValue or request.state.instance(value) is not None):
+        return request.unknown()
+    return request.interp.get_attribute(request.frame, request.state, value, "__dict__", request.at)
 
 
 _HANDLERS: dict[str, Callable[[Request], Results]] = {

@@ -12,7 +12,7 @@ from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields, mappings, rearranging
+from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields, mappings, namespaces, rearranging
 
 
 def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
@@ -204,4 +204,5 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     "dataclasses.fields": _fields,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
+    **namespaces.HANDLERS,
 }
