@@ -94,7 +94,10 @@ def test_diff_shows_and_changes_nothing(lint, folder):
     assert (folder / "a.py").read_text() == BUGGY
     (folder / "a.py").unlink()
     ran = lint("--diff", ".")
-    assert (ran.status, ran.out, ran.err) == (0, "", "No errors would be fixed.\n")
+    hidden = "No fixes available (1 hidden fix can be enabled with the `--unsafe-fixes` option).\n"
+    assert (ran.status, ran.out, ran.err) == (0, "", hidden)
+    (folder / "b.py").write_text("x = 1\n")
+    assert lint("--diff", ".").err == "Nothing would be fixed.\n"
 
 
 def test_fix_only_says_nothing_of_what_remains(lint, folder):

@@ -168,7 +168,7 @@ def test_fixes_are_told_of_in_chinese(lint, folder, buggy) -> None:
         "已修复 1 个错误：\n- a.py:\n    1 × IPL101 (modified-after-save)\n\n"
         "发现 1 个错误（已修复 1 个，剩余 0 个）。\n"
     )
-    assert lint(".", "--diff", "--lang", "zh").err == "没有可修复的错误。\n"
+    assert lint(".", "--diff", "--lang", "zh").err == "没有可修复的内容。\n"
     (folder / "a.py").write_text(buggy)
     assert lint(".", "--fix-only", "--lang", "zh").err == "已修复 1 个错误。\n"
 

@@ -22,6 +22,7 @@ from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook as notebook_cells
 from inplace_lint.fix.apply.rounds import Rounds, name_of
 from inplace_lint.fix.apply.store import write
+from inplace_lint.report import summary
 from inplace_lint.report.i18n import language, sayer
 from inplace_lint.report.plural import counted
 from inplace_lint.workspace.notebook import SUFFIX, file_of
@@ -93,12 +94,12 @@ def _words(rounds: Rounds, fixed: Sequence[Finding], settings: Settings, *, diff
         if silent or not is_for_people:
             yield from _shown(fixed, say).rstrip("\n").splitlines()
     if silent and (fixed or diff):
-        yield _said(fixed, say, diff=diff)
+        left = [finding for finding in rounds.before.findings if name_of(finding) not in rounds.refused]
+        hidden = summary.fixable(left, say, unsafe=settings.unsafe_fixes).rstrip("\n")
+        yield _said(fixed, say, diff=diff) if fixed else hidden or say("Nothing would be fixed.")
 
 
 def _said(fixed: Sequence[Finding], say: Say, *, diff: bool) -> str:
-    if not fixed:
-        return say("No errors would be fixed.")
     return say(f"Would fix {_counted(fixed)}.") if diff else say(f"Fixed {_counted(fixed)}.")
 
 
