@@ -12,7 +12,7 @@ from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, overlap, shapes
 from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.op import ReturnFact
-from inplace_lint.knowledge.words import DType, ShapeRule
+from inplace_lint.knowledge.words import DType, Moves, ShapeRule
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -188,7 +188,10 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
 def _part(call: Call, fact: ReturnFact, source: Tensor, layout: shapes.Layout) -> Part | None:
     if fact.view == View.EXPANDED.value:
         return overlap.repeats(source, layout["sizes"])
-    return overlap.step(call, fact.moves, source)
+    # Axes of size 1 may change their places so that everything stays where it is.
+    alike = source.contiguous and layout["contiguous"] and layout["sizes"] == source.sizes
+    stays = fact.moves is Moves.AXES and alike and source.sizes is not None
+    return overlap.step(call, Moves.ALL if stays else fact.moves, source)
 
 
 def _view_kind(call: Call, fact: ReturnFact, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
