@@ -9,7 +9,7 @@ The order in which the parts of a file are run as entry points: those that lead 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -109,11 +109,11 @@ def key(item: Definition) -> str:
     return f"{item.slice.path}:{item.slice.first}:{item.name}"
 
 
-def pending(outline: Outline, item: Definition, ran: AbstractSet[str], call: str) -> bool:
+def pending(bases: Callable[[], Iterable[Definition]], item: Definition, ran: AbstractSet[str], call: str) -> bool:
     """
     Return whether a function or class is to be run as an entry point of its own.
 
-    `call` is the method that a call of a module runs.
+    `bases` returns the classes of the project that it derives from. `call` is the method that a call of a module runs.
     """
     if item.kind == "function":
         return key(item) not in ran
@@ -124,18 +124,24 @@ def pending(outline: Outline, item: Definition, ran: AbstractSet[str], call: str
     if called is not None:
         return writes(item) or key(called) not in ran
     # Without a method of its own for it, a call runs that of a base, on what this class constructs.
-    if item.bases and (writes(item) or _changes_unseen(outline, item, ran)):
+    if item.bases and (writes(item) or _changes_unseen(bases(), item, ran, runs)):
         return True
     return any(method.writes and key(method) not in ran for method in item.methods)
 
 
-def _changes_unseen(outline: Outline, item: Definition, ran: AbstractSet[str]) -> bool:
-    """Return whether the constructor, or a method that one of a base uses, was not run by any entry point yet."""
-    classes = {known.name: known for known in outline.items if known.kind == "class"}
+def _changes_unseen(
+    bases: Iterable[Definition], item: Definition, ran: AbstractSet[str], runs: AbstractSet[str]
+) -> bool:
+    """
+    Return whether the constructor, or a method that one of a base uses, was not run by any entry point yet.
+
+    Those of the `bases` are what sets up an object, and what a call `runs` with what it uses in turn.
+    """
     used = {"__init__"}
-    for name in reachable(item.bases, {name: known.bases for name, known in classes.items()}) - {item.name}:
-        set_up = set_up_methods(classes[name])
-        used.update(*(method.attributes for method in classes[name].methods if method.name in set_up))
+    for base in bases:
+        uses = {method.name: method.attributes for method in base.methods}
+        run = set_up_methods(base) | reachable(runs, uses)
+        used.update(*(uses[method] for method in run & uses.keys()))
     return any(method.name in used and key(method) not in ran for method in item.methods)
 
 

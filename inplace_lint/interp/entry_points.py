@@ -8,6 +8,7 @@ outermost come first; a function or class that they ran is not run again on its 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 
 from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
@@ -52,10 +53,11 @@ def run_all(interp: Interpreter) -> list[Found]:
     if order.script:
         found.extend(_run_script(interp))
     cost: dict[Definition, int] = {}
-    counters = interp.fuel.counters
+    counters, call = interp.fuel.counters, context.default().framework.calls
     for item in order.items:
         cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
-        if schedule.pending(context.outline, item, interp.fuel.returned, context.default().framework.calls):
+        bases = partial(call_graph.bases_of, context.project, context.main, item)
+        if schedule.pending(bases, item, interp.fuel.returned, call):
             if item.kind == "function" and order.is_one_of_many(item):
                 interp.fuel.counters["callers_left_out"] += 1
             elif item.kind == "function":
@@ -281,11 +283,7 @@ def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
 
 
 def _run_method(
-    interp: Interpreter,
-    frame: Frame,
-    made: Sequence[tuple[State, Value]],
-    cls: ClassValue,
-    name: str,
+    interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]], cls: ClassValue, name: str
 ) -> list[Found]:
     """Run a method on each constructed instance, on a fork of its state."""
     interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))

@@ -46,6 +46,22 @@ def file_effects(project: Project, main: Module) -> FileEffects:
     return FileEffects(main.outline, named, uses, meanings, project.summaries)
 
 
+def bases_of(project: Project, main: Module, item: Definition) -> Iterator[Definition]:
+    """Yield the classes of the project that a class derives from, itself left out, each once."""
+    waiting = [(main.path, base) for base in item.bases]
+    seen = {(main.path, item.name)}
+    while waiting:
+        for path, name in _followed(project, waiting.pop())[0]:
+            module = project.module(path)
+            if module is None or (path, name) in seen:
+                continue
+            seen.add((path, name))
+            for base in module.items(name):
+                if base.kind == "class":
+                    yield base
+                    waiting.extend((path, above) for above in base.bases)
+
+
 def _effects(project: Project, target: Target) -> Effects:
     """Return what the definitions of a name do, as far as their text says."""
     module = project.module(target[0])
