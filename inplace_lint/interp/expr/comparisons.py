@@ -161,7 +161,7 @@ _Known = Const | Dotted | ClassValue | Closure | Builtin  # whether two of these
 
 
 def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> Value:
-    if own_names.is_mapping(right) and isinstance(left, Const):
+    if own_names.is_mapping(right) and own_names.object_of(right) is None and isinstance(left, Const):
         return Const(own_names.item(interp, state, right, left) is not None)
     inner = state.object(state.contents(right))
     if isinstance(inner, DictObject) and is_key(left):

@@ -20,7 +20,9 @@ _BASES = frozenset(
 
 def makes_data(interp: Interpreter, node: ir.ClassDef, bases: Sequence[Value]) -> bool:
     """Return whether a class is a dataclass, or a library gives it such a constructor: by a decorator or a base."""
-    if any(spells(decorator, name) for decorator in node.decorators for name in _DECORATORS):
+    declares = any(isinstance(statement, ir.Declare) for statement in node.body)
+    names = _DECORATORS if declares else _DECORATORS[:1]  # the others are common words
+    if any(spells(decorator, name) for decorator in node.decorators for name in names):
         return True
     known = [base for cls in bases for base in interp.context.mro(cls)]
     return any(
