@@ -22,6 +22,7 @@ def examples(framework: str, behaviour: str, severity: str) -> list[Example]:
         for example in every
         if example.framework == framework
         and example.behaviour == behaviour
+        and example.has_library
         and example.lines_of(severity)
         and not is_in_operator(example, severity)
     ]

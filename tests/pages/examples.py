@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,6 +83,15 @@ class Example:
     def is_cure(self) -> bool:
         """Say whether the program belongs to the faulty one above it: cured, or as it was meant."""
         return self.behaviour in {"cure", "intended"}
+
+    @property
+    def has_library(self) -> bool:
+        """Say whether the library that the program calls is installed, in the version that it names."""
+        name, _, version = self.library.partition("==")
+        try:
+            return not name or metadata.version(name) == version
+        except metadata.PackageNotFoundError:
+            return False
 
     @property
     def name(self) -> str:

@@ -73,7 +73,7 @@ def _refused_uncompiled(file: File, target: Target, number: int) -> tuple[str, b
     form = Form(Variant.UNCOMPILED.value).plain
     ran = file.run(target, [number], numbers=True, form=form)
     seen = replace(finding, code=RULE_OF[finding.code].supersedes)
-    if any(is_same(seen, one.finding, ()) for one in traced(ran.records, file.sources, made_up=ran.made_up)):
+    if any(is_same(seen, one, ()) for one in traced(ran.records, file.sources, made_up=ran.made_up)):
         return f"carried out in compiled code and refused without the compiler, by {by}", True
     return f"the line ran by {by}, and nothing refused it without the compiler", False
 

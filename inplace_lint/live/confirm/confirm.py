@@ -199,7 +199,7 @@ class File:
                 finding = self.findings[number]
                 if is_near(finding, found.finding):
                     broken.add(number)
-                if number not in self.done and is_same(finding, found.finding, tuple(self.findings.values())):
+                if number not in self.done and is_same(finding, found, tuple(self.findings.values())):
                     reason = f"{found.cause}, by {target.words}"
                     if found.is_silent:
                         shown, is_different = compared(self, target, number, is_traced=True)

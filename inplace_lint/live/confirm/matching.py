@@ -17,7 +17,7 @@ from inplace_lint.driver.select import chosen, findings_of, say
 from inplace_lint.knowledge import facts
 from inplace_lint.live import source as text
 from inplace_lint.live.events import Reader
-from inplace_lint.live.record import Access, Record
+from inplace_lint.live.record import Access, Position, Record
 from inplace_lint.rules import RULE_OF
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
@@ -38,11 +38,16 @@ _SILENT = {"untracked", "recomputed", "accepted", "overlapped"}
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A finding that the rules make of one record of a trace, and how the fault showed."""
+    """
+    A finding that the rules make of one record of a trace, and how the fault showed.
+
+    `saved` is where the program called what saved, while the finding names the line that constructed a layer.
+    """
 
     finding: Finding
     cause: str
     is_silent: bool
+    saved: Position | None
 
 
 def traced(records: Sequence[Record], sources: Mapping[str, text.Source], *, made_up: bool) -> Iterator[Traced]:
@@ -59,7 +64,7 @@ def traced(records: Sequence[Record], sources: Mapping[str, text.Source], *, mad
         reader = Reader(facts.framework(record.framework), dict(sources), shown)
         words = [word for event in reader.events(placed) for word in say(event, always=True, rules=RULE_OF.values())]
         for finding in findings_of(chosen(words), reader, reader.framework)[0]:
-            yield Traced(finding, _cause(record), record.kind in _SILENT)
+            yield Traced(finding, _cause(record), record.kind in _SILENT, record.save and record.save.at)
 
 
 def _cause(record: Record) -> str:
@@ -71,14 +76,15 @@ def _placed(access: Access) -> Access:
     return replace(access, at=access.at or access.built or access.flag)
 
 
-def is_same(finding: Finding, found: Finding, others: Sequence[Finding]) -> bool:
+def is_same(finding: Finding, trace: Traced, others: Sequence[Finding]) -> bool:
     """
     Check whether a trace reports the fault of a finding.
 
     It has the same write, and a save in common. Two flags whose modules one call runs have that call in common: a flag
     in the trace that is of another finding is not of this one.
     """
-    if not _is_same_fault(RULE_OF[finding.code], RULE_OF[found.code]) or not _is_same_save(finding, found):
+    found = trace.finding
+    if not _is_same_fault(RULE_OF[finding.code], RULE_OF[found.code]) or not _is_same_save(finding, trace):
         return False
     if _meet(finding.span, found.span):
         return True
@@ -99,7 +105,7 @@ def _is_same_fault(rule: Rule, other: Rule) -> bool:
     return both_late or other.code in {rule.code, rule.traced_as}
 
 
-def _is_same_save(finding: Finding, found: Finding) -> bool:
+def _is_same_save(finding: Finding, trace: Traced) -> bool:
     """
     Check whether what was overwritten is saved in a line of both, as far as both know such lines.
 
@@ -107,7 +113,10 @@ def _is_same_save(finding: Finding, found: Finding) -> bool:
     """
     if Variant.DIRECT in RULE_OF[finding.code].variants:
         return True
-    mine, seen = ([item.span for item in one.related if item.role is Role.SAVE] for one in (finding, found))
+    mine, seen = ([item.span for item in one.related if item.role is Role.SAVE] for one in (finding, trace.finding))
+    if trace.saved is not None:
+        at = trace.saved
+        seen.append(Span(at.path, at.line, 0, at.end_line or at.line, 0))
     return not mine or not seen or any(_share_line(one, other) for one in mine for other in seen)
 
 
