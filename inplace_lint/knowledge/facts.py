@@ -220,11 +220,11 @@ class Facts:
         if kin is not None:
             return kin
         pack = self.packs.get(name.partition(".")[0])
+        tail = name.rpartition(".")[2]
         for prefix, public in (self.framework if pack is None else pack).canonical.items():
-            if name.startswith(prefix):
-                tail = name.rpartition(".")[2]
-                if self.rows_of(f"{public}.{tail}"):
-                    return f"{public}.{tail}"
+            for known in (f"{prefix}{tail}", f"{public}.{tail}") if name.startswith(prefix) else ():
+                if self.rows_of(known):
+                    return known
         return name
 
 
@@ -243,6 +243,7 @@ def load(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -
     return Facts(framework(name, version), version, own)
 
 
+@cache
 def framework(name: str, version: str | None = None) -> Framework:
     """
     Read what is particular to a framework at a version; a flag may be the range of versions in which it is set.

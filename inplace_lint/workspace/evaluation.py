@@ -42,10 +42,26 @@ class _Use(NamedTuple):
 
 
 @dataclass
+class Trees:
+    """The syntax trees of the files that a graph knows; each is parsed once."""
+
+    graph: Graph
+
+    @remembered
+    def of(self, path: str) -> ast.Module | None:
+        """Return the tree of a file; None if it cannot be parsed."""
+        try:
+            return ast.parse(self.graph.text(path))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+@dataclass
 class Evaluation:
     """What the files that a graph knows run in evaluation only, found on demand."""
 
     graph: Graph
+    trees: Trees
 
     @remembered
     def runs(self, path: str, name: str, *, member: bool, depth: int = 0) -> bool:
@@ -70,23 +86,27 @@ class Evaluation:
     def _evaluates(self, path: str, use: _Use, depth: int) -> bool:
         return use.evaluates or (depth < _DEEPEST and self.runs(path, use.user, member=use.member, depth=depth + 1))
 
-    @remembered
     def _uses(self, path: str, name: str) -> tuple[_Use, ...]:
-        try:
-            tree = ast.parse(self.graph.text(path))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        known = self._all_uses(path)
+        if known is None:
             return (_Use("", member=False, evaluates=False),)  # what cannot be read may train
-        walk = _Walk(name)
+        return tuple(use for use in known.get(name, ()) if use.user != name)
+
+    @remembered
+    def _all_uses(self, path: str) -> dict[str, list[_Use]] | None:
+        tree = self.trees.of(path)
+        if tree is None:
+            return None
+        walk = _Walk()
         walk.block(tree.body)
-        return tuple(use for use in walk.uses if use.user != name)
+        return walk.uses
 
 
 @dataclass
 class _Walk:
-    """A walk over a file for the uses of a name."""
+    """A walk over a file for the uses of all names."""
 
-    name: str
-    uses: list[_Use] = field(default_factory=list)
+    uses: dict[str, list[_Use]] = field(default_factory=dict)
     user: str = ""
     member: bool = False
     evaluates: bool = False
@@ -120,18 +140,22 @@ class _Walk:
                 for item in node.items:
                     self.node(item.context_expr)
                 self.block(node.body, evaluates=any(_stops(item.context_expr) for item in node.items))
-            case ast.Compare(ast.Attribute(value, self.name), [ast.Is() | ast.IsNot()]):
-                self.node(value)
-            case ast.Attribute(value, attribute):
-                if attribute == self.name and isinstance(node.ctx, ast.Load):
-                    self.uses.append(_Use(self.user, self.member, self.evaluates))
+            case ast.Compare(ast.Attribute() as left, [ast.Is() | ast.IsNot()], [right]):
+                self.node(_innermost(left))
+                self.node(right)
+            case ast.Attribute(_, attribute, context):
+                if isinstance(context, ast.Load):
+                    self._use(attribute)
                 # What has attributes is no function: `self.decode.threshold` does not call a method `decode`.
-                self.node(value.value if isinstance(value, ast.Attribute) and value.attr == self.name else value)
-            case ast.Name(self.name, ast.Load()):
-                self.uses.append(_Use(self.user, self.member, self.evaluates, bare=True))
+                self.node(_innermost(node))
+            case ast.Name(name, ast.Load()):
+                self._use(name, bare=True)
             case _:
                 for _, part in ast.iter_fields(node):
                     self._part(part)
+
+    def _use(self, name: str, *, bare: bool = False) -> None:
+        self.uses.setdefault(name, []).append(_Use(self.user, self.member, self.evaluates, bare))
 
     def _part(self, part: object) -> None:
         if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
@@ -153,6 +177,13 @@ class _Walk:
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
         self.block(node.body)
         self.user, self.member, self.in_class, self.evaluates = before
+
+
+def _innermost(node: ast.expr) -> ast.expr:
+    """Return that of which a chain of attributes is asked."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
 
 
 def _stops(node: ast.expr) -> bool:

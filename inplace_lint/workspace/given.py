@@ -20,6 +20,7 @@ from enum import IntEnum
 
 from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
+from inplace_lint.workspace.evaluation import Trees
 from inplace_lint.workspace.import_graph import Graph
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
@@ -41,6 +42,7 @@ class Given:
     """What the files that a graph knows pass for parameters, found on demand."""
 
     graph: Graph
+    trees: Trees
 
     @remembered
     def is_data(self, part: _Part) -> bool:
@@ -57,15 +59,15 @@ class Given:
         paths = [path, *(user for user, known in users.items() if not known.isdisjoint({owner or name, "", "*"}))]
         if len(paths) > _MOST:
             return False
-        found = {kind for user in paths for kind in _passed(self._tree(user), word, makes, place, param)}
+        found = {kind for user in paths for kind in self._calls(user).passed(word, makes, place, param)}
         return _Passed.DATA in found and _Passed.TRAINED not in found
 
     @remembered
+    def _calls(self, path: str) -> _Calls:
+        return _Calls(self._tree(path))
+
     def _tree(self, path: str) -> ast.Module:
-        try:
-            return ast.parse(self.graph.text(path))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.Module([], [])
+        return self.trees.of(path) or ast.Module([], [])
 
 
 def _find(tree: ast.Module, qualname: str) -> _Function | None:
@@ -76,18 +78,38 @@ def _find(tree: ast.Module, qualname: str) -> _Function | None:
     return next((node for node in body if isinstance(node, _Function) and node.name == last), None)
 
 
-def _passed(tree: ast.Module, word: str, makes: bool, place: int, param: str) -> Iterator[_Passed]:
-    """Yield what the calls of a function pass, or those of the objects that a class `makes`, in one file."""
-    names = {word}
-    if makes:
-        made = (node for node in ast.walk(tree) if isinstance(node, ast.Assign) and _calls(node.value, {word}))
-        names = {_last(target) for node in made for target in node.targets} - {""}
-    functions = _functions(tree) if names else frozenset[str]()
-    for scope in _scopes(tree) if names else ():
-        calls = (node for node in _within(scope) if isinstance(node, ast.Call) and _last(node.func) in names)
-        values = [value for call in calls if (value := _argument(call, place, param)) is not None]
-        if values:
-            yield from map(_Bound(scope, functions).kind, values)
+class _Calls:
+    """
+    The calls of a file by the last name of what is called, with the scope of each.
+
+    `made` are the names that hold what a call returned.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.functions = _functions(tree)
+        self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
+        self.made: dict[str, set[str]] = {}
+        self._bound: dict[ast.AST, _Bound] = {}
+        for scope in _scopes(tree):
+            for node in _within(scope):
+                if isinstance(node, ast.Call):
+                    self.calls.setdefault(_last(node.func), []).append((scope, node))
+                elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                    names = {_last(target) for target in node.targets} - {""}
+                    self.made.setdefault(_last(node.value.func), set()).update(names)
+
+    def passed(self, word: str, makes: bool, place: int, param: str) -> Iterator[_Passed]:
+        """Yield what the calls of a function pass, or those of the objects that a class `makes`."""
+        for name in self.made.get(word, ()) if makes else (word,):
+            for scope, call in self.calls.get(name, ()):
+                value = _argument(call, place, param)
+                if value is not None:
+                    yield self._scope(scope).kind(value)
+
+    def _scope(self, scope: ast.AST) -> _Bound:
+        if scope not in self._bound:
+            self._bound[scope] = _Bound(scope, self.functions)
+        return self._bound[scope]
 
 
 def _argument(call: ast.Call, place: int, param: str) -> ast.expr | None:
@@ -97,10 +119,6 @@ def _argument(call: ast.Call, place: int, param: str) -> ast.expr | None:
     if named is not None or len(before) <= place or any(isinstance(one, ast.Starred) for one in before):
         return named
     return before[place]
-
-
-def _calls(node: ast.expr, names: set[str]) -> bool:
-    return isinstance(node, ast.Call) and _last(node.func) in names
 
 
 def _last(node: ast.expr) -> str:

@@ -22,7 +22,7 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.knowledge.facts import framework, frameworks
-from inplace_lint.workspace.evaluation import Evaluation
+from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.given import Given
 from inplace_lint.workspace.import_graph import Graph
 
@@ -41,7 +41,8 @@ class Trainers:
     _given: Given = field(init=False)
 
     def __post_init__(self) -> None:
-        self._evaluation, self._given = Evaluation(self.graph), Given(self.graph)
+        trees = Trees(self.graph)
+        self._evaluation, self._given = Evaluation(self.graph, trees), Given(self.graph, trees)
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
@@ -61,8 +62,7 @@ class Trainers:
             return bool(method) and not self._evaluation.runs(start[0], method, member=True)
         if self._evaluation.runs(start[0], start[1], member=False):
             return False
-        here = self._outline(start[0])
-        if here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items):
+        if self._trains(start[0]):
             return True  # what a file that trains has besides is meant for it
         seen, waiting = {start}, [start]
         while waiting and len(seen) < _MOST:
@@ -77,6 +77,12 @@ class Trainers:
                 waiting.extend(more)
                 seen |= more
         return False
+
+    @remembered
+    def _trains(self, path: str) -> bool:
+        """Check whether a file defines a module, or asks for a gradient."""
+        here = self._outline(path)
+        return here is not None and any(_is_module(item) or _asks_anywhere(item) for item in here.items)
 
     def _users(self, path: str, name: str) -> Iterator[tuple[str, Definition, Definition]]:
         names = {path: {name}, **self.graph.users(path)}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+
 from inplace_lint.config.settings import Settings
+from inplace_lint.core.finding import Asks
 from inplace_lint.driver import session
 from inplace_lint.driver.check_task import check_one
 from inplace_lint.workspace import import_graph
 from inplace_lint.workspace.module import Module
+from inplace_lint.workspace.trainers import Trainers
 
 ROWS = 20_000  # compared with each other, these take minutes
 
@@ -31,3 +35,19 @@ def test_the_next_file_does_not_weigh_all_that_were_read(tmp_path, monkeypatch):
         check_one(session.task_of(path.as_posix(), path.read_bytes(), path, import_graph.root_of(path), plan))
     import_graph.forget()
     assert 0 < len(weighed) <= 3 * 40
+
+
+def test_a_file_is_parsed_once_however_many_of_its_functions_are_asked_about(tmp_path, monkeypatch):
+    import_graph.forget()
+    (tmp_path / "pyproject.toml").write_text("")
+    path = tmp_path / "a.py"
+    path.write_text("import torch\n" + "".join(f"def f{at}(x):\n    return x\n" for at in range(40)) + "f1(1)\n")
+    graph = import_graph.Graph(tmp_path.as_posix(), frozenset({"torch"}), {}, {})
+    trainers = Trainers(graph)
+    parsed = []
+    parse = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text, *rest, **more: parsed.append(text) or parse(text, *rest, **more))
+    for at in range(40):
+        trainers.ask(Asks(path.as_posix(), f"f{at}", ((path.as_posix(), f"f{at}", "x"),)))
+    import_graph.forget()
+    assert parsed.count(path.read_bytes()) == 1
