@@ -9,7 +9,7 @@ Collect the names in a piece of syntax, and the evidence that something in it wr
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.effects import write_evidence
@@ -30,7 +30,8 @@ class Words:
     those that are called with a flag, and `filled_members` attributes of the `instance` that are added to, or whose
     items are set, with the kinds for which that is no write.
 
-    `kept` are the bare names that are loaded other than to be called at once, `kept_attributes` the attributes.
+    `kept` are the bare names that are loaded other than to be called at once, `kept_attributes` the attributes; what
+    annotations, `super` and `isinstance` name is not kept.
     `runs_made`: a variable that is bound here is called. `initialised` are names of the module that are, or hold,
     functions which fill new parameters: if they are imported, not assigned. `sets` are the attributes of the `instance`
     that are assigned.
@@ -130,6 +131,8 @@ class _Walk:
             elif kind is not ast.Constant:
                 if kind is ast.Call:
                     self.called.update(write_evidence.run_at_once(node))  # type: ignore[arg-type]
+                elif kind in _ANNOTATED:
+                    self.called.update(_annotation(node))
                 if kind in special:
                     write_evidence.note(node, self.words, self.binds, self.kinds)
                 if kind in _NESTED and node is not self.root and not self.later:
@@ -175,6 +178,20 @@ class _Walk:
         own = (kinds.may_be_fresh(name) and not self.nested and is_own(self.root, name) for name in written)
         if not all(own):
             words.write()
+
+
+_ANNOTATED = {
+    ast.arg: "annotation",
+    ast.AnnAssign: "annotation",
+    ast.FunctionDef: "returns",
+    ast.AsyncFunctionDef: "returns",
+}
+
+
+def _annotation(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of what annotates a parameter, a variable or the result of a function."""
+    annotation = getattr(node, _ANNOTATED[type(node)])
+    return ast.walk(annotation) if annotation is not None else iter(())
 
 
 # The fields of each node type that can hold nodes with names in them; filled as types are met.

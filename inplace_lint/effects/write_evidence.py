@@ -190,9 +190,19 @@ def _is_constant(node: ast.AST, values: tuple[bool | None, ...]) -> bool:
     return isinstance(node, ast.Constant) and any(node.value is value for value in values)
 
 
+_ASK_OF_CLASSES = frozenset({"super", "isinstance", "issubclass"})
+
+
 def run_at_once(call: ast.Call) -> Iterator[ast.AST]:
-    """Return the names in a call that it runs: what is called, and what `apply` is passed to run on each module."""
+    """
+    Return the names in a call that it does not hand on: what is called, and what is run on the spot or asked about.
+
+    `apply` runs what it is passed on each module; `super` and `isinstance` only look at the class.
+    """
     yield call.func
+    if isinstance(call.func, ast.Name) and call.func.id in _ASK_OF_CLASSES:
+        for argument in call.args:
+            yield from argument.elts if isinstance(argument, ast.Tuple) else (argument,)
     if spelled(call.func).rpartition(".")[2] == "apply":
         for argument in call.args:
             yield argument

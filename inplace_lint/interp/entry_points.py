@@ -356,7 +356,7 @@ def _defaults_in_use(interp: Interpreter, name: str, init: Closure) -> dict[str,
     says nothing of the program. Options that are constants stay what they are, and are searched.
     """
     users = schedule.users_of(interp.context.outline, name)
-    handed_on = any(name in user.kept or name in user.kept_attributes for _, user in users)
+    handed_on = any(name in user.kept - set(user.bases) or name in user.kept_attributes for _, user in users)
     return {key: value for key, value in init.defaults if isinstance(value, Const) or not handed_on}
 
 

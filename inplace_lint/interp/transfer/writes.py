@@ -170,6 +170,9 @@ def _is_own_leaf(tensor: Tensor, base: Tensor) -> bool:
     return bool(tensor.rg and tensor.leaf and not tensor.nodes) and base.rg is False
 
 
+_CUT = frozenset({View.DETACH, View.DATA, View.UNTRACKED})
+
+
 def _leaf_unless(tensor: Tensor, base: Tensor | None, *, by_view: bool) -> frozenset[str] | None:
     """
     Return the assumptions under which a tensor is a leaf that requires grad; None if it certainly is none.
@@ -181,7 +184,8 @@ def _leaf_unless(tensor: Tensor, base: Tensor | None, *, by_view: bool) -> froze
     if not tensor.rg or tensor.leaf is False:
         return None
     if tensor.leaf:
-        return tensor.doubt if base is None else None
+        # What was cut off a history is a leaf, whether it shares its memory with the original or not.
+        return None if base is not None else frozenset() if tensor.view in _CUT else tensor.doubt
     return frozenset({"it had no history before it was set to require grad"}) if base is None or not base.rg else None
 
 

@@ -64,7 +64,7 @@ def traced(records: Sequence[Record], sources: Mapping[str, text.Source], *, mad
         reader = Reader(facts.framework(record.framework), dict(sources), shown)
         words = [word for event in reader.events(placed) for word in say(event, always=True, rules=RULE_OF.values())]
         for finding in findings_of(chosen(words), reader, reader.framework)[0]:
-            yield Traced(finding, _cause(record), record.kind in _SILENT, record.save and record.save.at)
+            yield Traced(finding, _cause(record), record.kind in _SILENT, record.save.at if record.save else None)
 
 
 def _cause(record: Record) -> str:
