@@ -136,7 +136,11 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign)
                 for got, old in interp.get_item(frame, before, receiver, key, node.target)
                 for after, value in interp.evaluate(frame, got, node.value)
                 for done, result in operators.augmented(interp, frame, after, node, old, value)
-                for final in subscripts.set_(interp, frame, done, receiver, key, result, node.target, None, again=True)
+                for final in (
+                    [done]
+                    if _was_refused(done, old)
+                    else subscripts.set_(interp, frame, done, receiver, key, result, node.target, None, again=True)
+                )
             ]
         case _:
             return [after for after, _ in interp.evaluate(frame, state, node.value)]
@@ -154,6 +158,11 @@ def _is_refused(interp: Interpreter, frame: Frame, state: State, node: ir.AugAss
         )
         state.report(Refused(framework.name, Failure.PARAMETER, touch, None, state.assumptions))
     return framework.keeps_parameters
+
+
+def _was_refused(state: State, value: Value) -> bool:
+    """Check whether a write to a value was refused, so that nothing assigns the result."""
+    return isinstance(value, Ref) and any(state.has_trait(traits.REFUSED, (value.id, check)) for check in Failure)
 
 
 def _bound(interp: Interpreter, frame: Frame, state: State, name: str, value: Value) -> State:

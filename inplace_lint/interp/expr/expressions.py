@@ -332,12 +332,10 @@ def _format(interp: Interpreter, frame: Frame, state: State, expr: ir.Format) ->
         text = _filled(expr.template, values)
         if text is not None:
             results.append((after, Const(text)))
-        elif all(isinstance(value, Const) for value in values) and len(values) <= 1:
-            results.append((after, after.symbols.sym((origins.FORMAT, Place(frame.slice, expr.at), values), "str")))
         else:
-            results.append(
-                (after, after.symbols.sym((origins.FORMAT, Place(frame.slice, expr.at), after.next_id), "str"))
-            )
+            same = all(isinstance(value, Const) for value in values) and len(values) <= 1
+            key = (origins.FORMAT, Place(frame.slice, expr.at), expr.template, values if same else after.next_id)
+            results.append((after, after.symbols.sym(key, "str")))
     return results
 
 

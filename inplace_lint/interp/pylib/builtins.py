@@ -26,7 +26,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import constant_folding, iterators, methods, type_tests
+from inplace_lint.interp.pylib import constant_folding, iterators, methods, numbered_names, type_tests
 from inplace_lint.interp.pylib.request import Request
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import expressions as ir
@@ -139,6 +139,9 @@ def _is_any(request: Request, ask: Callable[[Value, Value], bool | None]) -> Res
 
 def _getattr(request: Request) -> Results:
     value, name = request.argument(0), request.argument(1)
+    if isinstance(value, Dotted) and isinstance(name, Sym):
+        known = _numbered(request, value, numbered_names.form_of(request.state, name))
+        name = name if known is None else Const(known)
     if value is None or not isinstance(name, Const):
         return request.unknown()
     default = request.argument(2)
@@ -151,16 +154,32 @@ def _getattr(request: Request) -> Results:
     return results
 
 
+def _numbered(request: Request, value: Value, form: str | None) -> str | None:
+    """Return the name in a library that a text of this form is, where only a number in it is unknown."""
+    facts = request.interp.context.facts_of(value.name) if isinstance(value, Dotted) else None
+    return numbered_names.complete(facts, value.name, form) if facts and form and isinstance(value, Dotted) else None
+
+
 def _eval(request: Request) -> Results:
     """Evaluate a text that is a name, such as `eval("nn.LayerNorm")`; what any other text yields is unknown."""
     text = request.argument(0)
-    names = text.value.split(".") if isinstance(text, Const) and isinstance(text.value, str) else [""]
-    if len(request.arguments.positional) > 1 or not all(name.isidentifier() and not iskeyword(name) for name in names):
+    form = numbered_names.form_of(request.state, text) if text is not None else None
+    first, *names = (form or "").split(r"\.")
+    if len(request.arguments.positional) > 1 or not all(map(_is_name, (first, *names[:-1]))):
         return request.unknown()
-    named: ir.Expr = ir.Name(request.at, names[0])
-    for name in names[1:]:
-        named = ir.Attr(request.at, named, name)
-    return request.interp.evaluate(request.frame, request.state, named)
+    found = request.interp.evaluate(request.frame, request.state, ir.Name(request.at, first))
+    for form in names:
+        found = [
+            got
+            for state, owner in found
+            if (name := form if _is_name(form) else _numbered(request, owner, form)) is not None
+            for got in request.interp.get_attribute(request.frame, state, owner, name, request.at)
+        ]
+    return found or request.unknown()
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
 
 
 def _waits(request: Request, value: Value, name: Const) -> bool:
