@@ -23,6 +23,7 @@ from inplace_lint.domain.values import (
 )
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
@@ -118,7 +119,7 @@ def _fold(op: str, left: object, right: object) -> Const | None:
 
 def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
     """Evaluate `old op= value`: the old object where its type writes in place, else a new value."""
-    facts = materialise.framework_of(interp, state, old)
+    facts = materialise.framework_of(interp, state, old) or _of_parameter(interp, state, old, value)
     if facts is not None and _counts(state, node.op, old, value):
         return [(state, state.symbols.sym((origins.BINARY, node.op, old, value, state.next_id), "number"))]
     if facts is not None:
@@ -143,6 +144,13 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
         method = facts.framework.reflected[node.op]
         return call_method(interp, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
     return [(state, python_binary(interp, state, node.op, old, value))]
+
+
+def _of_parameter(interp: Interpreter, state: State, old: Value, value: Value) -> Facts | None:
+    """Return the facts for an unknown module's `weight`, to which a tensor is added or the like."""
+    facts = materialise.framework_of(interp, state, value)
+    named = interp.context.default().framework.parameters
+    return facts if facts is not None and opaque_modules.is_named_as_parameter(state, old, named) else None
 
 
 def _counts(state: State, op: str, old: Value, value: Value) -> bool:
@@ -187,7 +195,8 @@ def call_method(
 ) -> Results:
     """Call a method of tensors, on values of which one is a tensor."""
     name = f"{facts.framework.tensor}.{method}"
-    values = tuple(_number_of(state, value) for value in values)
+    written = spelled is Spelling.AUGMENTED
+    values = tuple(value if written and value is values[0] else _number_of(state, value) for value in values)
     return interp.apply_op(frame, state, name, Arguments(values, (), exprs), at, spelled)
 
 
