@@ -70,7 +70,10 @@ UNARY = (
     "logsumexp norm numel argmax argmin all any flatten t trace diagonal tril triu diag nonzero unique clone detach "
     "inv celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu relu6 selu silu "
     "softplus softshrink softsign swish tanhshrink thresholded_relu normalize softmax log_softmax cast_ "
-    "isnan isinf isfinite cosine_similarity cholesky inverse matrix_norm diff logcumsumexp nan_to_num exponential "
+    "isnan isinf isfinite cholesky inverse matrix_norm diff logcumsumexp nan_to_num exponential angle conj ravel "
+    "negative msort signbit sgn isneginf isposinf isreal count_nonzero argwhere atleast_1d atleast_2d atleast_3d i1e "
+    "matrix_transpose slogdet qr mode pdist cholesky_inverse diagflat trapezoid "
+    "cumulative_trapezoid unique_consecutive int long bool int32 int64"
 )
 OTHERS: dict[str, tuple[Any, ...]] = {
     "scale": (2.0,),
@@ -142,6 +145,27 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "slice": ([0], [0], [2]),
     "scatter_nd_add": (paddle.to_tensor([[0]]), paddle.ones([1, 3])),
     "gather_nd": (paddle.to_tensor([[0]]),),
+    "unflatten": (0, [3, 1]),
+    "take_along_dim": (paddle.to_tensor([[0, 1, 2]]), 0),
+    "take": (paddle.to_tensor([0, 1]),),
+    "narrow": (0, 0, 2),
+    "strided_slice": ([0], [0], [2], [1]),
+    "tensor_split": (3,),
+    "vsplit": (3,),
+    "hsplit": (3,),
+    "matrix_power": (2,),
+    "nanquantile": (0.5,),
+    "bucketize": (paddle.to_tensor([0.3, 0.5]),),
+    "masked_fill_": (paddle.to_tensor([[True, False, True]] * 3), 0.0),
+    "prelu": (paddle.ones([1]),),
+    "nll_loss": (paddle.to_tensor([0, 1, 2]),),
+    "multi_margin_loss": (paddle.to_tensor([0, 1, 2]),),
+    "dice_loss": (paddle.to_tensor([[0], [1], [2]]),),
+    "swapdims": (0, 1),
+    "slice_scatter": (paddle.ones([1, 3]), [0], [0], [1], [1]),
+    "select_scatter": (paddle.ones([3]), 0, 0),
+    "scatter_reduce": (0, paddle.to_tensor([[0, 1, 2]]), paddle.ones([1, 3]), "sum"),
+    "isin": (paddle.to_tensor([0.3, 0.5]),),
 }
 # Functions that operators call.
 OPERATORS: dict[str, tuple[str, ...]] = {
@@ -163,7 +187,8 @@ BINARY = (
     "dot inner outer mv dist kron cross equal not_equal less_than greater_than less_equal greater_equal allclose "
     "isclose logaddexp mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits "
     "huber_loss pairwise_distance copysign heaviside nextafter expand_as reshape_as view_as ldexp div floor_mod less "
-    "sub logical_and logical_or logical_xor"
+    "sub logical_and logical_or logical_xor eq ne gt lt ge le mul true_divide cdist solve equal_all greater "
+    "cosine_similarity multi_label_soft_margin_loss"
 )
 WHOLE = "gcd lcm bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"
 IMAGE = (2, 4, 4, 4)
@@ -213,6 +238,16 @@ SHAPED: dict[str, tuple[int, tuple[int, ...], tuple[Any, ...]]] = {
     "log_loss": (2, (3, 1), ()),
     "gammainc": (2, (3, 3), ()),
     "gammaincc": (2, (3, 3), ()),
+    "adaptive_max_pool3d": (1, (2, 2, 4, 4, 4), (2,)),
+    "lp_pool1d": (1, SERIES, (2.0, 2)),
+    "fold": (1, (2, 8, 9), ([4, 4], [2, 2])),
+    "grid_sample": (1, (2, 3, 4, 4), (paddle.ones([2, 2, 2, 2]),)),
+    "affine_grid": (1, (2, 2, 3), ([2, 2, 4, 4],)),
+    "pinv": (1, (3, 4), ()),
+    "cov": (1, (3, 4), ()),
+    "corrcoef": (1, (3, 4), ()),
+    "cond": (1, (2, 3, 3), ()),
+    "tensordot": (2, (3, 4, 3), (1,)),
     "scaled_dot_product_attention": (2, (2, 4, 2, 4), (paddle.ones([2, 4, 2, 4]),)),
 }
 SAMPLES = (
@@ -230,12 +265,19 @@ SAMPLES = (
     Sample("scatter_add", (0, paddle.to_tensor([[0, 1, 2]]), paddle.ones([1, 3]))),
     Sample("set", (paddle.ones([3, 3]),)),
     Sample("resize", ([9],)),
+    Sample("triplet_margin_loss", (), 3, names=("input", "positive", "negative")),
+    Sample("triplet_margin_with_distance_loss", (), 3, names=("input", "positive", "negative")),
+    Sample("gaussian_nll_loss", (), 3, names=("input", "label", "variance")),
+    Sample("margin_ranking_loss", (), 3, names=("input", "other", "label")),
+    Sample("mv", (paddle.ones([3]),)),
+    Sample("bilinear", (paddle.ones([2, 3, 3]),), 2, names=("x1", "x2")),
 )
 _PLAIN_LAYERS = (
     "CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish ReLU ReLU6 RReLU "
     "SELU Sigmoid Silu Softmax Softplus Softshrink Softsign Swish Tanh Tanhshrink ThresholdedReLU Dropout "
     "AlphaDropout Identity Flatten"
 )
+_PADDINGS = ("Reflection", "Replication", "Constant", "Circular")
 LAYERS: dict[str, tuple[tuple[int, ...], tuple[Any, ...]]] = {
     **dict.fromkeys(_PLAIN_LAYERS.split(), ((3, 3), ())),
     "AvgPool2D": (IMAGE, (2,)),
@@ -267,4 +309,14 @@ LAYERS: dict[str, tuple[tuple[int, ...], tuple[Any, ...]]] = {
     "GLU": ((3, 4), ()),
     "Maxout": (IMAGE, (2,)),
     "Softmax2D": (IMAGE, ()),
+    "Pad3D": ((2, 2, 4, 4, 4), (1,)),
+    "ZeroPad3D": ((2, 2, 4, 4, 4), (1,)),
+    **{f"{kind}Pad1D": (SERIES, (1, 0.0) if kind == "Constant" else (1,)) for kind in _PADDINGS},
+    **{f"{kind}Pad2D": (IMAGE, (1, 0.0) if kind == "Constant" else (1,)) for kind in _PADDINGS},
+    **{f"{kind}Pad3D": ((2, 2, 4, 4, 4), (1, 0.0) if kind == "Constant" else (1,)) for kind in _PADDINGS},
+    "AdaptiveMaxPool3D": ((2, 2, 4, 4, 4), (2,)),
+    "LPPool1D": (SERIES, (2.0, 2)),
+    "LPPool2D": (IMAGE, (2.0, 2)),
+    "Fold": ((2, 8, 9), ([4, 4], [2, 2])),
+    "FeatureAlphaDropout": (IMAGE, ()),
 }

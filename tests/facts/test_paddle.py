@@ -32,7 +32,7 @@ REST = {
     "max_unpool2d": "paddle.arange(128, dtype='int32').reshape([2, 4, 4, 4]) % 64, 2",
     "flip": "[0]",
     "roll": "1",
-    **dict.fromkeys(("transpose", "transpose_"), "[1, 0]"),
+    **dict.fromkeys(("transpose", "transpose_", "permute"), "[1, 0]"),
     "fill_": "0.5",
     "linear": "k",
     "cross_entropy": "paddle.to_tensor([0, 1, 2])",
@@ -45,7 +45,8 @@ ELSEWHERE = frozenset(
     | {"eye", "empty", "empty_like", "full_like", "linspace", "randperm", "uniform", "normal"}
     | {"__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor"}
     | {"__iter__", "T", "mT", "contiguous", "astype", "where", "einsum", "logical_and", "logical_or", "logical_xor"}
-    | {"cpu", "cuda", "to"}
+    | {"cpu", "cuda", "to", "float", "float32", "type_as"}
+    | {"new_zeros", "new_ones", "new_empty", "new_full"}
     | {"shape", "ndim", "dtype", "size", "dim", "ndimension", "item", "tolist"}
     | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_", "embedding", "one_hot"}
 )
