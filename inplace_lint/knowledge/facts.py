@@ -243,14 +243,17 @@ def load(name: str, version: str | None = None, own: tuple[OwnFact, ...] = ()) -
     return Facts(framework(name, version), version, own)
 
 
-@cache
 def framework(name: str, version: str | None = None) -> Framework:
     """
-    Read what is particular to a framework at a version; a flag may be the range of versions in which it is set.
+    Return what is particular to a framework at a version; a flag may be the range of versions in which it is set.
 
     Raises: `FactError` naming the file and line of what does not follow the format.
     """
-    path = _ops() / name / "framework.json"
+    return _read_framework(_ops() / name / "framework.json", version)
+
+
+@cache
+def _read_framework(path: Path, version: str | None) -> Framework:
     source = path.read_text(encoding="utf-8")
     try:
         return Framework(**_framework_schema(version).read(json.loads(source)))

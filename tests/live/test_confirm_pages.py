@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_
 
 _SHARE_CONFIRMED = 0.97
 _SHARE_SILENT = {"torch": 0.96, "paddle": 0.9}  # a model that is its own average has no form without the fault
-_SAMPLE = 40  # examples, however many the pages have
+_SAMPLE = 20  # examples at most, however many the pages have
 
 
 def examples(framework: str, behaviour: str, severity: str) -> list[Example]:
@@ -41,7 +42,7 @@ def is_in_operator(example: Example, severity: str) -> bool:
 
 def sample(every: list[Example]) -> list[Example]:
     """Return some of the examples, of all pages."""
-    return every[:: max(1, len(every) // _SAMPLE)]
+    return every[:: math.ceil(len(every) / _SAMPLE)]
 
 
 def verdicts(prover, chosen: list[Example], severity: str = "error") -> Counter[str]:
