@@ -12,10 +12,10 @@ from functools import partial
 
 from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import Instance, ListObject
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Sym, SymId, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
@@ -88,7 +88,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
     coverage = interp.context.coverage
-    coverage.root, coverage.method = item.slice, ""
+    coverage.start(item.slice)
     state = base.fork()
     interp.context.observed.start_root(state)
     for condition, side in coverage.choice.sides:
@@ -157,7 +157,7 @@ def _run_function(interp: Interpreter, item: Definition) -> list[Found]:
             symbolic_args.without_history(interp, state, arguments)
         results: list[tuple[State, Value]] = []
         for after, value in _called_whole(interp, frame, state, function, arguments):
-            results.extend(_called(interp, frame, after, value) if _is_sequence(after, value) else [(after, value)])
+            results.extend(prepared.built(interp, frame, after, value))
     return _finish(interp, results, item.name, calls=True)
 
 
@@ -176,20 +176,6 @@ def _called_whole(
         for after, _ in done:
             after.assume(f"what `{function.function.qualname.rpartition('.')[2]}` yields is kept while it goes on")
     return [(after, NONE) for after, _ in done] if function.manages else done
-
-
-def _is_sequence(state: State, value: Value) -> bool:
-    """Check whether a function returned a sequence of modules, which it made for its callers to run."""
-    instance = state.instance(value)
-    if instance is None or not isinstance(instance.cls, Dotted) or instance.children is None:
-        return False
-    return isinstance(state.object(instance.children), ListObject) and instance.cls.name.endswith(".Sequential")
-
-
-def _called(interp: Interpreter, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
-    """Call a module on an unknown input."""
-    given = state.symbols.sym((origins.PARAMETER, module, "input"), "input")
-    return interp.call(frame, state, module, Arguments((given,)), 0)
 
 
 def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
@@ -269,7 +255,7 @@ def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State
     for constructed, receiver in made:
         instance = constructed.instance(receiver)
         if instance is not None and instance.children is not None:
-            results.extend(_called(interp, frame, constructed.fork(), receiver))
+            results.extend(prepared.called(interp, frame, constructed.fork(), receiver))
     return _finish(interp, results[:PATHS_IN_ROOT])
 
 

@@ -1,22 +1,32 @@
 """
-Objects whose methods are called in any order: one method is run after the others that set what it reads.
+Objects as a program has them when it uses them.
+
+The methods of an object are called in any order: one is run after the others that set what it reads.
 
     def __init__(self): self.net = None
     def build(self): self.net = Linear(4, 4)
     def step(self, x): self.net(x)            # is run on None, and on what `build` leaves
+
+What a function builds of parts is called by those who call the function:
+
+    def block(width): return Residual(nn.Linear(width, width), nn.ReLU(inplace=True))
 """
 
 from __future__ import annotations
 
 from itertools import islice
 
+from inplace_lint.domain import origins
+from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import symbolic_args
-from inplace_lint.interp.frame import Frame
-from inplace_lint.interp.fuel import SETTERS
+from inplace_lint.interp.call import closures, module_containers, module_registry
+from inplace_lint.interp.call.pending_constructors import constructed_paths
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.fuel import PATHS_IN_FUNCTION, SETTERS
 from inplace_lint.interp.interpreter import Interpreter
 
 
@@ -46,3 +56,53 @@ def prepared(
                 ):
                     state, ready = after, True
     return [(state, receiver)] if ready else []
+
+
+def built(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[tuple[State, Value]]:
+    """Return what a call of the module returns that a function built of parts; of any other value, the value itself."""
+    instance = state.instance(value)
+    if instance is None or not isinstance(value, Ref):
+        return [(state, value)]
+    if isinstance(instance.cls, Dotted):
+        return _items_called(interp, frame, state, value, instance.cls.name)
+    framework = interp.context.is_module(instance.cls)
+    if framework is None:
+        return [(state, value)]
+    found: list[tuple[State, Value]] = []
+    for after in constructed_paths(interp, frame, state, value):
+        method = interp.lookup(after, instance.cls, framework.calls)
+        if not isinstance(method, Closure) or not _has_given_parts(after, value):
+            found.append((after, value))
+            continue
+        interp.context.observed.enter(after, closures.name_of(method.function))
+        arguments = symbolic_args.of_method(interp, after, method, instance.cls)
+        found.extend(interp.call(frame, after, Bound(value, method), arguments, 0))
+    return found or [(state, value)]
+
+
+def _items_called(interp: Interpreter, frame: Frame, state: State, ref: Ref, name: str) -> list[tuple[State, Value]]:
+    """Return what a sequence of modules returns, or, for a list of modules, what each of those that differ returns."""
+    instance = state.instance(ref)
+    parts = None if instance is None else instance.children
+    inner = None if parts is None else state.object(parts)
+    if not isinstance(inner, ListObject):
+        return [(state, ref)]
+    if name.endswith(".Sequential"):
+        return called(interp, frame, state, ref)
+    kinds = {module_containers.form(state, item): item for item in reversed(inner.items)}
+    items = [item for item in kinds.values() if state.instance(item) is not None]
+    found = [result for item in items[-PATHS_IN_FUNCTION:] for result in built(interp, frame, state.fork(), item)]
+    return found or [(state, ref)]
+
+
+def called(interp: Interpreter, frame: Frame, state: State, module: Value) -> list[tuple[State, Value]]:
+    """Call a module on an unknown input."""
+    given = state.symbols.sym((origins.PARAMETER, module, "input"), "input")
+    return interp.call(frame, state, module, Arguments((given,)), 0)
+
+
+def _has_given_parts(state: State, ref: Ref) -> bool:
+    """Check whether a module has parts that are older than itself: whoever constructed it made them."""
+    instance = state.instance(ref)
+    parts = () if instance is None else module_registry.direct(state, instance)
+    return any(isinstance(part, Ref) and part.id < ref.id for _, part in parts)

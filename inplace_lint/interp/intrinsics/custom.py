@@ -16,7 +16,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance, Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
-from inplace_lint.domain.values import NONE, ClassValue, Closure, Dotted, NodeId, Ref, Three, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.frame import Arguments, text_of
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
@@ -44,7 +44,8 @@ def _apply(act: IntrinsicCall) -> Results:
     act.state.modes = replace(before, grad=False)
     arguments = Arguments((context, *inputs), (), exprs, act.arguments.unknown)
     results: Results = []
-    for after, value in act.interp.call(act.frame, act.state, forward, arguments, act.at):
+    function = Bound(cls, forward) if forward.wrapper == "class" else forward
+    for after, value in act.interp.call(act.frame, act.state, function, arguments, act.at):
         after.modes = before
         results.append((after, _output(act, after, cls, context, inputs, value)))
     return results

@@ -94,18 +94,26 @@ class Coverage:
     """
     The sides of conditions that paths took, of the functions of the file `path`, and those that they missed.
 
+    `now` are the sides that the entry point which runs has taken.
+
     `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
     parameters of entry points, by their symbols; `worth` says what the sides in a function may lead to.
     """
 
     path: str = ""
     taken: set[Key] = field(default_factory=set)
+    now: set[Key] = field(default_factory=set)
     missed: dict[Key, Missed] = field(default_factory=dict)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     method: str = ""
     choice: Choice = field(default_factory=Choice)
     worth: dict[tuple[Slice, int], tuple[tuple[Key, int, frozenset[str]], ...]] = field(default_factory=dict)
+
+    def start(self, root: Slice) -> None:
+        """Start the run of an entry point."""
+        self.root, self.method = root, ""
+        self.now.clear()
 
     def option(self, number: SymId, option: Option) -> Value:
         """Return the argument for an option of an entry point, which knows the option that it is of."""
@@ -135,6 +143,7 @@ class Coverage:
         if frame.slice.path != self.path:
             return
         self.taken.add((id(node), side))
+        self.now.add((id(node), side))
         key = (id(node), not side)
         if key not in self.taken:
             self._miss(key, frame, state, node.test, test)
@@ -144,7 +153,13 @@ class Coverage:
         if len(sides) == 1:
             self.one(frame, sides[0][0], node, test, sides[0][1])
         elif frame.slice.path == self.path:
-            self.taken.update(((id(node), True), (id(node), False)))
+            both = ((id(node), True), (id(node), False))
+            self.taken.update(both)
+            self.now.update(both)
+
+    def took_only(self, node: Conditional, side: bool) -> bool:
+        """Return whether paths of this run took this side of a condition, and none the other one."""
+        return (id(node), side) in self.now and (id(node), not side) not in self.now
 
     def rate(self, frame: Frame, state: State, at: int, condition: Sym) -> None:
         """Record that a call writes nothing since a rate is what it is, which is the condition."""

@@ -7,7 +7,7 @@ from keyword import iskeyword
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -274,8 +274,19 @@ def _type(request: Request) -> Results:
     return request.unknown()
 
 
+def _locals(request: Request) -> Results:
+    """Return the variables of the running function as a mapping."""
+    scope = request.state.heap[request.frame.env.id]
+    if request.frame.closure is None or not isinstance(scope, Names):
+        return request.unknown()
+    items: dict[object, Value] = dict(scope.values.items())
+    return [(request.state, request.state.new(DictObject(items)))]
+
+
 def _names(request: Request) -> Results:
     """Return the names of a module, or the attributes of an object, as a mapping."""
+    if request.function.name == "vars" and not request.arguments.positional:
+        return _locals(request)
     value = ModuleValue(request.frame.slice.path) if request.function.name == "globals" else request.argument(0)
     if value is None or not (type(value) is ModuleValue or request.state.instance(value) is not None):
         return request.unknown()
@@ -297,6 +308,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "issubclass": _issubclass,
     "eval": _eval,
     "globals": _names,
+    "locals": _locals,
     "vars": _names,
     "getattr": _getattr,
     "hasattr": _hasattr,

@@ -196,14 +196,16 @@ def _part(call: Call, fact: ReturnFact, source: Tensor, layout: shapes.Layout) -
 
 def _view_kind(call: Call, fact: ReturnFact, kind: View, source: Tensor, rg: Three) -> tuple[View, Three]:
     """Return the kind of view that is created under the current modes, and whether it requires grad."""
+    repeats = source.view is View.EXPANDED and kind is View.SINGLE and overlap.keeps_repeats(call, fact.moves)
     if call.state.modes.grad is False:
-        made_so = View.INFERENCE if call.state.modes.inference else View.NO_GRAD
-        return (made_so if kind is not View.MAYBE else kind), False
+        made_so = View.INFERENCE if call.state.modes.inference else View.EXPANDED if repeats else View.NO_GRAD
+        keeps = kind is View.MAYBE or (kind is View.EXPANDED and made_so is not View.INFERENCE)
+        return (kind if keeps else made_so), False
     # A view of one of several views counts as one of several, and a view of one made under no-grad as made so.
     is_part = source.view is View.MULTI and kind is View.MAYBE
     if kind is View.SINGLE:
         is_part = source.view in _TRACKED or source.view is View.NO_GRAD
-        is_part = is_part and (source.view is not View.EXPANDED or overlap.keeps_repeats(call, fact.moves))
+        is_part = is_part and (source.view is not View.EXPANDED or repeats)
     return (source.view if is_part and source.view is not None else kind), rg
 
 
