@@ -78,13 +78,17 @@ def _object_truth(state: State, ref: Ref) -> Three:
             return None
 
 
-def split(fuel: Fuel, state: State, value: Value) -> list[tuple[State, bool]]:
-    """Return the sides that a condition can take, each in a state that remembers it."""
+def split(fuel: Fuel, state: State, value: Value, wanted: Three = None) -> list[tuple[State, bool]]:
+    """
+    Return the sides that a condition can take, each in a state that remembers it.
+
+    Where one only can be followed, that is the usual one, else the one that is `wanted`, else the preferred one.
+    """
     known = truth(state, value)
     if known is not None:
         return [(state, known)]
     usual = _usual_side(state, value) if fuel.prefers else None
-    first = fuel.prefers if usual is None else usual
+    first = usual if usual is not None else wanted if wanted is not None else fuel.prefers
     if fuel.width <= 1 or not fuel.step():
         fuel.drop("sides")
         learn(state, value, first)

@@ -196,8 +196,8 @@ def _sides(interp: Interpreter, frame: Frame, state: State, test: Value, node: i
         coverage.one(frame, state, node, test, known)
         return execute(interp, frame, state, node.body if known else node.orelse)
     other = state.fork() if interp.fuel.width <= 1 and exceptional_flow.may_raise(interp, node) else None
-    with interp.fuel.preferring(prefers is not (coverage.took_only(node, prefers) and not _gives_up(node))):
-        sides = path_condition.split(interp.fuel, state, test)
+    with interp.fuel.preferring(prefers):
+        sides = path_condition.split(interp.fuel, state, test, None if _gives_up(node) else coverage.wanted(node))
     coverage.split(frame, node, test, sides)
     outcomes = [
         outcome

@@ -159,6 +159,8 @@ def _tensor_attribute(interp: Interpreter, frame: Frame, state: State, value: Va
     assert facts is not None
     if method.rpartition(".")[2] in facts.framework.attributes:
         return interp.apply_op(frame, state, method, Arguments((value,)), at)
+    if method.endswith("_") and not method.endswith("__"):
+        materialise.materialise_item(interp, frame, state, value, at, sure=True)
     return [(state, Bound(value, Dotted(method)))]
 
 

@@ -24,11 +24,13 @@ from inplace_lint.domain.values import (
     Partial,
     Sym,
     SymId,
+    Three,
     Value,
     is_key,
     key_of,
     of_key,
 )
+from inplace_lint.effects.write_evidence import lowered_may_write
 from inplace_lint.interp.frame import Frame
 from inplace_lint.ir import nodes as ir
 
@@ -108,6 +110,7 @@ class Coverage:
     root: Slice | None = None
     method: str = ""
     choice: Choice = field(default_factory=Choice)
+    writing: dict[int, Three] = field(default_factory=dict)
     worth: dict[tuple[Slice, int], tuple[tuple[Key, int, frozenset[str]], ...]] = field(default_factory=dict)
 
     def start(self, root: Slice) -> None:
@@ -157,9 +160,17 @@ class Coverage:
             self.taken.update(both)
             self.now.update(both)
 
-    def took_only(self, node: Conditional, side: bool) -> bool:
-        """Return whether paths of this run took this side of a condition, and none the other one."""
-        return (id(node), side) in self.now and (id(node), not side) not in self.now
+    def wanted(self, node: Conditional) -> Three:
+        """Return the side for a path that can take one only: the one that the run has not taken yet, or that writes."""
+        taken = [side for side in (True, False) if (id(node), side) in self.now]
+        if len(taken) == 1:
+            return not taken[0]
+        if taken or not isinstance(node, ir.If):
+            return None
+        if id(node) not in self.writing:
+            then, other = (lowered_may_write(block) for block in (node.body, node.orelse))
+            self.writing[id(node)] = None if then is other else then
+        return self.writing[id(node)]
 
     def rate(self, frame: Frame, state: State, at: int, condition: Sym) -> None:
         """Record that a call writes nothing since a rate is what it is, which is the condition."""

@@ -114,7 +114,7 @@ def _select(
         if bound is None:
             continue
         values, exprs = bound
-        _materialise(interp, state, facts, form, values)
+        _materialise(interp, frame, state, facts, form, values, at)
         binding = Binding(state, form, default_values(form.args, values), frozenset(values), exprs, thing, instance)
         verdict = holds(form.condition, binding)
         if verdict is not False:
@@ -134,7 +134,9 @@ def _always_written(form: Op, others: tuple[Op, ...]) -> frozenset[str]:
     return frozenset(set.intersection(*writes))
 
 
-def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, values: dict[str, Value]) -> None:
+def _materialise(
+    interp: Interpreter, frame: Frame, state: State, facts: Facts, form: Op, values: dict[str, Value], at: int
+) -> None:
     """Materialise unknown arguments as tensors where the op expects a tensor."""
     for value in values.values():
         if _may_hold_unknowns(state, value):
@@ -153,6 +155,7 @@ def _materialise(interp: Interpreter, state: State, facts: Facts, form: Op, valu
     for name, value in values.items():
         likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
+            materialise.materialise_item(interp, frame, state, value, at, sure=False)
             materialise.materialise_all(interp, state, value, framework)
 
 

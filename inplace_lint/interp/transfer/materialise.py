@@ -10,8 +10,8 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import ListObject, Node, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, Sym, SymId, Tuple, Value
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Tuple, Value
+from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
@@ -77,6 +77,31 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
+
+
+def materialise_item(interp: Interpreter, frame: Frame, state: State, value: Value, at: int, *, sure: bool) -> None:
+    """
+    Make an unknown item the view that it is, where what it is an item of is a tensor; `sure`: because the item is one.
+
+        past, rest = t[:-1], t[1:]
+        rest.sub_(past)             # no sequence has this method: `t` is a tensor, and `past` another view of it
+    """
+    key = state.symbols.keys[value.id] if isinstance(value, Sym) and state.ref(value) is None else None
+    match key:
+        case (origins.ITEM, Sym() as whole, SliceValue() | Tuple() as index):
+            materialise_item(interp, frame, state, whole, at, sure=sure)
+            slices = index.items if isinstance(index, Tuple) else (index,)
+            if sure and whole.kind == "input" and any(isinstance(part, SliceValue) for part in slices):
+                materialise(interp, state, whole)
+            facts = None if state.ref(whole) is None else framework_of(interp, state, whole)
+            if facts is None or not isinstance(value, Sym):
+                return
+            name = f"{facts.framework.tensor}.__getitem__"
+            for after, part in interp.apply_op(frame, state, name, Arguments((whole, index)), at)[:1]:
+                if after is state and isinstance(part, Ref):
+                    state.set_trait(traits.TENSOR, value.id, part)
+        case _:
+            pass
 
 
 def note_gradients(state: State, values: Iterable[Value]) -> None:
