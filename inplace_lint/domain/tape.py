@@ -163,11 +163,16 @@ def _check_freed(
 def _check_carried(
     state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site | None
 ) -> None:
+    handed = state.trait(traits.HANDED, None)
     for number, assumed in order:
         for earlier in state.nodes[number].inputs:
             write = state.nodes[earlier].write
             if write is not None and earlier in state.freed and _is_spent(state, earlier):
                 why = state.nodes[number].assumptions | state.assumptions | assumed
+                if handed is not None and earlier < handed.node:
+                    if handed.resets:
+                        continue
+                    why |= {f"`{handed.name}` leaves what a module keeps as it is"}
                 state.report(Carried(framework, write, site, why))
 
 

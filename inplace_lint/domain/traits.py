@@ -70,6 +70,19 @@ class Trait(Generic[Key, Kind]):
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """
+    The last unknown call that was given a module: what the tape had before it is older than `node`.
+
+    `resets`: a method of the module that a call of it does not run sets attributes, as one that resets a state does.
+    """
+
+    node: NodeId
+    name: str
+    resets: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """When and where a tensor was put into a container, or a `state_dict` was read."""
 
@@ -176,6 +189,7 @@ OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)
 MEMBER: Trait[tuple[Slice, str, Value], Ref] = Trait("member", Owner.WHOLE)
 LISTED: Trait[Value, tuple[Ref, ...]] = Trait("listed modules", Owner.WHOLE)
 TRAINS: Trait[None, bool] = Trait("trains", Owner.WHOLE)
+HANDED: Trait[None, Handed] = Trait("handed to an unknown call", Owner.WHOLE, derived=True)
 LOADED: Trait[None, bool] = Trait("a module may have been loaded", Owner.WHOLE, derived=True)
 LOSS: Trait[None, bool] = Trait("ran the backward of a loss in this entry point", Owner.WHOLE)
 STEPPED: Trait[None, Step] = Trait("stepped", Owner.WHOLE)

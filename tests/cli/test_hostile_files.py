@@ -242,3 +242,14 @@ def test_a_name_that_is_no_unicode_ends_nothing(lint, folder, buggy):
     for words in (("--write-baseline", "known.json"), ("--baseline", "known.json"), ("--fix",)):
         ran = lint(*words, ".")
         assert (ran.status, ran.err) == (0, ""), words
+
+
+def test_a_module_whose_forward_is_itself_is_analyzed_to_the_end(lint, folder):
+    (folder / "a.py").write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        y = x.exp()\n"
+        "        y += 1\n        return y\n\n\nnet = Net()\nnet.forward = torch.compile(net)\n"
+        "net(torch.ones(2, requires_grad=True)).sum().backward()\n"
+    )
+    ran = lint("--no-cache", "--output-format", "concise", "a.py")
+    assert ran.status == 1
+    assert ran.out.startswith("a.py:7:9: error[IPL101] ")

@@ -167,6 +167,9 @@ def _call(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: 
     if isinstance(method, Closure):
         # A forward that was set on the instance itself takes precedence over that of its class.
         override = instance.attrs.get(framework.calls) if framework is not None else None
+        override = (
+            None if override == ref else override
+        )  # `net.forward = torch.compile(net)` calls what was there before
         return interp.call(frame, state, override or Bound(ref, method), arguments, at)
     if instance.children is not None:
         return run_in_order(interp, frame, state, instance, arguments, at)

@@ -54,6 +54,21 @@ def _is_module(state: State, value: Value) -> bool:
     return thing is not None and "training" in thing.attrs
 
 
+def sets_elsewhere(interp: Interpreter, state: State, value: Value) -> bool:
+    """Check whether a module or a part of it has a method that sets attributes and that no call of it runs."""
+    run = {"__init__", "__call__", interp.context.default().framework.calls}
+    seen = {id(instance.cls): instance.cls for _, part in parts(state, value) if (instance := state.instance(part))}
+    owners = [owner for cls in seen.values() for owner in interp.context.mro(cls) if isinstance(owner, ClassValue)]
+    return any(
+        method.sets
+        for owner in owners
+        for item in interp.context.module(owner.slice.path).outline.items
+        if item.slice == owner.slice
+        for method in item.methods
+        if method.member not in run
+    )
+
+
 def leaves(state: State, value: Value, *, param: bool) -> list[tuple[str, Ref]]:
     """List the parameters, or the buffers, of a module and all below it."""
     found: list[tuple[str, Ref]] = []

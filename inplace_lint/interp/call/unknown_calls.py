@@ -10,10 +10,11 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, Sym, Value
+from inplace_lint.domain.values import NodeId, Ref, Sym, Value
+from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import state_dict
+from inplace_lint.interp.intrinsics import opaque_modules, state_dict
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
@@ -28,6 +29,9 @@ def unknown_call(
             state.put(value, replace(inner, exact=False))
         elif isinstance(inner, Instance) and "training" in inner.attrs:
             state.set_trait(traits.LOADED, None, True)
+            name = opaque_modules.name_of_call(state, function) or "an unknown call"
+            resets = module_registry.sets_elsewhere(interp, state, value)
+            state.set_trait(traits.HANDED, None, traits.Handed(NodeId(state.next_id), name, resets))
         elif isinstance(value, Sym) and value.id in state.symbols.marked:
             state.set_trait(traits.PASSED_ON, value.id, True)
         interp.listeners.hand_over(state, value)

@@ -11,7 +11,7 @@ Reports sums that keep the history of every step, although backward has used it 
 from __future__ import annotations
 
 from inplace_lint.core.event import Accumulated, Spelling, Touch
-from inplace_lint.domain import tape
+from inplace_lint.domain import tape, traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
 from inplace_lint.interp.frame import Frame, text_of
@@ -25,6 +25,9 @@ def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign,
     if node.op != "+" or tensor is None or tensor.rg is False or isinstance(node.target, ir.Subscript):
         return
     parts = [part for number in tensor.nodes for part in state.nodes[number].inputs if number not in state.freed]
+    handed = state.trait(traits.HANDED, None) if isinstance(node.target, ir.Attr) else None
+    if handed is not None and handed.resets:  # the call may have set the attribute anew
+        parts = [part for part in parts if part >= handed.node]
     if any(tape.is_used_up(state, part) for part in parts):
         framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
         name = f"{framework.tensor}.{node.op}="
