@@ -172,7 +172,7 @@ def _check_carried(
                 if handed is not None and earlier < handed.node:
                     if handed.resets:
                         continue
-                    why |= {f"`{handed.name}` leaves what a module keeps as it is"}
+                    why |= {handed.assumes}
                 state.report(Carried(framework, write, site, why))
 
 

@@ -74,11 +74,12 @@ class Handed:
     """
     The last unknown call that was given a module: what the tape had before it is older than `node`.
 
-    `resets`: a method of the module that a call of it does not run sets attributes, as one that resets a state does.
+    `assumes` says that the call kept what the module holds. `resets`: a method of the module that a call of it does
+    not run sets attributes, as one that resets a state does.
     """
 
     node: NodeId
-    name: str
+    assumes: str
     resets: bool
 
 

@@ -82,6 +82,7 @@ class _Collector(cst.CSTVisitor):
         self.open_ended: set[str] = set()
         self.keywords: list[tuple[str, str]] = []
         self.unpacks = False
+        self.hands_locals = False
         self._scopes: list[str] = ["module"]
         self._owners: list[str] = []
 
@@ -187,6 +188,8 @@ class _Collector(cst.CSTVisitor):
         callee = _last(node.func)
         if isinstance(node.func, cst.Name):
             self.called.add(callee)
+            inside = self._scopes[-1] == "function" and not node.args
+            self.hands_locals = self.hands_locals or (inside and callee in {"locals", "vars"})
         for argument in node.args:
             if argument.keyword is not None:
                 self.keywords.append((callee if _is_plain(node.func) else "", argument.keyword.value))
@@ -243,6 +246,7 @@ class Names:
         kept = fixed | seen.told | (ambiguous & parameters) | of_builtins | (seen.bound & seen.words & seen.members)
         kept |= seen.loaded_attributes if several else set()
         kept |= seen.bound & seen.words if seen.called & {"globals", "vars"} else set()  # strings are names there
+        kept |= seen.bound & (seen.words | seen.loaded_attributes) if seen.hands_locals else set()
         # A class holds what is bound in its body as attributes: one name is one thing everywhere.
         kept |= seen.members - members
         variables = {name for name in seen.bound - kept if not _is_special(name)}

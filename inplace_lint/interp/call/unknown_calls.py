@@ -18,6 +18,8 @@ from inplace_lint.interp.intrinsics import opaque_modules, state_dict
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
+_LEAVES = "an unknown call leaves what a module keeps as it is"
+
 
 def unknown_call(
     interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
@@ -29,9 +31,10 @@ def unknown_call(
             state.put(value, replace(inner, exact=False))
         elif isinstance(inner, Instance) and "training" in inner.attrs:
             state.set_trait(traits.LOADED, None, True)
-            name = opaque_modules.name_of_call(state, function) or "an unknown call"
+            name = opaque_modules.name_of_call(state, function)
+            leaves = f"`{name}` leaves what a module keeps as it is" if name else _LEAVES
             resets = module_registry.sets_elsewhere(interp, state, value)
-            state.set_trait(traits.HANDED, None, traits.Handed(NodeId(state.next_id), name, resets))
+            state.set_trait(traits.HANDED, None, traits.Handed(NodeId(state.next_id), leaves, resets))
         elif isinstance(value, Sym) and value.id in state.symbols.marked:
             state.set_trait(traits.PASSED_ON, value.id, True)
         interp.listeners.hand_over(state, value)
