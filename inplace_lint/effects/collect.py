@@ -153,9 +153,10 @@ class _Walk:
         self.words.attributes.add(node.attr)
         if type(node.ctx) is ast.Store and isinstance(node.value, ast.Name) and node.value.id == self.words.instance:
             self.words.sets.add(node.attr)
-        if self.later or node not in self.called:
+        kept = self.later or node not in self.called
+        if kept:
             self.words.kept_attributes.add(node.attr)
-        if node.attr == "data":
+        if node.attr == "data" or (kept and write_evidence.names_method(node.attr)):
             self.words.write()
 
     def count(self) -> int:

@@ -43,6 +43,9 @@ _FLAG = "requires_grad_"
 _SWITCH = "inplace"
 _KERNEL_WRITES = ("tl.store", "tl.atomic_")
 _NOT_WRITES = frozenset({_FLAG})
+_BY_OPERATOR = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+# `x.__iadd__(y)`, `operator.iadd(x, y)`
+_OPERATORS = frozenset({"setitem", "__setitem__"}.union(*({f"i{name}", f"__i{name}__"} for name in _BY_OPERATOR)))
 INITIALISERS = frozenset({"init"})  # modules of functions that give new parameters their values
 
 
@@ -140,6 +143,8 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         if keyword.arg in _WRITING_KEYWORDS and not _is_nothing(keyword.value):
             words.write()
             words.makes = words.makes or keyword.arg != "out"
+    if any(_names_method(argument) for argument in node.args):
+        words.write()
     if any(_is_switch(argument) for argument in node.args):
         words.write()
         words.makes = True
@@ -182,6 +187,10 @@ def _is_switch(node: ast.expr) -> bool:
             return False
 
 
+def _names_method(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and names_method(node.value)
+
+
 def _is_nothing(node: ast.expr) -> bool:
     return _is_constant(node, (False, None)) or (isinstance(node, ast.Tuple | ast.List) and not node.elts)
 
@@ -219,7 +228,16 @@ def _frees(call: ast.Call) -> bool:
 
 def is_writing(name: str) -> bool:
     """Return whether a method or function of this name may write in place."""
-    return name in _WRITING_CALLS or (name.endswith("_") and not name.startswith("__") and name not in _NOT_WRITES)
+    return (
+        name in _WRITING_CALLS
+        or name in _OPERATORS
+        or (name.endswith("_") and not name.startswith("__") and name not in _NOT_WRITES)
+    )
+
+
+def names_method(name: str) -> bool:
+    """Return whether a name that is not called at once is that of a method in place: `f = x.mul_`, `"mul_"`."""
+    return name.endswith("_") and not name.startswith("_") and name.isidentifier() and name not in _NOT_WRITES
 
 
 def spelled(node: ast.AST) -> str:
@@ -246,6 +264,8 @@ def _is_evidence(node: object) -> bool:
             return True
         case ir.Attr(_, _, name):
             return name == "data" or is_writing(name)
+        case ir.Const(str() as name):
+            return names_method(name)
         case ir.Keyword(_, name, value):
             return name in _WRITING_KEYWORDS and not (isinstance(value, ir.Const) and not value.value)
         case ir.Assign(_, targets):

@@ -43,9 +43,15 @@ def _of_stale(case: Case) -> Fix | None:
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
     widened = saved is not None and any(tensor.widened for tensor in case.met())
-    if plan is None or widened or is_lost(case, plan):
+    if plan is None or widened or _is_seen(case, saved) or is_lost(case, plan):
         return None if saved is None else fix_of(saved, safe=True)
     return fix_of(plan, safe=False)
+
+
+def _is_seen(case: Case, saved: Plan | None) -> bool:
+    """Check whether a caller in the program refers to what is written, and may count on the write."""
+    called = case.draft.write.site.caller is not None
+    return saved is not None and called and any(tensor.foreign and tensor.others for tensor in case.met())
 
 
 def _of_parameter(case: Case) -> Fix | None:

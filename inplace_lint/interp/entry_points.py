@@ -19,7 +19,7 @@ from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, 
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
-from inplace_lint.interp.call import closures, module_containers
+from inplace_lint.interp.call import closures, module_containers, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import path_condition, statements
 from inplace_lint.interp.expr import environment
@@ -28,6 +28,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CALLS_IN_CHOICES,
     CALLS_IN_SIDES,
+    CHEAP_CHOICES,
     CHOICES,
     CONFIGURATIONS,
     PATHS_IN_CONSTRUCTOR,
@@ -50,6 +51,7 @@ def run_all(interp: Interpreter) -> list[Found]:
     context = interp.context
     found: list[Found] = []
     order = schedule.schedule(call_graph.file_effects(context.project, context.main))
+    context.coverage.is_program = order.script
     if order.script:
         found.extend(_run_script(interp))
     cost: dict[Definition, int] = {}
@@ -69,7 +71,12 @@ def run_all(interp: Interpreter) -> list[Found]:
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
     for item, calls in cost.items():
-        found.extend(named(interp, item, _run_choices(interp, item, calls)))
+        expected, before = calls, counters["framework_calls"]
+        if not calls and item.kind == "class" and search.has_own_choices(interp, item):
+            # Outer entry points ran the class and passed none of its options on.
+            found.extend(named(interp, item, _run_class(interp, item)))
+            expected = counters["framework_calls"] - before
+        found.extend(named(interp, item, _run_choices(interp, item, expected)))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
 
@@ -131,7 +138,9 @@ def _run_choices(interp: Interpreter, item: Definition, calls: int) -> list[Foun
     tried: set[search.Goal] = set()
     coverage, counters = interp.context.coverage, interp.fuel.counters
     left = CALLS_IN_CHOICES
-    while len(tried) < CHOICES and calls <= left:
+    while calls <= left:
+        if len(tried) >= (CHOICES if CALLS_IN_CHOICES - left > CALLS_IN_SIDES else CHEAP_CHOICES):
+            break
         choice = search.next_choice(interp, item, tried, cheap=calls <= CALLS_IN_SIDES)
         if choice is None:
             break
@@ -318,13 +327,13 @@ def _constructed(
     init = interp.lookup(state, cls, "__init__")
     spare = state.fork()
     entries = interp.context.constructed.get(id(cls), ())
-    candidates = [symbolic_args.thawed(spare, entry) for entry in entries if entry is not None]
+    candidates = [portable_arguments.thawed(spare, entry) for entry in entries if entry is not None]
     candidates = [known for known in candidates if not isinstance(init, Closure) or closures.fits(init, known)]
     if not candidates and isinstance(init, Closure):
         defaults = _defaults_in_use(interp, cls.name, init)
         candidates = [symbolic_args.of_constructor(interp, spare, init.function, defaults)]
     elif isinstance(init, Closure):
-        candidates = [symbolic_args.completed(interp, spare, init.function, known) for known in candidates]
+        candidates = [symbolic_args.completed(interp, spare, init, known) for known in candidates]
     candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
     made: list[tuple[State, Value]] = []
     with interp.fuel.scope(paths=paths):

@@ -4,18 +4,16 @@ Symbolic arguments: the arguments on which an entry point runs.
     def forward(self, x, scale: float, mode="fast"): ...
 
 Here `x` is an unknown input, `scale` an unknown number, and `mode` its default. Arguments on which the file itself
-constructs a class take precedence over such ones; `frozen` and `thawed` carry them from one path to another.
+constructs a class take precedence over such ones (`portable_arguments`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
 
 from inplace_lint.core.records import replace
-from inplace_lint.core.span import Place, Slice
+from inplace_lint.core.span import Slice
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     NONE,
@@ -23,13 +21,8 @@ from inplace_lint.domain.values import (
     Closure,
     Const,
     Dotted,
-    ModuleValue,
-    Partial,
-    Ref,
-    StorageId,
     Sym,
     SymId,
-    Tuple,
     Value,
 )
 from inplace_lint.interp.expr import environment
@@ -42,7 +35,6 @@ from inplace_lint.interp.pylib import dataclass_fields
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
 
-_DEEPEST = 12
 _KINDS = {
     "int": "number",
     "float": "number",
@@ -67,117 +59,6 @@ _KINDS = {
     "Iterable": "sequence",
     "Mapping": "sequence",
 }
-
-
-class _Box(NamedTuple):
-    """The portable form of a list or dict."""
-
-    kind: str
-    keys: tuple[Hashable, ...]
-    items: tuple[Hashable, ...]
-    exact: bool
-
-
-class _Made(NamedTuple):
-    """The portable form of an instance."""
-
-    cls: ClassValue | Dotted
-    opaque: bool
-    attrs: tuple[tuple[str, Hashable], ...]
-    children: Hashable
-    pending: Hashable
-    made: Place | None
-
-
-class _Leaf(NamedTuple):
-    """The portable form of a parameter or buffer."""
-
-    tensor: Tensor
-
-
-class _NotPortable(Exception):  # noqa: N818 - not an error: the arguments are then not recorded
-    """Raised for a value that exists on one path only."""
-
-
-def frozen(state: State, arguments: Arguments) -> tuple[Hashable, ...] | None:
-    """Return arguments in a form that another path can use; None when they contain objects of this path."""
-    try:
-        positional = tuple(_frozen(state, value) for value in arguments.positional)
-        return positional, tuple((name, _frozen(state, value)) for name, value in arguments.keywords)
-    except _NotPortable:
-        return None
-
-
-def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
-    if depth > _DEEPEST:
-        raise _NotPortable
-    match value:
-        case Sym(number) if state.has_trait(traits.TENSOR, number):
-            raise _NotPortable
-        case Const() | Sym() | Dotted() | ModuleValue() | ClassValue() | Closure(env=None):
-            return value
-        case Tuple(items, exact, fields):
-            return Tuple, tuple(_frozen(state, item, depth + 1) for item in items), exact, fields
-        case Partial(function, args, keywords):
-            given = tuple((name, _frozen(state, item, depth + 1)) for name, item in keywords)
-            return (
-                Partial,
-                _frozen(state, function, depth + 1),
-                tuple(_frozen(state, item, depth + 1) for item in args),
-                given,
-            )
-        case _:
-            pass
-    match state.object(value):
-        case ListObject(items, exact, kind):
-            return _Box(kind, (), tuple(_frozen(state, item, depth + 1) for item in items), exact)
-        case DictObject(mapping, exact, None):
-            keys = tuple(mapping)
-            return _Box("dict", keys, tuple(_frozen(state, item, depth + 1) for item in mapping.values()), exact)
-        case Instance(cls, attrs, opaque, children, made, pending):
-            parts = tuple((name, _frozen(state, part, depth + 1)) for name, part in attrs.items())
-            inner = None if children is None else _frozen(state, children, depth + 1)
-            waiting = None if pending is None else _frozen(state, pending, depth + 1)
-            return _Made(cls, opaque, parts, inner, waiting, made)
-        case Tensor(nodes=(), base=None, grad=None) as tensor if tensor.leaf:
-            return _Leaf(replace(tensor, storage=StorageId(0), made=None))
-        case _:
-            raise _NotPortable
-
-
-def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
-    """Return frozen arguments as values of another path, with new objects."""
-    positional, keywords = entry
-    assert isinstance(positional, tuple)
-    assert isinstance(keywords, tuple)
-    return Arguments(
-        tuple(_thawed(state, item) for item in positional),
-        tuple((name, _thawed(state, item)) for name, item in keywords),
-    )
-
-
-def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form
-    if isinstance(form, _Box):
-        items = tuple(_thawed(state, item) for item in form.items)
-        if form.kind == "dict":
-            return state.new(DictObject(dict(zip(form.keys, items, strict=True)), form.exact))
-        return state.new(ListObject(items, form.exact, form.kind))
-    if isinstance(form, _Made):
-        attrs = {name: _thawed(state, part) for name, part in form.attrs}
-        children = None if form.children is None else _thawed(state, form.children)
-        pending = None if form.pending is None else _thawed(state, form.pending)
-        assert children is None or isinstance(children, Ref)
-        assert pending is None or isinstance(pending, Partial)
-        return state.new(Instance(form.cls, attrs, form.opaque, children, form.made, pending))
-    if isinstance(form, _Leaf):
-        return state.new(replace(form.tensor, storage=state.new_storage()))
-    if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Tuple,):
-        return Tuple(tuple(_thawed(state, item) for item in form[1]), form[2], form[3])
-    if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Partial,):
-        args = tuple(_thawed(state, item) for item in form[2])
-        return Partial(_thawed(state, form[1]), args, tuple((name, _thawed(state, item)) for name, item in form[3]))
-    value: Value = form
-    return value
 
 
 def chosen(interp: Interpreter, given: Arguments) -> Arguments:
@@ -298,8 +179,14 @@ def _derives(interp: Interpreter, cls: ClassValue, bases: frozenset[str]) -> boo
     return any(isinstance(base, Dotted) and base.name in bases for base in interp.context.mro(cls))
 
 
-def completed(interp: Interpreter, state: State, function: ir.Function, known: Arguments) -> Arguments:
-    """Replace unknown arguments of a constructor by instances of the classes that their annotations name."""
+def completed(interp: Interpreter, state: State, init: Closure, known: Arguments) -> Arguments:
+    """
+    Return the arguments that the program passes to a constructor, completed by what it does not say.
+
+    Unknown ones become instances of the classes that their annotations name. What is not passed has its default, which
+    is an option of whoever uses the class elsewhere, unless the file is a program that says what it runs.
+    """
+    function = init.function
     params = {param.name: param for param in function.params[1:]}
     positional = [
         _completed(interp, state, function, param, value)
@@ -307,7 +194,16 @@ def completed(interp: Interpreter, state: State, function: ir.Function, known: A
     ]
     keywords = [(name, _completed(interp, state, function, params.get(name), value)) for name, value in known.keywords]
     rest = known.positional[len(positional) :]
-    return Arguments((*positional, *rest), tuple(keywords), known.exprs, known.unknown)
+    passed = {*list(params)[: len(positional)], *(name for name, _ in keywords)}
+    defaults = [
+        (name, _input(interp, state, function, params[name], default, none_is_open=False))
+        for name, default in init.defaults
+        if isinstance(default, Const)
+        and name in params
+        and name not in passed
+        and not interp.context.coverage.is_program
+    ]
+    return Arguments((*positional, *rest), (*keywords, *defaults), known.exprs, known.unknown)
 
 
 def _completed(interp: Interpreter, state: State, function: ir.Function, param: ir.Param | None, value: Value) -> Value:

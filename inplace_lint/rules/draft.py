@@ -133,6 +133,9 @@ def named(symbol: str) -> str:
     return f"`{symbol}`" if symbol else "a tensor"
 
 
+_OF_CONTEXT = frozenset({"saved", "attribute"})  # what a custom function keeps: an argument, a result or anything else
+
+
 def kept(touch: Touch) -> str:
     """Spell what a save keeps: "`relu` keeps its output for backward"."""
     op = short(touch.op)
@@ -140,6 +143,8 @@ def kept(touch: Touch) -> str:
         return f"{op} keeps its output for backward"
     if touch.part.startswith("self."):
         return f"{op} keeps its `{touch.part[5:]}` for backward"
+    if touch.part in _OF_CONTEXT:
+        return f"{op} keeps this tensor for backward"
     what = f"its input {named(touch.symbol)}" if touch.symbol else "its input"
     return f"{op} keeps {what} for backward"
 

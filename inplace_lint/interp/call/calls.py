@@ -14,8 +14,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
-from inplace_lint.interp import symbolic_args
-from inplace_lint.interp.call import closures, instances
+from inplace_lint.interp.call import closures, instances, portable_arguments
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
@@ -116,7 +115,7 @@ def call(
             merged = Arguments((*args, *arguments.positional), (*kept, *arguments.keywords), shifted, arguments.unknown)
             return call(interp, frame, state, inner, merged, at)
         case ClassValue():
-            interp.context.record_construction(function, lambda: symbolic_args.frozen(state, arguments))
+            interp.context.record_construction(function, lambda: portable_arguments.frozen(state, arguments))
             return interp.construct(frame, state, function, arguments, at)
         case Dotted(name):
             return _call_library(interp, frame, state, name, arguments, at)

@@ -56,25 +56,28 @@ def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, a
     exact = not arguments.unknown
     instance = state.instance(ref)
     assert instance is not None
-    children: ListObject | DictObject = _paired(Items(values, exact)) or ListObject(values, exact)
+    children: ListObject | DictObject = _paired(state, Items(values, exact)) or ListObject(values, exact)
     if len(values) == 1:
         inner = state.object(values[0])
         if isinstance(inner, DictObject):
             children = DictObject(dict(inner.items), inner.exact)
         elif not isinstance(inner, Instance) or inner.children is not None:
             items = interp.turns(frame, state, values[0], None, at)
-            children = _paired(items) or ListObject(items.items, items.exact)
+            children = _paired(state, items) or ListObject(items.items, items.exact)
         if isinstance(inner, Instance) and inner.children is not None and len(values) == 1:
             children = ListObject(values, exact)
     state.put(ref, replace(instance, children=state.new(children)))
 
 
-def _paired(items: Items) -> DictObject | None:
-    """Return the dict of a list of (name, module) pairs."""
-    pairs = [item.items for item in items.items if isinstance(item, Tuple) and len(item.items) == 2]  # noqa: PLR2004
-    if not pairs or len(pairs) != len(items.items):
-        return None
-    return DictObject({pair[0].value: pair[1] for pair in pairs if isinstance(pair[0], Const)}, items.exact)
+def _paired(state: State, items: Items) -> DictObject | None:
+    """Return the dict of a list of (name, module) pairs, which may be lists themselves."""
+    pairs: dict[object, Value] = {}
+    for item in items.items:
+        pair = item if isinstance(item, Tuple) else state.object(item)
+        if not isinstance(pair, Tuple | ListObject) or len(pair.items) != 2 or not isinstance(pair.items[0], Const):  # noqa: PLR2004
+            return None
+        pairs[pair.items[0].value] = pair.items[1]
+    return DictObject(pairs, items.exact) if pairs else None
 
 
 def prepare_container(interp: Interpreter, state: State, cls: ClassValue, ref: Ref) -> None:

@@ -13,7 +13,7 @@ from inplace_lint.core.records import dataclass, replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Dotted, Ref, SliceValue, Sym, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, SliceValue, Sym, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
@@ -179,10 +179,10 @@ def _seen_from(frame: Frame, state: State, child: Value, at: int) -> tuple[Frame
 def run_in_order(
     interp: Interpreter, frame: Frame, state: State, instance: Instance, arguments: Arguments, at: int
 ) -> Results:
-    """Call the modules of a sequence one after the other."""
+    """Call the modules of a sequence one after the other; None is left out, as libraries do that allow it."""
     inner = children(state, instance)
     going: list[tuple[State, Arguments]] = [(state, arguments)]
-    for child in condensed(state, tuple(child for _, child in inner.pairs)):
+    for child in condensed(state, tuple(child for _, child in inner.pairs if child != NONE)):
         seen_from, place = _seen_from(frame, state, child, at)
         going = [
             (after, Arguments((value,)))

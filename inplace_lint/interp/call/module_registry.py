@@ -276,7 +276,16 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
     return [(state, Tuple(tuple(values), exact=True, fields=fields))]
 
 
+def _named_part(act: IntrinsicCall) -> Results:
+    """Return the sub-module, parameter or buffer of a dotted name."""
+    target, owner = act.value("target"), act.receiver() or NONE
+    named = [*parts(act.state, owner), *leaves(act.state, owner, param=True), *leaves(act.state, owner, param=False)]
+    found = dict(named).get(target.value) if isinstance(target, Const) and isinstance(target.value, str) else None
+    return [(act.state, found or act.unknown())]
+
+
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
+    "named_part": _named_part,
     "parameters": _listing(param=True, named=False),
     "named_parameters": _listing(param=True, named=True),
     "buffers": _listing(param=False, named=False),

@@ -18,7 +18,7 @@ the state at the `try`, under an assumption, unless each path ends in a raise of
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
@@ -132,10 +132,20 @@ def _instead_of_import(interp: Interpreter, frame: Frame, node: ir.Try) -> ir.Ha
     if known or interp.context.project.resolve(frame.module, first.module, 0) is not None:
         return None
     names = {alias or name for name, alias in first.names}
-    for handler in node.handlers:
-        if any(isinstance(part, ir.FunctionDef | ir.ClassDef) and part.name in names for part in handler.body):
-            return handler
-    return None
+    return next((one for one in node.handlers if any(not names.isdisjoint(_defines(part)) for part in one.body)), None)
+
+
+def _defines(statement: ir.Stmt) -> Iterator[str]:
+    """Yield the names that a statement binds to something that can be used; None says that there is nothing."""
+    match statement:
+        case ir.FunctionDef() | ir.ClassDef():
+            yield statement.name
+        case ir.ImportFrom(_, _, _, pairs):
+            yield from (alias or name for name, alias in pairs)
+        case ir.Assign(_, targets, value) if not isinstance(value, ir.Const):
+            yield from (target.id for target in targets if isinstance(target, ir.Name))
+        case _:
+            pass
 
 
 def _handled(interp: Interpreter, frame: Frame, handlers: Sequence[ir.Handler], outcome: Outcome) -> Outcomes:

@@ -13,7 +13,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject, ListObject, Names
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, Value
+from inplace_lint.domain.values import Ref, Tuple, Value
 from inplace_lint.interp.control import iteration
 from inplace_lint.interp.expr import environment, operators, subscripts
 from inplace_lint.interp.frame import Frame, text_of
@@ -96,7 +96,8 @@ def _unpack(
     if star is not None:
         tail = len(items) - star - 1
         middle = values[star : len(values) - tail]
-        rest: Value = state.new(ListObject(tuple(middle), exact=False))
+        exact = isinstance(value, Tuple) and value.exact
+        rest: Value = state.new(ListObject(tuple(middle), exact))
         values = [*values[:star], rest, *values[len(values) - tail :]]
     states = [state]
     interp.listeners.spread(state, values)

@@ -107,7 +107,12 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
     if name in {"__name__", "__qualname__"} and interp.context.forms(dotted):
         return Const(dotted.rpartition(".")[2])
     facts = interp.context.facts_of(full)
-    return Dotted(full if facts is None else facts.canonical(full))
+    if facts is None:
+        return Dotted(full)
+    op = next(iter(facts.forms(dotted)), None)
+    if op is not None and op.init is None and not op.act and not facts.forms(full) and not name.startswith("_"):
+        return Dotted(dotted)  # an overload: `torch.ops.aten.add.Tensor`
+    return Dotted(facts.canonical(full))
 
 
 def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, name: str, at: int) -> Results:

@@ -71,6 +71,17 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
     return None
 
 
+def has_own_choices(interp: Interpreter, item: Definition) -> bool:
+    """Return whether outer entry points missed sides of conditions in a class that depend on none of their options."""
+    coverage, own = interp.context.coverage, {method.slice for method in item.methods}
+    missed = {
+        key: side
+        for key, side in coverage.missed.items()
+        if side.condition is None and key not in coverage.taken and side.function.slice in own
+    }
+    return any(True for _ in _worth_a_run(interp, item, missed, cheap=True))
+
+
 def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:
     """Return whether a condition asks only for a parameter to be passed that is None by default."""
     key = () if condition is None else interp.context.symbols.keys[condition]
@@ -104,7 +115,7 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
 
 def _constructs(item: Definition, side: Missed) -> bool:
     """Return whether a side was missed while an object was constructed."""
-    return (item.kind == "class" and not side.method) or side.function.qualname.endswith(".__init__")
+    return (item.kind == "class" and not side.method) or side.function.qualname.rpartition(".")[2] == "__init__"
 
 
 def _of_function(interp: Interpreter, item: Definition, function: ir.Function, leading: frozenset[str]) -> _Found:

@@ -48,6 +48,7 @@ def call(interp: Interpreter, frame: Frame, state: State, function: Builtin, arg
     return handler(request) if handler is not None else request.unknown()
 
 
+_CALLED = r"\(\)"
 _UNBOUND = frozenset({"object.__setattr__"})  # methods that take their object as an ordinary argument
 
 
@@ -99,6 +100,16 @@ def _list(request: Request) -> Results:
     items = tuple(dict.fromkeys(found.items)) if kind == "set" else found.items
     exact = found.exact and request.arguments.named("maxlen") is None
     return [(request.state, request.state.new(ListObject(items, exact, kind)))]
+
+
+def _next(request: Request) -> Results:
+    """Evaluate `next`: an iterator over known items hands the first one out."""
+    value = request.argument(0)
+    inner = request.state.object(value) if value is not None else None
+    if not isinstance(value, Ref) or not isinstance(inner, ListObject) or not inner.items:
+        return request.unknown()
+    request.state.put(value, replace(inner, items=inner.items[1:]))
+    return [(request.state, inner.items[0])]
 
 
 def _dict(request: Request) -> Results:
@@ -161,11 +172,12 @@ def _numbered(request: Request, value: Value, form: str | None) -> str | None:
 
 
 def _eval(request: Request) -> Results:
-    """Evaluate a text that is a name, such as `eval("nn.LayerNorm")`; what any other text yields is unknown."""
+    """Evaluate a text that is a name, such as `eval("nn.ReLU")`, or calls it without arguments; others are unknown."""
     text = request.argument(0)
     form = numbered_names.form_of(request.state, text) if text is not None else None
-    first, *names = (form or "").split(r"\.")
-    if len(request.arguments.positional) > 1 or not all(map(_is_name, (first, *names[:-1]))):
+    path, called, rest = (form or "").partition(_CALLED)
+    first, *names = path.split(r"\.")
+    if rest or len(request.arguments.positional) > 1 or not all(map(_is_name, (first, *names[:-1]))):
         return request.unknown()
     found = request.interp.evaluate(request.frame, request.state, ir.Name(request.at, first))
     for form in names:
@@ -175,6 +187,9 @@ def _eval(request: Request) -> Results:
             if (name := form if _is_name(form) else _numbered(request, owner, form)) is not None
             for got in request.interp.get_attribute(request.frame, state, owner, name, request.at)
         ]
+    if called:
+        plain, frame, at = Arguments(()), request.frame, request.at
+        found = [made for state, function in found for made in request.interp.call(frame, state, function, plain, at)]
     return found or request.unknown()
 
 
@@ -304,6 +319,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "reversed": iterators.of_reversed,
     **dict.fromkeys(("list", "tuple", "set", "frozenset", "iter", "sorted"), _list),
     "dict": _dict,
+    "next": _next,
     "isinstance": _isinstance,
     "issubclass": _issubclass,
     "eval": _eval,

@@ -12,7 +12,15 @@ from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.pylib import builtins, constant_folding, dataclass_fields, mappings, namespaces, rearranging
+from inplace_lint.interp.pylib import (
+    builtins,
+    constant_folding,
+    dataclass_fields,
+    mappings,
+    namespaces,
+    operator_functions,
+    rearranging,
+)
 
 
 def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results | None:
@@ -28,6 +36,8 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
         rearranged = rearranging.rearrange(interp, frame, state, name, arguments, at)
         if rearranged is not None:
             return rearranged
+    if name.startswith(operator_functions.NAME):
+        return operator_functions.call(interp, frame, state, name, arguments, at)
     if name.startswith("math."):
         return [(state, state.symbols.sym((origins.ARITHMETIC, name[5:], arguments.positional), "number"))]
     if name in _PURE:
