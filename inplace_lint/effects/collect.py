@@ -156,7 +156,10 @@ class _Walk:
         kept = self.later or node not in self.called
         if kept:
             self.words.kept_attributes.add(node.attr)
-        if node.attr == "data" or (kept and write_evidence.names_method(node.attr)):
+        if kept and write_evidence.names_method(node.attr):
+            self.words.write()
+            self.words.makes = True
+        if node.attr == "data":
             self.words.write()
 
     def count(self) -> int:

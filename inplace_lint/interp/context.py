@@ -159,6 +159,8 @@ class Context:
 
     def record_construction(self, cls: ClassValue, frozen: Callable[[], tuple[Hashable, ...] | None]) -> None:
         """Record the arguments on which the program constructs a class; None stands for objects that one path owns."""
+        if self.coverage.root is None:
+            self.coverage.by_program.add(id(cls))
         known = self.constructed.setdefault(id(cls), [])
         if len(known) < CONSTRUCTIONS:
             arguments = frozen()

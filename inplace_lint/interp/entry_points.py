@@ -51,7 +51,6 @@ def run_all(interp: Interpreter) -> list[Found]:
     context = interp.context
     found: list[Found] = []
     order = schedule.schedule(call_graph.file_effects(context.project, context.main))
-    context.coverage.is_program = order.script
     if order.script:
         found.extend(_run_script(interp))
     cost: dict[Definition, int] = {}
@@ -333,7 +332,8 @@ def _constructed(
         defaults = _defaults_in_use(interp, cls.name, init)
         candidates = [symbolic_args.of_constructor(interp, spare, init.function, defaults)]
     elif isinstance(init, Closure):
-        candidates = [symbolic_args.completed(interp, spare, init, known) for known in candidates]
+        options = id(cls) not in interp.context.coverage.by_program  # else the program says what it runs
+        candidates = [symbolic_args.completed(interp, spare, init, known, options=options) for known in candidates]
     candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
     made: list[tuple[State, Value]] = []
     with interp.fuel.scope(paths=paths):

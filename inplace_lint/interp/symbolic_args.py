@@ -179,12 +179,12 @@ def _derives(interp: Interpreter, cls: ClassValue, bases: frozenset[str]) -> boo
     return any(isinstance(base, Dotted) and base.name in bases for base in interp.context.mro(cls))
 
 
-def completed(interp: Interpreter, state: State, init: Closure, known: Arguments) -> Arguments:
+def completed(interp: Interpreter, state: State, init: Closure, known: Arguments, *, options: bool) -> Arguments:
     """
     Return the arguments that the program passes to a constructor, completed by what it does not say.
 
-    Unknown ones become instances of the classes that their annotations name. What is not passed has its default, which
-    is an option of whoever uses the class elsewhere, unless the file is a program that says what it runs.
+    Unknown ones become instances of the classes that their annotations name. What is not passed has its default; with
+    `options` that is an option, for whoever uses the class elsewhere.
     """
     function = init.function
     params = {param.name: param for param in function.params[1:]}
@@ -198,10 +198,7 @@ def completed(interp: Interpreter, state: State, init: Closure, known: Arguments
     defaults = [
         (name, _input(interp, state, function, params[name], default, none_is_open=False))
         for name, default in init.defaults
-        if isinstance(default, Const)
-        and name in params
-        and name not in passed
-        and not interp.context.coverage.is_program
+        if options and isinstance(default, Const) and name in params and name not in passed
     ]
     return Arguments((*positional, *rest), (*keywords, *defaults), known.exprs, known.unknown)
 
@@ -224,19 +221,31 @@ def without_history(interp: Interpreter, state: State, arguments: Arguments) -> 
 
 
 def _of_project(interp: Interpreter, state: State, function: ir.Function, param: ir.Param) -> Value | None:
-    """Return an instance of the class that an annotation names, if it can be constructed without arguments."""
-    if not isinstance(param.annotation, ir.Name):
-        return None
+    """
+    Return an instance of the class that an annotation names, if it can be constructed without arguments.
+
+    A module is one in any case: what it is constructed of says little of what a call of it does.
+    """
+    name = param.annotation.id if isinstance(param.annotation, ir.Name) else _text(param.annotation)
     path = function.slice.path
-    cls = environment.find(interp, state, path, param.annotation.id)
-    if (
-        not isinstance(cls, ClassValue)
-        or interp.context.is_module(cls) is not None
-        or not _has_defaults(interp, state, cls)
-    ):
+    cls = environment.find(interp, state, path, name) if name else None
+    if not isinstance(cls, ClassValue):
         return None
-    frame = Frame(module_env(state, path), path, function.slice)
-    return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
+    key = (f"argument of {cls.slice.path}", cls.name)  # whose constructor may take one of the same class
+    is_module = interp.context.is_module(cls) is not None
+    if key in interp.context.running or not (is_module or _has_defaults(interp, state, cls)):
+        return None
+    interp.context.running.add(key)
+    try:
+        frame = Frame(module_env(state, path), path, function.slice)
+        return taken(state, interp.construct(frame, state, cls, _defaults_of(interp, state, cls), 0))
+    finally:
+        interp.context.running.discard(key)
+
+
+def _text(annotation: ir.Expr | None) -> str:
+    """Return an annotation that is written as a text."""
+    return annotation.value if isinstance(annotation, ir.Const) and isinstance(annotation.value, str) else ""
 
 
 def _defaults_of(interp: Interpreter, state: State, cls: ClassValue) -> Arguments:

@@ -75,7 +75,8 @@ def _effects(project: Project, target: Target) -> Effects:
         own = replace(own, runs=own.runs.union((module.path, name) for name in module.users_by_method(item)))
         # A file that never names a framework writes no tensors, whatever else it changes.
         if item.kind == "statement" or not module.mentions:
-            own = own.without_own_writes()
+            makes = own.makes and module.mentions  # `ACT = partial(nn.ReLU, inplace=True)` is run by who reads `ACT`
+            own = replace(own.without_own_writes(), writes=makes, makes=makes)
         found = found.joined(own) if len(items) > 1 else own
     return found
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Clobbered, Spelling
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Names, Tensor, View, Write
-from inplace_lint.domain.values import Ref, RefId, Value
+from inplace_lint.domain.heap import ListObject, Names, Tensor, View, Write
+from inplace_lint.domain.values import Ref, RefId, Tuple, Value
 from inplace_lint.interp.checkers import buried, escaped
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
@@ -36,10 +36,14 @@ if TYPE_CHECKING:
 
 
 def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
-    """Report a variable that is read after a write through another name changed its tensor."""
+    """Report a variable that is read after a write through another name changed its tensor, alone or in a list."""
+    state = call.binding.state
+    if isinstance(expr, ir.Sequence):
+        items = value if isinstance(value, Tuple) else state.object(value)
+        for inner, item in zip(expr.items, items.items if isinstance(items, Tuple | ListObject) else (), strict=False):
+            read(call, part, inner, item)
     if not isinstance(expr, ir.Name | ir.Subscript):
         return
-    state = call.binding.state
     ref, tensor = state.ref(value), state.tensor(value)
     if ref is None or tensor is None:
         return

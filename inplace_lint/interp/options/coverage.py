@@ -96,14 +96,15 @@ class Coverage:
     """
     The sides of conditions that paths took, of the functions of the file `path`, and those that they missed.
 
-    `is_program`: statements of the file run what writes. `now` are the sides that the entry point which runs has taken.
+    `by_program` are the ids of the classes that statements of the file construct. `now` are the sides that the entry
+    point which runs has taken.
 
     `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
     parameters of entry points, by their symbols; `worth` says what the sides in a function may lead to.
     """
 
     path: str = ""
-    is_program: bool = False
+    by_program: set[int] = field(default_factory=set)
     taken: set[Key] = field(default_factory=set)
     now: set[Key] = field(default_factory=set)
     missed: dict[Key, Missed] = field(default_factory=dict)

@@ -13,9 +13,11 @@ from inplace_lint.domain.values import (
     NONE,
     Builtin,
     ClassValue,
+    Closure,
     Const,
     Dotted,
     ModuleValue,
+    Partial,
     Ref,
     Super,
     Sym,
@@ -242,6 +244,15 @@ def _super(request: Request) -> Results:
     return request.unknown()
 
 
+def _method(request: Request) -> Results:
+    """Evaluate `staticmethod(function)`: as an attribute of a class it is called without the instance."""
+    function, name = request.argument(0), request.function.name
+    if isinstance(function, Closure):
+        return [(request.state, replace(function, wrapper=name.removesuffix("method")))]
+    static = name == "staticmethod" and isinstance(function, Dotted)
+    return [(request.state, Partial(function, (), ()))] if static and function is not None else request.unknown()
+
+
 def _bool(request: Request) -> Results:
     value = request.argument(0)
     known = path_condition.truth(request.state, value) if value is not None else False
@@ -332,6 +343,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "object.__setattr__": _setattr,
     "setattr": _setattr,
     "super": _super,
+    **dict.fromkeys(("staticmethod", "classmethod"), _method),
     "map": iterators.of_map,
     "filter": iterators.of_filter,
     "bool": _bool,
