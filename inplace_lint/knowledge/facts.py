@@ -62,7 +62,8 @@ class Framework:
     likewise names of functions that are called when nothing is trained any more. `arrays` are
     libraries that know nothing of the framework: what they return is no tensor, and carries no gradient.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
-    `equality` those that compare for equality, `excludes` those that give elements which are far below the others no
+    `equality` those that compare for equality, `moves` those that move a tensor to a device, with what says where
+    another tensor is, `excludes` those that give elements which are far below the others no
     weight and no gradient. `alike` are arguments of ops that are all tensors or all numbers.
     `operators` maps the namespace in which operators that a program registers are called to the class that has the
     methods of such an operator.
@@ -118,6 +119,7 @@ class Framework:
     indices: frozenset[str] = frozenset()
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()
+    moves: Mapping[str, str] = field(default_factory=dict)
     excludes: frozenset[str] = frozenset()
     alike: frozenset[str] = frozenset()
     parameters: Mapping[str, str] = field(default_factory=dict)

@@ -1,9 +1,10 @@
 """
-Evidence that a tensor holds whole numbers or flags, which have no gradient: how the program uses it.
+Evidence that a tensor has no gradient, as whole numbers, flags and tables have none: how the program uses it.
 
     row, col = edge_index
     x.index_select(0, row)      # an index: neither it nor the tensor that it is a part of can require grad
     tokens != pad_id            # floating numbers are hardly compared like this
+    table.to(x.device)          # no layer made it: it would be where `x` is
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.assumption import Assumption
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.values import Const, Sym, SymId, Tuple, Value
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def note(call: Call) -> None:
-    """Remember the tensors of a call that certainly hold whole numbers or flags, and what they are made of."""
+    """Remember the tensors of a call that certainly have no gradient, and what they are made of."""
     framework, binding = call.facts.framework, call.binding
     op = binding.op.name
     if op in framework.bitwise or (op in framework.equality and _with_whole(call)):
@@ -29,6 +30,22 @@ def note(call: Call) -> None:
         names = binding.given & framework.indices
     for name in names:
         mark(call.state, binding.values[name])
+    if op in framework.moves and _is_moved(call, framework.moves[op]):
+        mark(call.state, binding.values["self"], exact=False)
+
+
+def _is_moved(call: Call, device: str) -> bool:
+    """Check whether a tensor is moved to another one, of which it is no result: `table.to(x.device)`."""
+    given = call.binding.values
+    places = (value for name in given for value in _items(given[name]) if name != "self")
+    keys = (call.state.symbols.key(value) for value in places if isinstance(value, Sym))
+    owners = (key[2][0] for key in keys if isinstance(key, tuple) and key[:2] == (origins.VALUE, device))
+    tensors = map(call.state.tensor, owners)
+    return any(tensor is not None and not tensor.param for tensor in tensors)
+
+
+def _items(value: Value) -> tuple[Value, ...]:
+    return value.items if isinstance(value, Tuple) else (value,)
 
 
 def bound(alike: frozenset[str], values: dict[str, Value]) -> None:
@@ -53,7 +70,7 @@ def mark(state: State, value: Value, *, exact: bool = True) -> None:
 
     `exact`: it has none since it is whole, which it shares only with what certainly has its dtype.
     """
-    for item in value.items if isinstance(value, Tuple) else (value,):
+    for item in _items(value):
         if isinstance(item, Sym):
             state.set_trait(traits.NO_GRADIENT, item.id, True)
         for _, tensor in state.tensors_in(item):
