@@ -136,14 +136,12 @@ def _run_choices(interp: Interpreter, item: Definition, calls: int) -> list[Foun
     found: list[Found] = []
     tried: set[search.Goal] = set()
     coverage, counters = interp.context.coverage, interp.fuel.counters
-    left = CALLS_IN_CHOICES
-    while calls <= left:
-        if len(tried) >= (CHOICES if CALLS_IN_CHOICES - left > CALLS_IN_SIDES else CHEAP_CHOICES):
-            break
+    left, runs = CALLS_IN_CHOICES, 0
+    while calls <= left and runs < (CHOICES if CALLS_IN_CHOICES - left > CALLS_IN_SIDES else CHEAP_CHOICES):
         choice = search.next_choice(interp, item, tried, cheap=calls <= CALLS_IN_SIDES)
         if choice is None:
             break
-        coverage.choice = choice
+        coverage.choice, runs = choice, runs + 1
         counters["choices"] += 1
         before = counters["framework_calls"]
         found.extend(_run_function(interp, item) if item.kind == "function" else _run_class(interp, item))

@@ -100,7 +100,8 @@ class Coverage:
     point which runs has taken.
 
     `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
-    parameters of entry points, by their symbols; `worth` says what the sides in a function may lead to.
+    parameters of entry points, by their symbols; `under_choice` are the sides that runs on a choice missed; `worth`
+    says what the sides in a function may lead to.
     """
 
     path: str = ""
@@ -108,6 +109,7 @@ class Coverage:
     taken: set[Key] = field(default_factory=set)
     now: set[Key] = field(default_factory=set)
     missed: dict[Key, Missed] = field(default_factory=dict)
+    under_choice: dict[Key, Missed] = field(default_factory=dict)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     method: str = ""
@@ -149,9 +151,7 @@ class Coverage:
             return
         self.taken.add((id(node), side))
         self.now.add((id(node), side))
-        key = (id(node), not side)
-        if key not in self.taken:
-            self._miss(key, frame, state, node.test, test)
+        self._miss((id(node), not side), frame, state, node.test, test)
 
     def split(self, frame: Frame, node: Conditional, test: Value, sides: Sequence[tuple[State, bool]]) -> None:
         """Record the sides of a condition that a path takes, each with the state in which it does."""
@@ -189,18 +189,24 @@ class Coverage:
         for other in mapping.items:
             if is_key(key) and key_of(key) == other:
                 self.taken.add(((place, other), True))
-            elif ((place, other), True) not in self.taken:
+            else:
                 asked = state.symbols.sym((origins.COMPARE, "==", Sym(option), of_key(other)))
                 self._miss(((place, other), True), frame, state, None, asked)
 
     def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
         condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
-        known = self.missed.get(key)
-        if self.root is None or frame.closure is None or frame.slice.path != self.path:
+        known, goes_on = self.missed.get(key), condition is not None and bool(self.choice.options)
+        if self.root is None or frame.closure is None or (key in self.taken and not goes_on):
             return
-        if known is None or (condition is not None and (known.condition is None or self._is_better(known))):
-            function, sides = frame.closure.function, _sides(state)
-            self.missed[key] = Missed(test, key[1], function, condition, self.choice, self.root, self.method, sides)
+        is_better = condition is not None and (known is None or known.condition is None or self._is_better(known))
+        if not (is_better or known is None or goes_on):
+            return
+        function, sides = frame.closure.function, _sides(state)
+        side = Missed(test, key[1], function, condition, self.choice, self.root, self.method, sides)
+        if goes_on:
+            self.under_choice[key] = side
+        if key not in self.taken and (known is None or is_better):
+            self.missed[key] = side
 
     def _is_better(self, known: Missed) -> bool:
         """Return whether what runs now is to be run again for a side, and not the entry point that missed it before."""

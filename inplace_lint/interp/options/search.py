@@ -19,8 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.values import SymId
+from inplace_lint.domain.values import SymId, Value
 from inplace_lint.effects import schedule
+from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
 from inplace_lint.effects.write_evidence import lowered_may_write, parts
@@ -40,7 +41,7 @@ class _Use(IntEnum):
     WRITE = 3
 
 
-Goal = tuple[Key, SymId | None]
+Goal = tuple[Key, SymId | None] | frozenset[tuple[SymId, Value]]
 _Found = Iterator[tuple[Key, int, frozenset[str]]]
 
 
@@ -59,14 +60,26 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
         if side.root == item.slice and key not in coverage.taken and (key, side.condition) not in tried
     }
     if all(side.condition is None for side in missed.values()):
-        return None
+        missed = {}
     for key in _worth_a_run(interp, item, missed, cheap=cheap):
         choice = solver.solve(coverage, interp.context.symbols, missed[key])
         if choice is None:
             continue
         if cheap or choice.options != missed[key].choice.options or _is_passed(interp, missed[key].condition):
             # The run may come as far as another condition of this side.
-            tried.add((key, coverage.missed.pop(key).condition))
+            tried.update(((key, coverage.missed.pop(key).condition), frozenset(choice.options)))
+            return choice
+    return _together(interp, item, tried) if cheap else None
+
+
+def _together(interp: Interpreter, item: Definition, tried: set[Goal]) -> Choice | None:
+    """Return what leads to a side that a run on a choice missed, on top of that choice."""
+    coverage = interp.context.coverage
+    missed = {key: side for key, side in coverage.under_choice.items() if side.root == item.slice}
+    for key in _worth_a_run(interp, item, missed, cheap=True):
+        choice = solver.solve(coverage, interp.context.symbols, coverage.under_choice.pop(key))
+        if choice is not None and frozenset(choice.options) not in tried:
+            tried.add(frozenset(choice.options))
             return choice
     return None
 
@@ -79,7 +92,7 @@ def has_own_choices(interp: Interpreter, item: Definition) -> bool:
         for key, side in coverage.missed.items()
         if side.condition is None and key not in coverage.taken and side.function.slice in own
     }
-    return any(True for _ in _worth_a_run(interp, item, missed, cheap=True))
+    return any(True for _ in _worth_a_run(interp, item, missed, cheap=False))
 
 
 def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:
@@ -141,6 +154,10 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     """Return the names of functions, classes and methods that lead to a write, as an entry point uses them."""
     file = call_graph.file_effects(interp.context.project, interp.context.main)
     names = {name for name in file.named if file.summary(name).calls is not None}
+    setting_up = set_up_methods(item)
+    for method in item.methods:
+        if method.makes and method.name in setting_up:
+            names |= method.sets  # one of these writes whenever it is called
     uses = {method.name: method.attributes for method in item.methods}
     names.update(
         method.name
