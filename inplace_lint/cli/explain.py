@@ -262,6 +262,8 @@ def _other(explained: Explained, say: Callable[[str], str]) -> str:
             return say(
                 f"{title} refused to detach a view in place: the last line of your code in the traceback is the call."
             )
+        case "keyword":
+            return say(f"{title} has no such argument: the last line of your code in the traceback is the call.")
         case "parameter":
             return say(
                 f"{title} refused to replace a parameter by a tensor: the last line of your code in the traceback is "

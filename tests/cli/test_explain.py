@@ -232,6 +232,7 @@ NO_WRITE = {
     ),
 }
 NO_WRITE_OF_PADDLE = {
+    "paddle.nn.ReLU(inplace=True)": ("has no such argument", "IPL212"),
     "m = paddle.nn.Linear(2, 2)\nm.weight = m.weight + 1": ("refused to replace a parameter by a tensor", "IPL212"),
     "paddle.ones([2], 'int32') + paddle.ones([2])": (
         "refused to compute with these dtypes together, in place or not",
