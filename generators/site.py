@@ -16,7 +16,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from inplace_lint.cli.explain import _codes, _wordings
+from inplace_lint.cli.explain import codes_of, wordings
 from inplace_lint.config.schema import KEYS
 from inplace_lint.config.settings import Settings
 from inplace_lint.knowledge import facts
@@ -113,10 +113,10 @@ def errors() -> str:
     for name in sorted(facts.frameworks(), reverse=True):  # PyTorch first: most readers use it
         lines += [f"## {facts.load(name, None).framework.title}", ""]
         rows: dict[tuple[str, ...], list[str]] = {}
-        for framework, check, words in _wordings():
+        for framework, check, words, _ in wordings():
             if framework == name:
                 codes = tuple(
-                    dict.fromkeys((*_codes(name, check, parameter=False), *_codes(name, check, parameter=True)))
+                    dict.fromkeys((*codes_of(name, check, parameter=False), *codes_of(name, check, parameter=True)))
                 )
                 rows.setdefault(codes, []).append(words)
         for codes, messages in sorted(rows.items()):

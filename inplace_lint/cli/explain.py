@@ -1,6 +1,5 @@
 """
-`inplace-lint explain`: parses a traceback from standard input, says what its error means, and finds the findings that
-fit it.
+`inplace-lint explain`: parses a traceback from standard input and says what its error means.
 
 The text of each error is in the `framework.json` of the framework; the rules themselves decide which errors they are
 about.
@@ -12,20 +11,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import NamedTuple
 
 from inplace_lint.core.event import Carried, Event, Failure, Refused, Site, Stale, Touch
-from inplace_lint.core.finding import Finding, Severity
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.knowledge import facts
 from inplace_lint.rules import RULES
 from inplace_lint.rules.rule import Rule
-from inplace_lint.workspace.notebook import file_of
 
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
 _SHAPE = re.compile(r"\[(?:torch\.)?(?P<type>[\w.]+)?\s*\[(?P<shape>[\d, ]*)\]\]")
-_OUTPUT = re.compile(r"output (?P<number>\d+) of (?P<node>\w+?)(?:Backward\d*)?\b")
+_OUTPUT = re.compile(r"output (?P<number>\d+) of (?:\w+::)*(?P<node>\w+?)(?:Backward\d*)?\b")
 _VERSIONS = re.compile(
     r"(?:is at version (?P<found>\d+)[;,] expected version (?P<wanted>\d+)"
     r"|version is (?P<found2>\d+) but the expected version is (?P<wanted2>\d+))"
@@ -37,8 +33,7 @@ _HOLE = re.compile(
 
 _PART = 6  # words of a message that suffice where it is quoted in part
 
-_STALE = frozenset({"stale", "custom_view_base"})  # raised by backward, for a write that was accepted
-_LATE = frozenset({"no_derivative"})
+STALE = "stale"
 _FREED = "freed"
 _TRANSPOSED = frozenset({"T", "AsStrided", "Transpose"})  # the nodes of `weight.t()`, which a linear layer keeps
 _NUMBERS = re.compile(r"Float|Half|Double|BFloat16|^$")
@@ -52,14 +47,20 @@ class Frame(NamedTuple):
     function: str
     forward: bool
 
+    @property
+    def is_library(self) -> bool:
+        """Whether the line is not the user's own code."""
+        return "site-packages" in self.path or "dist-packages" in self.path or self.path.startswith("<")
+
 
 @dataclass(frozen=True, slots=True)
 class Explained:
     """
     What an error says: the framework, the check that failed, and what its message contains.
 
-    `codes` are the rules about it, likeliest first. `node` is the operation that computed the tensor, empty where the
-    message has none. `parameter`: by its node, type and version the tensor is most likely a parameter.
+    `codes` are the rules about it, likeliest first. `node` is the operation that the tensor is now a result of, empty
+    where the message has none. `parameter`: by its node, type and version the tensor is most likely a parameter.
+    `late`: backward found what other releases refuse at the write.
     """
 
     framework: str
@@ -71,6 +72,16 @@ class Explained:
     versions: tuple[int, int] | None
     parameter: bool
     frames: tuple[Frame, ...]
+    late: bool
+
+
+class Wording(NamedTuple):
+    """The words of a message, and the check that failed; `late`: backward says so."""
+
+    framework: str
+    check: str
+    words: str
+    late: bool
 
 
 class _Hit(NamedTuple):
@@ -79,8 +90,7 @@ class _Hit(NamedTuple):
     end: int
     length: int
     specific: int
-    framework: str
-    check: str
+    wording: Wording
 
 
 def explain(text: str, rules: Sequence[Rule] = RULES) -> Explained | None:
@@ -88,7 +98,8 @@ def explain(text: str, rules: Sequence[Rule] = RULES) -> Explained | None:
     hit = max(_hits(text), default=None) or max(_parts(text), default=None)
     if hit is None:
         return None
-    framework = facts.load(hit.framework, None).framework
+    name, check, _, late = hit.wording
+    framework = facts.load(name, None).framework
     message = text[hit.end - hit.length :]
     output, tensor, versions = _OUTPUT.search(message), _SHAPE.search(message), _VERSIONS.search(message)
     node = output["node"] if output is not None else ""
@@ -97,22 +108,23 @@ def explain(text: str, rules: Sequence[Rule] = RULES) -> Explained | None:
         counted = (int(versions["found"] or versions["found2"]), int(versions["wanted"] or versions["wanted2"]))
     parameter = framework.counts_steps and tensor is not None and _is_parameter(node, tensor)
     return Explained(
-        hit.framework,
+        name,
         framework.title,
-        hit.check,
-        tuple(_codes(hit.framework, hit.check, rules, parameter=parameter)),
+        check,
+        tuple(codes_of(name, check, rules, parameter=parameter)),
         node,
         tensor["shape"] if tensor is not None else "",
         counted,
         parameter,
         tuple(_frames(text)),
+        late,
     )
 
 
 def _hits(text: str) -> Iterator[_Hit]:
-    for name, check, words in _wordings():
-        for match in _pattern(words).finditer(text):
-            yield _Hit(match.end(), match.end() - match.start(), len(words), name, check)
+    for wording in wordings():
+        for match in _pattern(wording.words).finditer(text):
+            yield _Hit(match.end(), match.end() - match.start(), len(wording.words), wording)
 
 
 def _parts(text: str) -> Iterator[_Hit]:
@@ -120,21 +132,22 @@ def _parts(text: str) -> Iterator[_Hit]:
     spoken = list(re.finditer(r"\w+", text))
     said = [word[0].casefold() for word in spoken]
     longest: dict[int, list[_Hit]] = {}
-    for name, check, words in _wordings():
-        message = re.findall(r"\w+", words.casefold())
+    for wording in wordings():
+        message = re.findall(r"\w+", wording.words.casefold())
         run = SequenceMatcher(None, said, message, autojunk=False).find_longest_match()
         if run.size >= _PART:
             start, end = spoken[run.a].start(), spoken[run.a + run.size - 1].end()
-            longest.setdefault(run.size, []).append(_Hit(end, end - start, -len(words), name, check))
+            longest.setdefault(run.size, []).append(_Hit(end, end - start, -len(wording.words), wording))
     yield from longest.get(max(longest, default=0), [])
 
 
-def _wordings() -> Iterator[tuple[str, str, str]]:
-    """Yield the framework, the check and the words of each message that is known."""
+def wordings() -> Iterator[Wording]:
+    """Yield each message that is known."""
     for name in facts.frameworks():
         framework = facts.load(name, None).framework
-        yield from ((name, check, words) for check, words in framework.says.items() if check != "no_grad")
-        yield from ((name, check, words) for check, several in framework.heard.items() for words in several)
+        yield from (Wording(name, check, words, False) for check, words in framework.says.items() if check != "no_grad")
+        for heard, late in ((framework.heard, False), (framework.heard_late, True)):
+            yield from (Wording(name, check, words, late) for check, several in heard.items() for words in several)
 
 
 def _is_parameter(node: str, tensor: re.Match[str]) -> bool:
@@ -150,13 +163,13 @@ def _is_parameter(node: str, tensor: re.Match[str]) -> bool:
 
 def describe(explained: Explained, say: Callable[[str], str] = str) -> Iterator[str]:
     """Yield the meaning of an error in plain words, line by line; `say` translates them."""
-    if explained.check == _FREED:
+    if explained.check == STALE:
+        yield from _stale(explained, say)
+    elif explained.check == _FREED:
         yield from _freed(explained, say)
-    elif explained.check in _LATE:
-        yield say(f"{explained.title} accepted an in-place call, and backward then found no derivative for it.")
     else:
-        yield from _stale(explained, say) if explained.check in _STALE else _refused(explained, say)
-    user = [frame for frame in explained.frames if not _is_library(frame.path)]
+        yield _other(explained, say) or _refused(explained, say)
+    user = [frame for frame in explained.frames if not frame.is_library]
     for frame in [frame for frame in user if frame.forward][-1:]:
         yield say(f"kept by: {frame.path}:{frame.line}, in {frame.function}")
     for frame in [frame for frame in user if not frame.forward][-1:]:
@@ -177,13 +190,18 @@ def _freed(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
 
 
 def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
-    what = say(f"the result of `{explained.node}`") if explained.node else say("a tensor")
-    what = say(f"{what}, of shape [{explained.shape}],") if explained.shape else what
+    what = say(f"a tensor of shape [{explained.shape}]") if explained.shape else say("a tensor")
     yield say(f"{explained.title} kept {what} during the forward pass, because backward needs its value.")
     if explained.versions is not None:
         times = explained.versions[0] - explained.versions[1]
         often = say("once") if times == 1 else say(f"{times} times")
         yield say(f"After that, it was written in place {often}, and the old value is lost.")
+    if explained.node:
+        # PyTorch names the node that the tensor has when the error is raised, not the one that it had when it was kept.
+        yield say(
+            f"The tensor is now the output of `{explained.node}`: that is the operation that made it, "
+            "which may have kept it, or the write."
+        )
     if explained.parameter:
         what = say("the transposed weight of a linear layer") if explained.node else say("a parameter")
         yield say(f"It is most likely {what}: an optimizer's step writes it between the forward pass and backward.")
@@ -198,46 +216,71 @@ def _stale(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
     )
 
 
-def _refused(explained: Explained, say: Callable[[str], str]) -> Iterator[str]:
+def _refused(explained: Explained, say: Callable[[str], str]) -> str:
+    """Say that a write was refused, and where it is: at the last line of the user's code, or before."""
+    title = explained.title
+    if explained.late:
+        return say(
+            f"{title} refused {_write(explained, say)}, but only in backward: the last line of the traceback "
+            "is not the write, which ran before."
+        )
+    match explained.check:
+        case "no_derivative":
+            return say(f"{title} accepted an in-place call, and backward then found no derivative for it.")
+        case "multi_view_base" | "no_grad_view_base" | "custom_view_base":
+            return say(
+                f"{title} refused to use a view, because its base or another view of it had been written in place: "
+                "the last line of your code in the traceback is the use, and the write ran before."
+            )
+        case "shared":
+            return say(
+                f"{title} refused an in-place write to a tensor that shares its memory with another one, which later "
+                "releases accept: the last line of your code in the traceback is the write, or the call that makes it."
+            )
+        case _:
+            return say(
+                f"{title} refused {_write(explained, say)}: the last line of your code in the traceback is the write, "
+                "or the call that makes it."
+            )
+
+
+def _other(explained: Explained, say: Callable[[str], str]) -> str:
+    """Say what was refused that writes no values; an empty text if it is a write."""
+    title = explained.title
+    match explained.check:
+        case "inference_save":
+            return say(
+                f"{title} refused to keep a tensor for backward that was made in inference mode. Nothing is written "
+                "in place: the last line of your code in the traceback is the operation that needs it."
+            )
+        case "flag":
+            return say(
+                f"{title} refused to change whether a computed tensor requires grad. Nothing is written in place: "
+                "the last line of your code in the traceback sets the flag."
+            )
+        case "detach_view":
+            return say(
+                f"{title} refused to detach a view in place: the last line of your code in the traceback is the call."
+            )
+        case "keyword":
+            return say(f"{title} has no such argument: the last line of your code in the traceback is the call.")
+        case "parameter":
+            return say(
+                f"{title} refused to replace a parameter by a tensor: the last line of your code in the traceback is "
+                "the assignment."
+            )
+        case "mixed":
+            return say(
+                f"{title} refused to compute with these dtypes together, in place or not: the last line of your code "
+                "in the traceback is the operation."
+            )
+        case _:
+            return ""
+
+
+def _write(explained: Explained, say: Callable[[str], str]) -> str:
     rule = next((rule for rule in RULES if rule.code in explained.codes), None)
-    refused = say(f"an in-place write ({rule.name})") if rule is not None else say("an in-place write")
-    yield say(f"{explained.title} refused {refused}: the last line of your code in the traceback is the write.")
-
-
-def candidates(explained: Explained, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """
-    Return the findings that can be this error, likeliest first: those at lines it shows, then those in its files.
-
-    Where findings are at the very line that raised, or that saved the tensor, or are about the operation that the error
-    names, these alone are returned.
-    """
-    lines = {(Path(frame.path).resolve(), frame.line) for frame in explained.frames}
-    paths = {path for path, _ in lines}
-
-    def places(finding: Finding) -> set[tuple[Path, int]]:
-        spans = [finding.span, *(one.span for one in finding.related)]
-        return {(Path(file_of(span)).resolve(), span.line) for span in spans}
-
-    def score(finding: Finding) -> tuple[bool, bool, int, bool]:
-        at = places(finding)
-        elsewhere = not any(path in paths for path, _ in at)
-        return not at & lines, elsewhere, explained.codes.index(finding.code), finding.severity is not Severity.ERROR
-
-    own = [one for one in findings if one.code in explained.codes and one.framework in ("", explained.framework)]
-    node = f" {explained.node.casefold()} "
-    same = [one for one in own if any(node in _words(part.message) for part in one.related)]
-    shown = {(Path(frame.path).resolve(), frame.line) for frame in explained.frames if _decides(explained, frame)}
-    exact = [one for one in own if places(one) & shown]
-    return tuple(sorted(exact or (same if explained.node else []) or own, key=score))
-
-
-def _decides(explained: Explained, frame: Frame) -> bool:
-    """Return whether a line of the traceback is one that the error is about: it saved the tensor, or it wrote."""
-    return frame.forward if explained.check in _STALE else not frame.forward
-
-
-def _words(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", " ", f" {text.casefold()} ")
+    return say(f"an in-place write ({rule.name})") if rule is not None else say("an in-place write")
 
 
 def _pattern(words: str) -> re.Pattern[str]:
@@ -254,18 +297,18 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(_HOLE.sub(hole, re.escape(words.rstrip("."))))
 
 
-def _codes(framework: str, check: str, rules: Sequence[Rule] = RULES, *, parameter: bool) -> Iterator[str]:
+def codes_of(framework: str, check: str, rules: Sequence[Rule] = RULES, *, parameter: bool) -> Iterator[str]:
     """Yield the codes of the rules with a finding for an event that is made for an error, the likeliest event first."""
     place = Place(Slice("", 1, 1), 0)
     write = Touch("", Site(place))
     flagged, owned = Touch("", Site(place), flag=place, module=True), Touch("", Site(place), param=True)
     events: list[Event] = []
-    if check in _STALE:
+    if check in {STALE, "custom_view_base"}:
         touches = (owned, write, flagged) if parameter else (write, flagged, owned)
         events = [Stale(framework, write, one, None, frozenset()) for one in touches]
     elif check == _FREED:
         events = [Carried(framework, write, None, frozenset())]
-    else:
+    elif check in set(Failure):
         events = [Refused(framework, Failure(check), write, None, frozenset())]
     found = (rule.code for event in events for rule in rules if rule.judge(event) is not None)
     yield from dict.fromkeys(found)
@@ -278,7 +321,3 @@ def _frames(text: str) -> Iterator[Frame]:
     for match in _FRAME.finditer(text):
         is_forward = forward is not None and forward.end() < match.start() < (end if end >= 0 else len(text))
         yield Frame(match["path"], int(match["line"]), match["function"].strip(), is_forward)
-
-
-def _is_library(path: str) -> bool:
-    return "site-packages" in path or "dist-packages" in path or path.startswith("<")

@@ -271,8 +271,9 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     from dataclasses import replace
 
     from inplace_lint.cli.check_command import runner
-    from inplace_lint.cli.explain import candidates, describe
+    from inplace_lint.cli.explain import describe
     from inplace_lint.cli.explain import explain as read
+    from inplace_lint.cli.fitting import fitting
     from inplace_lint.cli.output import exit_status, write
     from inplace_lint.report.i18n import language, sayer
     from inplace_lint.rules.plugins import rules_of
@@ -289,12 +290,15 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     if not paths:
         return CLEAN
     outcome, texts = runner(paths, Path("-"), resolver, settings, PolicyOptions())({})
-    outcome.findings = candidates(explained, outcome.findings)
+    outcome.findings, elsewhere = fitting(explained, outcome.findings, outcome.requested)
     streams.write(sys.stdout, "\n")
     if outcome.findings:
         write(outcome, replace(settings, output_format="full", statistics=False), None, texts, None)
     else:
         streams.write(sys.stdout, sayer(lang)("No finding in these paths matches.") + "\n")
+    if elsewhere:
+        more = f"{elsewhere} more in files that the program of the traceback does not import could match."
+        streams.write(sys.stdout, sayer(lang)(more) + "\n")
     return exit_status(outcome, lang, exit_zero=True)
 
 

@@ -39,9 +39,11 @@ class Framework:
     `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
     by copies; outside of it these refuse operands of different dtypes. `default_dtype` is that of new floating tensors.
     `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for each harm,
-    `heard` wordings of other releases. `words` are the methods of a tensor that cures are written with: the one that
-    gives a `copy`, one that gives the tensor without its history (`cut`), and the one that is to `assign` a parameter;
-    the function that makes a tensor like another one (`fill`), and the mode for inference (`infer`).
+    `heard` wordings of other releases, `heard_late` those of releases that checked in backward only. `nodes` are the
+    names of nodes in errors, with those of the calls that make them where these differ. `words` are the methods of a
+    tensor that cures are written with: the one that gives a `copy`, one that gives the tensor without its history
+    (`cut`), and the one that is to `assign` a parameter; the function that makes a tensor like another one (`fill`),
+    and the mode for inference (`infer`).
     `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
@@ -114,6 +116,8 @@ class Framework:
     losses: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     heard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    heard_late: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     infers: Mapping[str, str] = field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
     indices: frozenset[str] = frozenset()
@@ -287,6 +291,7 @@ def _framework_schema(version: str | None) -> Schema:
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),
+        "nodes": table(each(text)),
         "words": table(text, "word for a cure", CURES),
         "negated": flag,
     }

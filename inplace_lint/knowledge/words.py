@@ -182,8 +182,9 @@ class ArgumentKind(Word):
 
 
 # What `says` of a framework.json quotes, and `heard` in other wordings: the error of a failed check, of a stale save or
-# of a second backward through one graph; or a part of a cure.
-MESSAGES = frozenset({*Failure, "stale", "freed", "no_grad"})
+# of a second backward through one graph, or of a write to shared memory, which no release in use refuses; or a part of
+# a cure.
+MESSAGES = frozenset({*Failure, "stale", "freed", "shared", "no_grad"})
 # What `words` of a framework.json names: the flag, or the method of a tensor, that a cure is written with.
 CURES = frozenset({"assign", "copy", "cut", "fill", "flag", "infer", "items"})
 BINARY = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -76,9 +77,10 @@ def test_a_stale_save_is_reported_in_plain_words(lint, folder, traceback_of):
     ran = explained(lint, traceback_of(RESIDUAL.format("")))
     assert ran.status == 0
     assert ran.out == (
-        "PyTorch kept the result of `Relu`, of shape [2, 3], during the forward pass, "
-        "because backward needs its value.\n"
+        "PyTorch kept a tensor of shape [2, 3] during the forward pass, because backward needs its value.\n"
         "After that, it was written in place 2 times, and the old value is lost.\n"
+        "The tensor is now the output of `Relu`: that is the operation that made it, which may have kept it, "
+        "or the write.\n"
         "The traceback ends in backward, so its last line is neither the one that kept the tensor "
         "nor the one that wrote to it.\n"
         f"raised at: {folder / 'train.py'}:9, in <module>\n"
@@ -96,10 +98,96 @@ def test_of_a_project_the_lines_that_fit_are_named(lint, folder, traceback_of):
     assert "other.py" not in ran.out  # that one is about `exp`
 
 
-def test_files_of_the_traceback_come_first(lint, folder, traceback_of):
-    (folder / "a.py").write_text(RESIDUAL.format(""))
+def test_findings_of_the_program_that_raised_are_listed_and_others_are_counted(lint, folder, traceback_of):
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text(RESIDUAL.format(""))
     ran = explained(lint, traceback_of(RESIDUAL.format("")), ".")
-    assert ran.out.index("train.py:6") < ran.out.index("a.py:6")
+    assert "train.py:6" in ran.out
+    assert "a.py:6" not in ran.out
+    assert ran.out.endswith("\n2 more in files that the program of the traceback does not import could match.\n")
+
+
+def test_the_program_has_the_files_that_it_imports(lint, folder, traceback_of):
+    for name in ("net.py", "other.py"):
+        (folder / name).write_text(
+            "import torch\n\n\ndef run(x):\n    y = torch.exp(x * 2)\n    y += 1\n    return y\n"
+        )
+    source = "import torch\nfrom net import run\n\nrun(torch.ones(2, requires_grad=True)).sum().backward()\n"
+    ran = explained(lint, traceback_of(source), ".")
+    assert "net.py:6" in ran.out
+    assert "other.py" not in ran.out
+
+
+WRITERS = {
+    "an in-place activation": (
+        (
+            "conv, relu = torch.nn.Conv2d(3, 3, 1), torch.nn.ReLU(inplace=True)\n"
+            "x = torch.ones(2, 3, 4, 4, requires_grad=True) * 2\n"
+            "y = conv(x)\n"
+            "(relu(x) + y).sum().backward()\n"
+        ),
+        "Relu",
+        "IPL102",
+    ),
+    "a method": (
+        "x = torch.ones(3, requires_grad=True) * 2\ny = x.sin()\nx.sigmoid_()\n(x + y).sum().backward()\n",
+        "Sigmoid",
+        "IPL101",
+    ),
+    "an operator": (
+        "x = torch.ones(3, requires_grad=True) * 2\ny = x.sin()\nx /= 2\ny.sum().backward()\n",
+        "Div",
+        "IPL101",
+    ),
+    "a part": (
+        "x = torch.ones(3, requires_grad=True) * 2\ny = x.sin()\nx[0] = 1\ny.sum().backward()\n",
+        "CopySlices",
+        "IPL101",
+    ),
+    "the keeper": (
+        (
+            "y = torch.ones(3, requires_grad=True).norm(dim=0, keepdim=True)\nwith torch.no_grad():\n    y += 1\n"
+            "y.sum().backward()\n"
+        ),
+        "LinalgVectorNorm",
+        "IPL101",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRITERS)
+def test_the_operation_that_is_named_may_be_the_write(lint, folder, case, traceback_of):
+    source, node, code = WRITERS[case]
+    other = "z = (torch.ones(3, requires_grad=True) * 3).exp()\nz *= 2\nz.sum().backward()\n"
+    text = traceback_of(f"import torch\n{source}")
+    assert f"{node}, is at version" in text
+    (folder / "train.py").write_text(f"import torch\n{other}{source}")  # named by the operation, not by the line
+    ran = explained(lint, text, ".")
+    assert f"The tensor is now the output of `{node}`: " in ran.out
+    first, second = re.findall(r"(?:error|warning)\[(IPL\d+)\].*?\n(?: .*\n)*? +--> train\.py:(\d+)", ran.out)
+    assert first[0] == code
+    assert second == ("IPL101", "3")
+
+
+def test_the_operation_is_looked_for_elsewhere_where_the_program_is_not_in_the_paths(lint, folder, traceback_of):
+    text = traceback_of(f"import torch\n{WRITERS['a method'][0]}", "gone.py")
+    (folder / "gone.py").rename(folder / "a.py")
+    (folder / "b.py").write_text(RESIDUAL.format(""))
+    ran = explained(lint, text, "a.py", "b.py")
+    assert "a.py:4" in ran.out
+    assert "b.py" not in ran.out
+
+
+def test_a_checkpoint_that_ran_again_comes_first(lint, folder, traceback_of):
+    source = (
+        "import torch\nfrom torch.utils.checkpoint import checkpoint\n\n"
+        "w = torch.ones(3, requires_grad=True)\nx = w * 2\ny = x.sin()\nx += 1\n"
+        "h = w * 3\nz = checkpoint(torch.sin, h, use_reentrant=False)\nh += 1\n(z + 0 * y.detach()).sum().backward()\n"
+    )
+    text = traceback_of(source)
+    (folder / "train.py").write_text(source.replace("0 * y.detach()", "y"))
+    ran = explained(lint, text, ".")
+    assert ran.out.index("backward of `checkpoint`") < ran.out.index("backward of `sin`")
 
 
 def test_anomaly_mode_names_the_line_that_kept_it(lint, folder, traceback_of):
@@ -113,8 +201,90 @@ def test_anomaly_mode_names_the_line_that_kept_it(lint, folder, traceback_of):
 def test_a_refused_write_is_reported_with_its_rule(lint, folder, program, traceback_of):
     code, name = TORCH[program]
     ran = explained(lint, traceback_of(f"import torch\n{program}\n"))
-    assert ran.out.startswith(f"PyTorch refused an in-place write ({name}): ")
+    assert ran.out.startswith(
+        f"PyTorch refused an in-place write ({name}): the last line of your code in the traceback is the write, "
+        "or the call that makes it.\n"
+    )
     assert f"Rules about it: {code} (`inplace-lint rule {code}`).\n" in ran.out
+
+
+NO_WRITE = {
+    "a, b = torch.ones(2, 2, requires_grad=True).mul(1).unbind()\na._base.add_(1)\na.sum()": (
+        "refused to use a view, because its base or another view of it had been written in place",
+        "IPL203",
+    ),
+    "x = torch.ones(2, requires_grad=True) * 1\nwith torch.no_grad():\n    v = x.view(-1)\nx += 1\nv.sum()": (
+        "refused to use a view, because its base or another view of it had been written in place",
+        "IPL204",
+    ),
+    "with torch.inference_mode():\n    x = torch.ones(2)\ntorch.ones(2, requires_grad=True) * x": (
+        "refused to keep a tensor for backward that was made in inference mode. Nothing is written in place",
+        "IPL205",
+    ),
+    "x = torch.ones(2, requires_grad=True) * 1\nx.requires_grad = False": (
+        "refused to change whether a computed tensor requires grad. Nothing is written in place",
+        "IPL207",
+    ),
+    "x = torch.ones(2, requires_grad=True) * 1\nx[:1].detach_()": ("refused to detach a view in place", "IPL207"),
+    "x = torch.ones(2, requires_grad=True) * 1\nx.set_(torch.ones(2))\nx.sum().backward()": (
+        "accepted an in-place call, and backward then found no derivative for it",
+        "IPL207",
+    ),
+}
+NO_WRITE_OF_PADDLE = {
+    "paddle.nn.ReLU(inplace=True)": ("has no such argument", "IPL212"),
+    "m = paddle.nn.Linear(2, 2)\nm.weight = m.weight + 1": ("refused to replace a parameter by a tensor", "IPL212"),
+    "paddle.ones([2], 'int32') + paddle.ones([2])": (
+        "refused to compute with these dtypes together, in place or not",
+        "IPL207",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("framework", "program"),
+    [
+        *(("torch", program) for program in NO_WRITE),
+        *(pytest.param("paddle", program, marks=pytest.mark.paddle) for program in NO_WRITE_OF_PADDLE),
+    ],
+)
+def test_where_the_last_line_is_not_the_write_the_error_is_told_otherwise(lint, framework, program, traceback_of):
+    meaning, code = {**NO_WRITE, **NO_WRITE_OF_PADDLE}[program]
+    ran = explained(lint, traceback_of(f"import {framework}\n{program}\n"))
+    assert meaning in ran.out.partition("\n")[0]
+    assert "is the write" not in ran.out
+    assert f"Rules about it: {code} " in ran.out
+
+
+@pytest.mark.parametrize(
+    ("message", "meaning", "code"),
+    [
+        ("leaf variable has been moved into the graph interior", "(leaf-view-write), but only in backward", "IPL202"),
+        ("Leaf variable was used in an inplace operation", "(leaf-write), but only in backward", "IPL201"),
+        (
+            (
+                "Output 0 of UnbindBackward is a view and is being modified inplace. This view is an output of a "
+                "function that returns multiple views. Inplace operators on such views is forbidden. You should "
+                "replace the inplace operation by an out-of-place one."
+            ),
+            "refused an in-place write (multi-view-write)",
+            "IPL203",
+        ),
+        (
+            (
+                "in-place operations can be only used on variables that don't share storage with any other "
+                "variables, but detected that there are 3 objects sharing it"
+            ),
+            "that shares its memory with another one, which later releases accept",
+            None,
+        ),
+    ],
+)
+def test_messages_of_earlier_releases_are_understood(lint, message, meaning, code):
+    out = explained(lint, f"RuntimeError: {message}\n").out
+    assert meaning in out
+    assert ("Rules about it: " in out) is (code is not None)
+    assert code is None or f"Rules about it: {code} " in out
 
 
 @pytest.mark.paddle

@@ -142,7 +142,8 @@ def test_a_traceback_is_explained_in_chinese(lint, folder, buggy) -> None:
         "[torch.FloatTensor [3]], which is output 0 of ExpBackward0, is at version 1; expected version 0 instead."
     )
     out = lint("explain", "a.py", "--lang", "zh", stdin=text.encode()).out
-    assert "PyTorch 在前向计算时保存了 `Exp` 的结果（形状为 [3]），因为反向传播需要它的值。\n" in out
+    assert "PyTorch 在前向计算时保存了一个形状为 [3] 的张量，因为反向传播需要它的值。\n" in out
+    assert "该张量现在是 `Exp` 的输出：" in out
     assert "此后它被原地写入一次，原来的值已经不在了。\n" in out
     assert SAID in out
 
