@@ -60,6 +60,7 @@ def prepared(order: Dict[str, Any]) -> Target:
     if form.kind in UNDOING:
         target.watches.undoes, target.forms.undo = target.witness.writes_at, target.undo
     target.forms.counts_nodes = bool(order.get("nodes"))
+    target.watches.mends = bool(order.get("numbers"))  # they are compared with those of a run without other faults
     adapter.seed()
     if order.get("gain"):  # watches would keep tensors, and the framework's own checks away
         Meter(adapter, order["gain"]["folder"], counts=order["gain"]["counts"]).start()

@@ -35,6 +35,7 @@ class FrameworkWatch(abc.ABC):
         self._layer = layer
         self.places = Places(os.path.dirname(os.path.abspath(framework.__file__)), layer, optimizer)
         self.undoes: Callable[[Spot], bool] = lambda _spot: False  # whether backward ignores what is written there
+        self.mends = False  # whether backward gets the value from before a write that should have made it fail
         self.patches = Patches()
 
     @staticmethod
@@ -118,6 +119,8 @@ class FrameworkWatch(abc.ABC):
             raise RuntimeError(self.stale.format(now=now, then=save.version))
         if write is not None:
             self.report("stale", save, write, self.op_of(save))
+            if self.mends and save.before is not None:
+                return save.before
         else:
             self.report_uncounted(save)
         return save.tensor

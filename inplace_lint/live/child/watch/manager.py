@@ -28,6 +28,7 @@ class WatchManager:
         self._emit = emit
         self._watches: Dict[str, FrameworkWatch] = {}
         self.undoes: Callable[[Spot], bool] = lambda _spot: False  # whether backward ignores what is written there
+        self.mends = False  # whether backward gets the value from before a write that should have made it fail
         self._finder = _Finder(self._attach)
 
     def start(self) -> None:
@@ -100,7 +101,7 @@ class WatchManager:
             self._emit({"kind": "unrunnable", "reason": f"{name} {version} cannot be watched: it is too old"})
             return
         watch = self._watches[name] = _WATCHES[name](module, Ledger(self._emit))
-        watch.undoes = self.undoes
+        watch.undoes, watch.mends = self.undoes, self.mends
         watch.start()
         self._emit({"kind": "watched", "framework": name, "version": version})
 
