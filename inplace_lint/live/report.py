@@ -10,6 +10,7 @@ from pathlib import Path
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import FOR_PEOPLE
 from inplace_lint.live import events, launch
+from inplace_lint.live.static_help import with_help
 from inplace_lint.report.i18n import in_language, language
 from inplace_lint.report.model import Report
 from inplace_lint.report.reporters import REPORTERS
@@ -36,7 +37,8 @@ def run_watched(
     settings = resolver.settings_of(Path.cwd())
     ended = launch.run(launch.interpreter(python, settings), words)
     found = events.findings_in(ended.records)
-    findings = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
+    chosen = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
+    findings = with_help(chosen, settings, resolver)
     color = wants_color(settings.color)
     width = _WIDTH if output_file is not None else shutil.get_terminal_size((_WIDTH, 24)).columns
     is_for_people = settings.output_format in FOR_PEOPLE
