@@ -24,7 +24,8 @@ from .synthesize.trial import Reached, Stage, Trials
 from .torch_adapter import TorchAdapter
 from .variants.forms import UNDOING, Forms, prepare
 from .variants.loading import Change, compiled, patched
-from .variants.rewrite import Form, Place
+from .variants.rewrite import Form
+from .variants.tree import Place
 from .watch.manager import WatchManager
 from .watch.witness import Mark, Witness
 
