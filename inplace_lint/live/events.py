@@ -115,13 +115,18 @@ class Reader:
         return Touch(
             op=self._writer(access, node),
             site=self._site(access, node),
-            symbol="" if access.built is not None or access.step else text.symbol_of(where, node),
+            symbol="" if self._is_hidden(access, node) else text.symbol_of(where, node),
             spelled=text.spelling_of(node),
             flag=flag,
             module=access.flag is not None,
             param=access.parameter,
             built=access.built is not None,
         )
+
+    @staticmethod
+    def _is_hidden(access: Access, node: text.Expression | None) -> bool:
+        """Check whether the line of the program does not name what writes: a container or a trainer does."""
+        return access.built is not None or (bool(access.step) and text.called(node) != "step")
 
     def _save(self, access: Access) -> Touch | None:
         if access.at is None:

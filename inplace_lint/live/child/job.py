@@ -174,7 +174,7 @@ class Target:
 
     def _pass_on(self, record: Dict[str, Any]) -> None:
         """Emit a record of a watch."""
-        self.broke = self.broke or record["kind"] != "watched"
+        self.broke = self.broke or "write" in record
         self.emit(record)
 
     def _close(self, answer: Answer, doing: str = "") -> None:

@@ -9,6 +9,7 @@ in the storage now: a training that would have stopped shows its further faults 
 from __future__ import annotations
 
 import abc
+import functools
 import os
 import re
 import sys
@@ -79,6 +80,23 @@ class FrameworkWatch(abc.ABC):
         """Record where layers are constructed; subclasses record saves and writes."""
         constructor = self._layer.__init__  # type: ignore[misc]
         self.patches.replace(self._layer, "__init__", self.ledger.constructing(constructor, self.places))
+
+        for owner, name in self.engines():
+            self.patches.replace(owner, name, self._noted(getattr(owner, name)))
+
+    @abc.abstractmethod
+    def engines(self) -> List[Tuple[Any, str]]:
+        """Return the functions that run backward, each by its owner and its name."""
+
+    def _noted(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Report that a backward ran."""
+
+        @functools.wraps(original)
+        def run(*args: Any, **options: Any) -> Any:
+            self.ledger.report("backward", (), {"framework": self.name})
+            return original(*args, **options)
+
+        return run
 
     def stop(self) -> None:
         """Restore the framework; saves made before are from then on checked as the framework checks them."""

@@ -68,6 +68,11 @@ class TorchWatch(FrameworkWatch):
         torch._foreach_add_([probe], 1)
         self._forgets = probe._version == 0
 
+    def engines(self) -> List[Tuple[Any, str]]:
+        """Return the function that runs backward, or those that are asked for one where a release has no such."""
+        autograd = self.framework.autograd
+        return [(autograd, name) for name in ([ENGINE] if hasattr(autograd, ENGINE) else ["backward", "grad"])]
+
     def _contexts(self) -> Tuple[Any, ...]:
         hooks = self.framework.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
         return hooks, mode(self.framework, self._call)
