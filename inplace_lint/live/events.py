@@ -18,7 +18,6 @@ from inplace_lint.live.record import Access, Position, Record
 from inplace_lint.policy import suppress
 from inplace_lint.rules import RULE_OF
 from inplace_lint.rules.draft import Draft
-from inplace_lint.rules.help import cure
 
 _NODE = re.compile(r"^(?:.*\.)?(?:native_|cudnn_|mkldnn_|_)*(\w+)$")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -80,9 +79,9 @@ class Reader:
         name = self._spans[place.at][1]
         return "" if name == "<module>" else name.replace(".<locals>", "")
 
-    def help(self, draft: Draft, span: Span) -> str:
-        """Return the cure in one line."""
-        return cure(draft, self.source(span.path), span, facts.load(self.framework.name, None))
+    def help(self, draft: Draft, _span: Span) -> str:
+        """Return the cure that the rule knows; a run does not show which rewriting of its text is right."""
+        return draft.help
 
     def fix(self, _entry: Chosen, _span: Span) -> Fix | None:
         """Return no fix: a run does not show who else holds a tensor."""
@@ -116,13 +115,18 @@ class Reader:
         return Touch(
             op=self._writer(access, node),
             site=self._site(access, node),
-            symbol="" if access.built is not None or access.step else text.symbol_of(where, node),
+            symbol="" if self._is_hidden(access, node) else text.symbol_of(where, node),
             spelled=text.spelling_of(node),
             flag=flag,
             module=access.flag is not None,
             param=access.parameter,
             built=access.built is not None,
         )
+
+    @staticmethod
+    def _is_hidden(access: Access, node: text.Expression | None) -> bool:
+        """Check whether the line of the program does not name what writes: a container or a trainer does."""
+        return access.built is not None or (bool(access.step) and text.called(node) != "step")
 
     def _save(self, access: Access) -> Touch | None:
         if access.at is None:

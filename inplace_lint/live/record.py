@@ -50,9 +50,10 @@ class Record:
     """
     One thing that a watch saw.
 
-    `kind` is `watched`, `stale`, `untracked`, `recomputed`, `refused`, `accepted` (by compiled code), `overlapped` or
-    `unrunnable`. `check` names the check of a refusal, or what overlaps; `backward` is the line that raised if that is
-    a later one. `note` is the version of what is watched, or why nothing could be run.
+    `kind` is `watched`, `backward` (the first one runs), `stale`, `untracked`, `recomputed`, `refused`, `accepted` (by
+    compiled code), `overlapped`, `ended` (by an error) or `unrunnable`. `check` names the check of a refusal, or what
+    overlaps; `backward` is the line that raised if that is a later one. `note` is the version of what is watched, the
+    text of an error, or why nothing could be run.
     """
 
     kind: str

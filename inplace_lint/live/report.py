@@ -9,7 +9,10 @@ from pathlib import Path
 
 from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import FOR_PEOPLE
+from inplace_lint.knowledge import facts
 from inplace_lint.live import events, launch
+from inplace_lint.live.record import Record
+from inplace_lint.live.static_help import with_help
 from inplace_lint.report.i18n import in_language, language
 from inplace_lint.report.model import Report
 from inplace_lint.report.reporters import REPORTERS
@@ -17,6 +20,7 @@ from inplace_lint.report.summary import Counts, summary
 from inplace_lint.workspace.files import Sources, put_text
 
 _WIDTH = 120
+_UNSEEN = "compiled code is not watched, and `inplace-lint explain` reads the traceback"
 
 
 def run_watched(
@@ -36,7 +40,8 @@ def run_watched(
     settings = resolver.settings_of(Path.cwd())
     ended = launch.run(launch.interpreter(python, settings), words)
     found = events.findings_in(ended.records)
-    findings = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
+    chosen = [item for item in found.findings if item.code in resolver.codes_of(Path(item.span.path))]
+    findings = with_help(chosen, settings, resolver)
     color = wants_color(settings.color)
     width = _WIDTH if output_file is not None else shutil.get_terminal_size((_WIDTH, 24)).columns
     is_for_people = settings.output_format in FOR_PEOPLE
@@ -45,14 +50,28 @@ def run_watched(
     report = in_language(Report(findings, Sources().lines, found.statements, width, color), lang)
     text = REPORTERS[settings.output_format](report) if findings or not is_for_people else ""
     _write(text, output_file)
-    watched = [f"{record.framework} {record.note}" for record in ended.records if record.kind == "watched"]
-    if not watched:
-        _write_line(report.say("inplace-lint: the program imported neither torch nor paddle, nothing was watched"))
-    elif not findings:
-        _write_line(report.say(f"inplace-lint: watched {report.say(' and ').join(watched)}, nothing was found"))
-    elif is_for_people:
+    line = _last_line(ended.records, report.say, is_clean=not findings)
+    if line:
+        _write_line(line)
+    if findings and is_for_people:
         _write_line(summary(findings, Counts(), report.say, color=color))
     return ended.status
+
+
+def _last_line(records: Sequence[Record], say: Callable[[str], str], *, is_clean: bool) -> str:
+    """Return what else there is to say of a run: what was watched where nothing was found, or what was not seen."""
+    watched = [record for record in records if record.kind == "watched"]
+    names = say(" and ").join(f"{record.framework} {record.note}" for record in watched)
+    texts = [facts.framework(record.framework).says["stale"] for record in watched]
+    if any(text in record.note for record in records if record.kind == "ended" for text in texts):
+        return say(f"inplace-lint: watched {names}, and did not see the write of the error above: {_UNSEEN}")
+    if not is_clean:
+        return ""
+    if not watched:
+        return say("inplace-lint: the program imported neither torch nor paddle, nothing was watched")
+    if not any(record.kind == "backward" for record in records):
+        return say(f"inplace-lint: watched {names}, no backward ran")
+    return say(f"inplace-lint: watched {names}, nothing was found")
 
 
 def _write(text: str, output_file: Path | None) -> None:

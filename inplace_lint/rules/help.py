@@ -13,7 +13,7 @@ from inplace_lint.rules.draft import NEW_TENSOR, Draft
 
 _AUGMENTED = re.compile(r"^(?P<target>[^=]+?)\s*(?P<op>\*\*|//|>>|<<|[-+*/%@&|^])=\s*(?P<value>.+)$", re.DOTALL)
 _METHOD = re.compile(r"^(?P<target>[\w.\[\]]+)\.(?P<name>\w+)_\((?P<args>.*)\)$", re.DOTALL)
-_PLAIN = re.compile(r"^[\w.]+(\([^()]*\))?(\[[^\[\]]*\])?$")
+_PLAIN = re.compile(r"^([\w.]+(\([^()]*\))?(\[[^\[\]]*\])?|[\d.]+e[-+]?\d+)$")
 _LONGEST = 70
 
 

@@ -50,4 +50,4 @@ def refused(code: str, name: str, *refusals: Refusal, traced_as: str = "") -> Ru
         )
 
     checks = tuple(Failure(check) for check in by_check)
-    return Rule(code, name, Harm.AT_WRITE, judge, checks=checks, variants=(Variant.CLONED,), traced_as=traced_as)
+    return Rule(code, name, Harm.AT_WRITE, judge, checks=checks, variants=(Variant.ALLOWED,), traced_as=traced_as)

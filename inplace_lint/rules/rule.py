@@ -50,7 +50,7 @@ class Variant(Enum):
     REBOUND = "rebound"  # the new value is bound to the name, and nothing is written
     ALIAS = "alias"  # the second name, or what is kept, gets a copy
     OPERAND = "operand"  # the operands of the write are copied first
-    CLONED = "cloned"  # the written tensor is copied first, a leaf too
+    ALLOWED = "allowed"  # the same, and what is refused all the same runs unrecorded, or not at all
     DETACHED = "detached"  # what is written has no history
     UPDATE = "update"  # an augmented assignment writes into the parameter
     UNDONE = "undone"  # backward gets the values from before the write

@@ -41,6 +41,10 @@ def test_a_reason_is_reported_in_chinese(prover, source, words, said):
             "`Net()`：它已运行，但没有给出任何需要梯度的结果",
         ),
         (
+            "`Data()`: what it constructs cannot be called, and no code that uses it was found",
+            "`Data()`：它构造的对象不能被调用，也没有找到使用它的代码",
+        ),
+        (
             "the file as a program: ended with status 3 before it was done",
             "将该文件作为程序运行：未完成就以状态 3 结束",
         ),

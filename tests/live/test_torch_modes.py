@@ -177,3 +177,15 @@ def test_what_a_later_run_saves_and_overwrites_is_reported(watched, body):
 def test_what_a_later_run_may_overwrite_is_clean(watched, body):
     call = "x = torch.rand(3, requires_grad=True)\ny = checkpoint(outer, x * 1, use_reentrant=False)\n"
     assert watched(f"def outer(t):\n    {body}\n{call}y.mul_(2)\ny.sum().backward()\n") == []
+
+
+def test_an_argument_that_is_written_is_one_of_the_checkpoint(torch_child, tmp_path):
+    source = (
+        "lin = nn.Linear(3, 3)\nh = torch.rand(2, 3, requires_grad=True) * 2\n"
+        "y = checkpoint(lambda t: torch.tanh(lin(t)), h, use_reentrant=False)\nh += 1\ny.sum().backward()\n"
+    )
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + source, encoding="utf-8")
+    (found,) = torch_child.run(path).findings
+    assert found.message == "`h` is overwritten, but backward of `checkpoint` needs its old value"
+    assert [item.message for item in found.related] == ["saved here: checkpoint keeps its input for backward"]

@@ -6,8 +6,11 @@ This is the one place of the child that catches every exception: an error of the
 
 from __future__ import annotations
 
+import os
 import traceback
 from typing import Any, Callable, NamedTuple, Optional
+
+from .watch.places import installed
 
 
 class Answer(NamedTuple):
@@ -33,9 +36,11 @@ def in_words(error: BaseException) -> str:
         text = ""
     if len(text) > 200:  # noqa: PLR2004 - a line
         text = text[:197] + "..."
-    frames = traceback.extract_tb(error.__traceback__)
-    line = ""
-    for frame in frames:
-        if "inplace_lint" not in frame.filename and not frame.filename.startswith("<"):
-            line = " (%s:%s)" % (frame.filename.replace("\\", "/").rpartition("/")[2], frame.lineno)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_code(frame.filename)]
+    own = [frame for frame in frames if not os.path.abspath(frame.filename).startswith(installed())] or frames
+    line = " (%s:%s)" % (os.path.basename(own[-1].filename), own[-1].lineno) if own else ""
     return "%s%s%s" % (type(error).__name__, ": " + text if text else "", line)
+
+
+def _is_code(name: str) -> bool:
+    return "inplace_lint" not in name and not name.startswith("<")

@@ -106,12 +106,12 @@ class FrameworkAdapter(abc.ABC):
         @functools.wraps(original)
         def run(*args: Any, **options: Any) -> Any:
             self.backwards += 1
-            self.note(args[:1], "the loss")
+            self._note_each(args[:1], "the loss")
             leaves = self.leaves(args[:1])
             if self.meter is not None:
                 self.meter.backward_begins()
             result = original(*args, **options)
-            self.note(result, "a gradient")
+            self._note_each(result, "a gradient")
             for leaf in leaves:
                 self._note_gradient(leaf, f"a gradient of shape {list(leaf.shape)}")
             return result
@@ -161,19 +161,26 @@ class FrameworkAdapter(abc.ABC):
         """Return the most bytes in use since `begin_peak`."""
 
     def note(self, value: Any, what: str) -> None:
-        """Keep the numbers in a value; of tensors their sums, and the sums of their magnitudes."""
+        """Keep the numbers in a value, each with the words for its part; of tensors sums, and those of magnitudes."""
         if self.meter is not None:
             self._keep(value)
             return
-        for number in _plain_numbers(value, _DEEPEST):
-            self.numbers.append((what, number))
+        self.numbers += _plain_numbers(value, what, _DEEPEST)
         with self.framework.no_grad():
-            for tensor in self.tensors(value):
-                if self.is_number(tensor) and math.prod(tensor.shape) == 1:
-                    self.numbers.append((what, float(tensor.item())))
-                elif self.is_number(tensor):
-                    self.numbers.append((f"the sum of {what}", float(tensor.sum().item())))
-                    self.numbers.append((f"the sum of magnitudes of {what}", float(tensor.abs().sum().item())))
+            for path, tensor in self._found(value):
+                self._note_tensor(tensor, _part(what, path))
+
+    def _note_each(self, value: Any, what: str) -> None:
+        """Keep the numbers of all tensors in a value, under the same words."""
+        for tensor in self.tensors(value):
+            self.note(tensor, what)
+
+    def _note_tensor(self, tensor: Any, what: str) -> None:
+        if self.is_number(tensor) and math.prod(tensor.shape) == 1:
+            self.numbers.append((what, float(tensor.item())))
+        elif self.is_number(tensor):
+            self.numbers.append((f"the sum of {what}", float(tensor.sum().item())))
+            self.numbers.append((f"the sum of magnitudes of {what}", float(tensor.abs().sum().item())))
 
     def _keep(self, value: Any) -> None:
         """Keep the tensors in a value, as they are now, where they are compared as a whole."""
@@ -208,17 +215,21 @@ class FrameworkAdapter(abc.ABC):
 
     def tensors(self, value: Any) -> List[Any]:
         """Return all tensors in a value: tuples, lists, dicts, data classes and plain objects."""
-        found: List[Any] = []
-        self._collect(value, found, _DEEPEST)
+        return [tensor for _, tensor in self._found(value)]
+
+    def _found(self, value: Any) -> List[Tuple[str, Any]]:
+        """Return all tensors in a value, each with the path by which it is reached first, as `[0].mean`."""
+        found: List[Tuple[str, Any]] = []
+        self._collect(value, found, _DEEPEST, "")
         return found
 
-    def _collect(self, value: Any, found: List[Any], depth: int) -> None:
+    def _collect(self, value: Any, found: List[Tuple[str, Any]], depth: int, path: str) -> None:
         if isinstance(value, self.tensor):
-            if all(value is not other for other in found):
-                found.append(value)
+            if all(value is not other for _, other in found):
+                found.append((path, value))
         elif depth:
-            for part in _parts(value, self.layer):
-                self._collect(part, found, depth - 1)
+            for step, part in _parts(value, self.layer):
+                self._collect(part, found, depth - 1, path + step)
 
     def backward(self, value: Any) -> bool:
         """Run backward from all tensors in a value; return whether there was anything to run it from."""
@@ -234,26 +245,41 @@ class FrameworkAdapter(abc.ABC):
         return next(getattr(self.framework.nn, name) for name in names if hasattr(self.framework.nn, name))
 
 
-def _parts(value: Any, layer: type) -> List[Any]:
+def _part(what: str, path: str) -> str:
+    """Return the words for a part of a value: `h[0]` of a variable, or "part [0] of" anything else."""
+    if not path:
+        return what
+    return f"{what[:-1]}{path}`" if what.startswith("`") else f"part {path} of {what}"
+
+
+def _parts(value: Any, layer: type) -> List[Tuple[str, Any]]:
+    """Return the parts of a value, each with the step that leads to it; no step leads to an item of a set."""
     if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return list(value)
+        return [(f"[{key!r}]" if type(key) in (str, int) else "[...]", item) for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [(f"[{at}]", item) for at, item in enumerate(value)]
+    if isinstance(value, (set, frozenset)):
+        return [("[...]", item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, item.name, None) for item in dataclasses.fields(value)]
+        return [(f".{item.name}", getattr(value, item.name, None)) for item in dataclasses.fields(value)]
     if isinstance(value, (layer, type, ModuleType, str, bytes, int, float)) or value is None or callable(value):
         return []
-    return list(getattr(value, "__dict__", {}).values())
+    return [(f".{name}", item) for name, item in getattr(value, "__dict__", {}).items()]
 
 
-def _plain_numbers(value: Any, depth: int) -> List[float]:
-    """Return a number, those in lists and tuples, or the sums of an array and of its magnitudes."""
+def _plain_numbers(value: Any, what: str, depth: int, path: str = "") -> List[Tuple[str, float]]:
+    """Return a number, those in lists and tuples, or the sums of an array and of its magnitudes, with their words."""
+    words = _part(what, path)
     if isinstance(value, (int, float)):
-        return [float(value)]
+        return [(words, float(value))]
     if isinstance(value, (list, tuple)) and depth:
-        return [number for item in value[:_MOST_ITEMS] for number in _plain_numbers(item, depth - 1)]
+        items = enumerate(value[:_MOST_ITEMS])
+        return [found for at, item in items for found in _plain_numbers(item, what, depth - 1, f"{path}[{at}]")]
     if type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "") in {"f", "i", "u"}:
-        return [float(value.sum()), float(abs(value).sum())]
+        return [
+            (f"the sum of {words}", float(value.sum())),
+            (f"the sum of magnitudes of {words}", float(abs(value).sum())),
+        ]
     return []
 
 

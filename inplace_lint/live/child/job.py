@@ -24,7 +24,8 @@ from .synthesize.trial import Reached, Stage, Trials
 from .torch_adapter import TorchAdapter
 from .variants.forms import UNDOING, Forms, prepare
 from .variants.loading import Change, compiled, patched
-from .variants.rewrite import Form, Place
+from .variants.rewrite import Form
+from .variants.tree import Place
 from .watch.manager import WatchManager
 from .watch.witness import Mark, Witness
 
@@ -60,6 +61,7 @@ def prepared(order: Dict[str, Any]) -> Target:
     if form.kind in UNDOING:
         target.watches.undoes, target.forms.undo = target.witness.writes_at, target.undo
     target.forms.counts_nodes = bool(order.get("nodes"))
+    target.watches.mends = bool(order.get("numbers"))  # they are compared with those of a run without other faults
     adapter.seed()
     if order.get("gain"):  # watches would keep tensors, and the framework's own checks away
         Meter(adapter, order["gain"]["folder"], counts=order["gain"]["counts"]).start()
@@ -172,7 +174,7 @@ class Target:
 
     def _pass_on(self, record: Dict[str, Any]) -> None:
         """Emit a record of a watch."""
-        self.broke = self.broke or record["kind"] != "watched"
+        self.broke = self.broke or "write" in record
         self.emit(record)
 
     def _close(self, answer: Answer, doing: str = "") -> None:

@@ -108,8 +108,7 @@ def _is_ours(name: str) -> bool:
 def _from_the_program(hook: Any) -> Any:
     """Wrap a hook for exceptions, so that a traceback begins where the program does."""
 
-    def show(kind: Any, error: BaseException, trace: Any) -> None:
-        clean = manager.cleaned(trace, _is_ours)
-        hook(kind, error.with_traceback(clean), clean)
+    def show(kind: Any, error: BaseException, _trace: Any) -> None:
+        hook(kind, error, manager.cleaned(error, _is_ours))
 
     return show

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.finding import Finding, Role
 from inplace_lint.core.span import Span
-from inplace_lint.live.child.variants.rewrite import EDITS, Form, Place, has_form
+from inplace_lint.live.child.variants.rewrite import EDITS, Form, has_form
+from inplace_lint.live.child.variants.tree import Place
 from inplace_lint.live.confirm.matching import is_same, traced
 from inplace_lint.live.source import Source
 from inplace_lint.live.warm import Ran

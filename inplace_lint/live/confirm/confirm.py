@@ -19,7 +19,8 @@ from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Finding, Proof, Role, Severity, Verdict
 from inplace_lint.core.span import Span
 from inplace_lint.live import source as text
-from inplace_lint.live.child.variants.rewrite import Form, Place
+from inplace_lint.live.child.variants.rewrite import Form
+from inplace_lint.live.child.variants.tree import Place
 from inplace_lint.live.confirm.compare import compared, forms_of, place_of, plain_runs
 from inplace_lint.live.confirm.gain import measured
 from inplace_lint.live.confirm.matching import is_near, is_same, traced
@@ -173,7 +174,7 @@ class File:
         """
         finding = self.findings[number]
         others = [one for other, one in self.findings.items() if other != number]
-        self.repairs = tuple(form for one in others for form in self._repairs(one))
+        self.repairs = tuple(dict.fromkeys(form for one in others for form in self._repairs(one)))
         if self.repairs:
             ran = self.run(target, [number])
             self._judge(target, [number], ran)
@@ -234,8 +235,13 @@ class File:
             self._missed(number, target.way, proof, reason)
 
     def _missed(self, number: int, way: Way, proof: Proof, reason: str) -> None:
-        """Record why a target did not reach a finding: the first reason of the last way, the closest to the line."""
-        if number not in self.missed or self.missed[number][0] < way:
+        """
+        Record why a target did not reach a finding: the first reason of the last way, the closest to the line.
+
+        With the other findings repaired, a target comes closer.
+        """
+        before = self.missed.get(number)
+        if before is None or before[0] < way or (before[0] is way and self.repairs):
             self.missed[number] = (way, proof, reason)
 
     def _left(self, number: int) -> Verdict:

@@ -80,7 +80,7 @@ class Trials:
                 self._ended(made)
                 continue
             if not callable(made.value):
-                self.problem = "it cannot be called"
+                self.problem = "what it constructs cannot be called, and no code that uses it was found"
                 return
             waiting += self._begun(make, made.value, None if not is_built else _FULL_WAYS)
             is_built = True

@@ -16,7 +16,8 @@ from typing import Any, Callable, Dict, Set
 
 from ..attempt import attempt
 from ..framework_adapter import FrameworkAdapter
-from .rewrite import HELPER, Form
+from .rewrite import Form
+from .tree import HELPER
 
 UNDOING = ("undone", "direct")  # variants in which backward gets the values from before the write
 _CHECKPOINTS = {"torch": ("torch.utils.checkpoint", "checkpoint"), "paddle": ("", "recompute")}
@@ -77,6 +78,10 @@ class Forms:
     def recording(self) -> Any:
         """Return a context in which operations are recorded."""
         return self.adapter.framework.enable_grad()
+
+    def unrecorded(self) -> Any:
+        """Return a context in which no operations are recorded."""
+        return self.adapter.framework.no_grad()
 
     def value(self, value: Any) -> Any:
         """Return a copy of a tensor with its history; anything else unchanged."""

@@ -10,7 +10,8 @@ import ast
 import importlib.machinery
 from typing import Any, Dict, NamedTuple, Sequence, Tuple
 
-from .rewrite import MADE, NAMES, Form, Place, as_context, block_of, chain_of, helper, reformed, written_by
+from .rewrite import Form, reformed, written_by
+from .tree import MADE, NAMES, Place, as_context, block_of, chain_of, helper
 
 _LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -4,7 +4,7 @@ Rewrites the tree of a program into a variant without a fault.
 A `Form` says which variant, and the places of the finding:
 
 * `write`: the written name is bound to a copy first, so that nothing else sees the write; a flag is turned off;
-* `cloned`: the same, also where the written tensor is a leaf;
+* `allowed`: the same, and what is refused all the same runs without recording, binds its new value, or is left out;
 * `detached`: the value that is written has no history;
 * `recorded`: as `write`, and the write is recorded;
 * `rebound`: the new value is bound to the name, and nothing is written;
@@ -19,30 +19,15 @@ Code that has no such form is not compared.
 from __future__ import annotations
 
 import ast
-import copy
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-HELPER = "_inplace_lint_forms"  # a builtin while forms are compared
+from .tree import MADE, NAMES, Place, as_context, block_of, chain_of, helper
+
 _UNTRACKED = "data"
 _SETTERS = ("copy_", "set_", "set_value")
 _Name = Union[ast.Name, ast.Attribute, ast.Subscript]
-NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-MADE = (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)  # what may have another value when it is evaluated again
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-class Place(NamedTuple):
-    """
-    The position of an expression or statement.
-
-    Units: lines from 1, columns in bytes of UTF-8 from 0.
-    """
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
 
 
 class Form(NamedTuple):
@@ -74,33 +59,6 @@ def reformed(tree: ast.Module, forms: Sequence[Form]) -> bool:
     done = [bool(chain) and edit(chain) for edit, chain in chains]
     ast.fix_missing_locations(tree)
     return bool(done) and all(done)
-
-
-def chain_of(tree: ast.AST, place: Place) -> List[ast.AST]:
-    """Return the innermost node at a place and all nodes around it, the outermost first."""
-    found: List[ast.AST] = []
-    chain = [tree]
-    while chain:
-        inner = next((node for node in ast.iter_child_nodes(chain[-1]) if _holds(node, place)), None)
-        if inner is None:
-            return found
-        chain.append(inner)
-        if _span(inner) == tuple(place):
-            found = list(chain)
-    return found
-
-
-def _span(node: ast.AST) -> Tuple[Any, ...]:
-    return tuple(getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
-
-
-def _holds(node: ast.AST, place: Place) -> bool:
-    line, column, end_line, end_column = _span(node)
-    if line is None:  # operators and `arguments` have no position
-        return any(_holds(inner, place) for inner in ast.iter_child_nodes(node))
-    decorated = min([line, *(item.lineno for item in getattr(node, "decorator_list", ()))])
-    starts = (decorated, 0 if decorated < line else column) <= place[:2]
-    return bool(starts and place[2:] <= (end_line, end_column))
 
 
 def _write(chain: Sequence[ast.AST], copied: str = "copied") -> bool:
@@ -179,42 +137,12 @@ def _bound_in(scope: ast.AST) -> List[str]:
     return [name for name in (*stored, *(node.arg for node in nodes if isinstance(node, ast.arg))) if name not in outer]
 
 
-def block_of(chain: Sequence[ast.AST]) -> Tuple[List[ast.stmt], int]:
-    """Return the block around the innermost statement of a chain, and the index of the statement there."""
-    at = max(number for number, node in enumerate(chain) if isinstance(node, ast.stmt))
-    statement = chain[at]
-    for block in _blocks(chain[at - 1]):
-        for number, item in enumerate(block):
-            if item is statement:
-                return block, number
-    msg = "a statement stands in no block"
-    raise ValueError(msg)
-
-
-def _blocks(node: ast.AST) -> Iterator[List[Any]]:
-    for _, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            yield value
-
-
 def _first_tensor_copied(owners: Sequence[_Name], copied: str) -> ast.stmt:
     """Return `if is_tensor(a): a = copied(a)`, with an `elif` for each longer name."""
     head, *rest = owners
     bound = ast.Assign([as_context(head, ast.Store())], helper(copied, as_context(head, ast.Load())), lineno=1)
     otherwise = [_first_tensor_copied(rest, copied)] if rest else []
     return ast.If(helper("is_tensor", as_context(head, ast.Load())), [bound], otherwise)
-
-
-def as_context(node: Any, context: Union[ast.Load, ast.Store]) -> Any:
-    """Return a copy of a name that is read or bound."""
-    found = copy.deepcopy(node)
-    found.ctx = context
-    return found
-
-
-def helper(what: str, *arguments: ast.expr) -> ast.Call:
-    """Return a call of a function of `Forms`."""
-    return ast.Call(ast.Attribute(ast.Name(HELPER, ast.Load()), what, ast.Load()), list(arguments), [])
 
 
 def _operand(chain: Sequence[ast.AST]) -> bool:
@@ -234,8 +162,32 @@ def _operand(chain: Sequence[ast.AST]) -> bool:
     return True
 
 
-def _cloned(chain: Sequence[ast.AST]) -> bool:
-    return _write(chain, "value")
+def _allowed(chain: Sequence[ast.AST]) -> bool:
+    written = written_by(chain[-1], chain[0])
+    block, at = block_of(chain)
+    statement = block[at]
+    if written is None or not isinstance(statement, (ast.Expr, ast.Assign, ast.AugAssign)):
+        return _write(chain, "value")
+    if isinstance(statement, ast.Assign) and isinstance(chain[-1], ast.Call):
+        return _write(chain, "value")  # its value has a history
+    _copied_before(chain, written, "copied")
+    unrecorded: ast.stmt = ast.With([ast.withitem(helper("unrecorded"))], [statement])
+    inner = _unless_refused(unrecorded, _new_value(statement))
+    block[block.index(statement)] = ast.copy_location(_unless_refused(statement, inner), statement)
+    return True
+
+
+def _unless_refused(statement: ast.stmt, otherwise: ast.stmt) -> ast.Try:
+    handler = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [otherwise])
+    return ast.Try([statement], [handler], [], [])
+
+
+def _new_value(statement: ast.stmt) -> ast.stmt:
+    """Return an assignment of what an augmented one computes; nothing for any other statement."""
+    if not isinstance(statement, ast.AugAssign) or isinstance(statement.target, ast.Subscript):
+        return ast.Pass()
+    value = ast.BinOp(as_context(statement.target, ast.Load()), statement.op, statement.value)
+    return ast.Assign([as_context(statement.target, ast.Store())], value)
 
 
 def _detached(chain: Sequence[ast.AST]) -> bool:
@@ -370,7 +322,7 @@ def _inplace(chain: Sequence[ast.AST]) -> bool:
 
 EDITS: Dict[str, Callable[[Sequence[ast.AST]], bool]] = {
     "write": _write,
-    "cloned": _cloned,
+    "allowed": _allowed,
     "detached": _detached,
     "recorded": _recorded,
     "rebound": _rebound,

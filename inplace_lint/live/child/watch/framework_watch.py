@@ -9,6 +9,7 @@ in the storage now: a training that would have stopped shows its further faults 
 from __future__ import annotations
 
 import abc
+import functools
 import os
 import re
 import sys
@@ -35,6 +36,7 @@ class FrameworkWatch(abc.ABC):
         self._layer = layer
         self.places = Places(os.path.dirname(os.path.abspath(framework.__file__)), layer, optimizer)
         self.undoes: Callable[[Spot], bool] = lambda _spot: False  # whether backward ignores what is written there
+        self.mends = False  # whether backward gets the value from before a write that should have made it fail
         self.patches = Patches()
 
     @staticmethod
@@ -79,6 +81,23 @@ class FrameworkWatch(abc.ABC):
         constructor = self._layer.__init__  # type: ignore[misc]
         self.patches.replace(self._layer, "__init__", self.ledger.constructing(constructor, self.places))
 
+        for owner, name in self.engines():
+            self.patches.replace(owner, name, self._noted(getattr(owner, name)))
+
+    @abc.abstractmethod
+    def engines(self) -> List[Tuple[Any, str]]:
+        """Return the functions that run backward, each by its owner and its name."""
+
+    def _noted(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Report that a backward ran."""
+
+        @functools.wraps(original)
+        def run(*args: Any, **options: Any) -> Any:
+            self.ledger.report("backward", (), {"framework": self.name})
+            return original(*args, **options)
+
+        return run
+
     def stop(self) -> None:
         """Restore the framework; saves made before are from then on checked as the framework checks them."""
         self.ledger.close()
@@ -118,6 +137,8 @@ class FrameworkWatch(abc.ABC):
             raise RuntimeError(self.stale.format(now=now, then=save.version))
         if write is not None:
             self.report("stale", save, write, self.op_of(save))
+            if self.mends and save.before is not None:
+                return save.before
         else:
             self.report_uncounted(save)
         return save.tensor

@@ -108,7 +108,7 @@ class Save:
     """
     A tensor that a node of the graph saved; it lives as long as the node.
 
-    `op` and `part` are set where the framework does not name nodes. `own` is set where the op that saves the tensor
+    `op` and `part` are set where no node of the framework has the name. `own` is set where the op that saves the tensor
     also writes it; `checked` is false where the framework does not compare versions. `before` is a copy of what was
     saved, made when the first write comes; `undone` one from before a write that backward shall not see.
     """

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import os
 import sys
 import threading
 from types import ModuleType, TracebackType
-from typing import Any, Callable, Dict, List, Optional, Type, Union
+from typing import Any, Callable, Dict, List, Optional, Set, Type, Union
 
+from ..attempt import attempt
 from .framework_watch import FrameworkWatch
 from .ledger import Ledger, Save, Write
 from .paddle_watch import PaddleWatch
 from .places import Spot
 from .torch_watch import TorchWatch
 
+_CALLS = os.path.join("torch", "_ops.py")  # calls an op that a mode was shown
 _WATCHES: Dict[str, Type[Union[TorchWatch, PaddleWatch]]] = {"torch": TorchWatch, "paddle": PaddleWatch}
 
 
@@ -28,6 +32,7 @@ class WatchManager:
         self._emit = emit
         self._watches: Dict[str, FrameworkWatch] = {}
         self.undoes: Callable[[Spot], bool] = lambda _spot: False  # whether backward ignores what is written there
+        self.mends = False  # whether backward gets the value from before a write that should have made it fail
         self._finder = _Finder(self._attach)
 
     def start(self) -> None:
@@ -58,6 +63,7 @@ class WatchManager:
                 self._emit({"kind": "unrunnable", "reason": reason})
             for watch in self._watches.values():
                 watch.refusal(error, error.__traceback__)
+            self._emit({"kind": "ended", "reason": attempt(functools.partial(str, error)).value or ""})
             error = error.__cause__ or error.__context__
 
     def undone(self) -> Callable[[], None]:
@@ -86,9 +92,8 @@ class WatchManager:
 
         def hook(failed: Any) -> None:
             self.ended_by(failed.exc_value)
-            trace = cleaned(failed.exc_traceback, is_ours)
-            error = failed.exc_value if failed.exc_value is None else failed.exc_value.with_traceback(trace)
-            before(threading.ExceptHookArgs([failed.exc_type, error, trace, failed.thread]))
+            trace = cleaned(failed.exc_value, is_ours)
+            before(threading.ExceptHookArgs([failed.exc_type, failed.exc_value, trace, failed.thread]))
 
         threading.excepthook = hook
 
@@ -100,7 +105,7 @@ class WatchManager:
             self._emit({"kind": "unrunnable", "reason": f"{name} {version} cannot be watched: it is too old"})
             return
         watch = self._watches[name] = _WATCHES[name](module, Ledger(self._emit))
-        watch.undoes = self.undoes
+        watch.undoes, watch.mends = self.undoes, self.mends
         watch.start()
         self._emit({"kind": "watched", "framework": name, "version": version})
 
@@ -148,11 +153,26 @@ class _Loader:
         self._attach(module)
 
 
-def cleaned(trace: Optional[TracebackType], is_ours: Callable[[str], bool]) -> Optional[TracebackType]:
-    """Return a traceback without the frames of files that are ours."""
+def cleaned(error: Optional[BaseException], is_ours: Callable[[str], bool]) -> Optional[TracebackType]:
+    """Remove the frames that are ours from an error and those that led to it; return the traceback of the first."""
+    walk = error
+    seen: Set[int] = set()
+    while walk is not None and id(walk) not in seen:
+        seen.add(id(walk))
+        walk.__traceback__ = _without(walk.__traceback__, is_ours, is_below=False)
+        walk = walk.__cause__ or walk.__context__
+    return None if error is None else error.__traceback__
+
+
+def _without(
+    trace: Optional[TracebackType], is_ours: Callable[[str], bool], *, is_below: bool
+) -> Optional[TracebackType]:
+    """Return a traceback without the frames of files that are ours, and of the calls that a mode makes below them."""
     if trace is None:
         return None
-    rest = cleaned(trace.tb_next, is_ours)
-    if is_ours(trace.tb_frame.f_code.co_filename):
+    name = trace.tb_frame.f_code.co_filename
+    is_own = is_ours(name)
+    rest = _without(trace.tb_next, is_ours, is_below=is_own)
+    if is_own or (is_below and name.endswith(_CALLS)):
         return rest
     return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)

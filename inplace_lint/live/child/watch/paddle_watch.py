@@ -85,6 +85,10 @@ class PaddleWatch(FrameworkWatch):
         self._hook()
         self.recomputation.patch(self.patches)
 
+    def engines(self) -> List[Tuple[Any, str]]:
+        """Return the functions that run backward."""
+        return [(self.tensor, "backward"), (self.framework.autograd, "backward"), (self.framework, "grad")]
+
     def _hook(self) -> None:
         """Put our hooks in place, and step aside for those of the program: only one pair is allowed at a time."""
         kind = self.framework.autograd.saved_tensors_hooks

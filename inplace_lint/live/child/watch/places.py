@@ -105,12 +105,12 @@ class Places:
             return _OURS
         if path.startswith(self._framework):
             return _FRAMEWORK
-        if name.startswith("<") or path.startswith(_installed()):
+        if name.startswith("<") or path.startswith(installed()):
             return _LIBRARY
         return _PROJECT
 
 
-def _installed() -> Tuple[str, ...]:
+def installed() -> Tuple[str, ...]:
     """Return the folders of what was installed: the standard library and other people's packages."""
     paths = sysconfig.get_paths()
     kinds = ("stdlib", "platstdlib", "purelib", "platlib")

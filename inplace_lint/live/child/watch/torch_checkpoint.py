@@ -9,6 +9,7 @@ from .ledger import Save
 from .recomputation import Again, First, Recomputation, items_of
 from .torch_mode import STATISTICS, Written, value_at
 
+_NAME = "checkpoint"
 _SETTERS = {"copy_", "fill_", "zero_", "normal_", "uniform_", "bernoulli_", "random_", "exponential_", "set_"}
 
 
@@ -32,9 +33,15 @@ class Checkpoints(Recomputation):
             def again(*values: Any, **named: Any) -> Any:
                 return self.again(first, functools.partial(function, *values, **named))
 
-            for _ in original(again, *args, **options):
-                with self._saving(), self.at_work(first):
-                    yield
+            steps = original(again, *args, **options)
+            self.watch.saver = _NAME
+            try:
+                next(steps)  # saves the arguments
+            finally:
+                self.watch.saver = ""
+            with self._saving(), self.at_work(first):
+                yield
+            next(steps, None)
 
         return generator
 

@@ -32,7 +32,9 @@ def mode(torch: Any, call: Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]
                 boxed = _boxed(torch, func, args)
                 if boxed is args:
                     raise
-                return call(func, boxed, kwargs or {})
+            return call(
+                func, boxed, kwargs or {}
+            )  # out here, the error of the first call is not the context of another
 
     return Watching()
 

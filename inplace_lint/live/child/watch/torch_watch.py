@@ -39,6 +39,7 @@ class TorchWatch(FrameworkWatch):
         self._writes = RecentWrites(torch, self.storage_of)
         self._written: Dict[Any, Written] = {}
         self._forgets = False
+        self.saver = ""  # what saves now, where it is no node of the program
         self.recomputation = Checkpoints(self)
 
     @staticmethod
@@ -66,6 +67,11 @@ class TorchWatch(FrameworkWatch):
         probe = torch.zeros(1, device="cpu")
         torch._foreach_add_([probe], 1)
         self._forgets = probe._version == 0
+
+    def engines(self) -> List[Tuple[Any, str]]:
+        """Return the function that runs backward, or those that are asked for one where a release has no such."""
+        autograd = self.framework.autograd
+        return [(autograd, name) for name in ([ENGINE] if hasattr(autograd, ENGINE) else ["backward", "grad"])]
 
     def _contexts(self) -> Tuple[Any, ...]:
         hooks = self.framework.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
@@ -137,6 +143,7 @@ class TorchWatch(FrameworkWatch):
         if not self.ledger.active or self.storage_of(tensor) is None:
             return self.unrecorded(tensor)
         save = self.save(tensor)
+        save.op = self.saver
         self._pending.append(save)
         return save
 
@@ -290,10 +297,10 @@ class TorchWatch(FrameworkWatch):
     def _part_of(self, mask: Any, extent: Extent, start: int) -> Any:
         return self.framework.as_strided(mask, extent[1], extent[2], extent[0] - start)
 
-    def op_of(self, _save: Save) -> str:
-        """Name the node whose backward runs."""
+    def op_of(self, save: Save) -> str:
+        """Name what saved, or the node whose backward runs."""
         node = self.framework._C._current_autograd_node()
-        return str(node.name()) if node is not None else ""
+        return save.op or (str(node.name()) if node is not None else "")
 
     def report_recomputed(self, save: Save, op: str, write: Write) -> None:
         """Report a read of a function that runs again, by the name that a node of its op would have."""

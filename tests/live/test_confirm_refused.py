@@ -1,0 +1,73 @@
+"""Verdicts on findings behind a write that the framework refuses: it is repaired wherever it stands."""
+
+from __future__ import annotations
+
+AT_WRITE = "refused at the write, by importing the file"
+
+
+def test_parameters_that_a_constructor_writes_hide_nothing(prover):
+    source = """
+        import torch
+        from torch import nn
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = nn.Parameter(torch.ones(3))
+                self.b = nn.Parameter(torch.ones(3))
+                self.a.mul_(2)
+                self.b[0] = 1
+
+
+        net = Net()
+        h = net.a.exp()
+        h += 1
+        h.sum().backward()
+        for p in net.parameters():
+            p -= p.grad
+    """
+    prover.write(source)
+    proved = prover.run()
+    assert [verdict[0::2] for verdict in proved.verdicts] == [
+        ("IPL201", "confirmed"),
+        ("IPL202", "confirmed"),
+        ("IPL101", "confirmed"),
+        ("IPL201", "confirmed"),
+    ]
+    assert proved.reasons == [AT_WRITE, AT_WRITE, "raised in backward, by importing the file", AT_WRITE]
+
+
+def test_a_leaf_is_one_also_where_an_earlier_write_to_it_is_repaired(prover):
+    prover.write("import torch\n\nw = torch.ones(3, requires_grad=True)\nw.fill_(0.1)\nw[0] = 1\n")
+    assert prover.run().reasons == [AT_WRITE] * 2
+
+
+def test_writes_that_no_copy_allows_hide_nothing(prover):
+    source = """
+        import torch
+
+        n = torch.tensor([1, 2, 3])
+        n.div_(2)
+        k = torch.tensor([1, 2, 3])
+        k /= 2
+        m = torch.zeros(3)
+        m += torch.ones(2, 3)
+    """
+    prover.write(source)
+    assert prover.run().reasons == [AT_WRITE] * 3
+
+
+def test_a_reason_names_the_line_of_the_program(prover):
+    source = """
+        import torch
+
+        x = torch.ones(3, requires_grad=True)
+        y = x.exp()
+        torch.ones(4) @ torch.ones(7)
+        y += 1
+        y.sum().backward()
+    """
+    prover.write(source)
+    (reason,) = prover.run().reasons
+    assert reason.endswith("(program.py:6)")
