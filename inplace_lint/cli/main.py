@@ -32,7 +32,7 @@ from inplace_lint.cli.options import (
     split_by_pattern,
     words_of,
 )
-from inplace_lint.cli.param_types import Count, OneOf
+from inplace_lint.cli.param_types import Count, OneOf, Output
 from inplace_lint.cli.rule_command import rule
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
 from inplace_lint.config.schema import did_you_mean, patterns
@@ -145,14 +145,16 @@ def program(context: click.Context) -> int | None:
 @click.option(
     "--baseline", metavar="FILE", callback=absolute_path, help="Do not report the findings listed in this file."
 )
-@click.option("--write-baseline", metavar="FILE", help="Write current findings to this file.")
+@click.option("--write-baseline", type=Output(), metavar="FILE", help="Write current findings to this file.")
 @click.option("--prune-baseline", is_flag=True, help="Remove entries that no longer match from the baseline.")
 @click.option("--since", metavar="REF", help="Report only findings in lines that changed since this branch left REF.")
 @click.option("--add-noqa", is_flag=True, help="Suppress current findings with `# noqa: CODE` comments.")
 @click.option("--add-ignore", is_flag=True, help="Suppress them with `# inplace-lint: ignore[NAME]` comments.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
-@click.option("--dump-state", type=int, metavar="LINE", hidden=True, help="Print what is known at a line of a file.")
+@click.option(
+    "--dump-state", type=Count(), metavar="LINE", hidden=True, help="Print what is known at a line of a file."
+)
 @click.option("--stdin-filename", metavar="PATH", help="The path that the text on standard input belongs to.")
 @shared_options.lang
 @shared_options.color()
@@ -176,7 +178,7 @@ def _check(
 ) -> int:
     shows = {key: options.pop(key) for key in ("show_files", "show_settings", "dump_state")}
     no_cache = options.pop("no_cache")
-    proof = {**{key: options.pop(key) for key in shared_options.CONFIRM_KEYS}, "python": options["python"]}
+    proof = shared_options.proof_of(options)
     policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
     resolver = resolver_of(options)
     if any(shows.values()):
@@ -247,9 +249,9 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
 @click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
 def cache(action: str, cache_dir: str | None) -> int:
     """Show the size of the cache of this project, or remove it."""
-    from inplace_lint.driver.store import Store, folder_of, remove
+    from inplace_lint.driver.store import Store, remove
 
-    folder = folder_of(resolver_of({"cache_dir": cache_dir}).settings_of(Path.cwd()))
+    folder = resolver_of({"cache_dir": cache_dir}).settings_of(Path.cwd()).cache_folder
     if action == "clear":
         remove(folder)
         return CLEAN

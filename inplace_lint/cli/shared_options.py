@@ -11,14 +11,15 @@ from functools import partial
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from inplace_lint.cli.options import complete_rule, parsed_by, shard_of, words_of
+from inplace_lint.cli.options import complete_rule, parsed_by, rules_of, shard_of
 from inplace_lint.cli.param_types import Count, OneOf, Output, Positive
 from inplace_lint.config.schema import ASSUMPTIONS, COLORS, FORMATS, LANGS, SEVERITIES, assume_of, sentences, version
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _EXECUTORS = ("local", "ray")
-CONFIRM_KEYS = ("confirm", "device", "confirm_seconds", "confirm_memory", "confirm_output")
+_LIMITS = ("device", "confirm_seconds", "confirm_memory", "confirm_output")  # of --confirm, and useless without it
 _DEVICES = ("cpu", "cuda")
 
 
@@ -33,7 +34,7 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return add
 
 
-_rules = partial(click.option, multiple=True, callback=parsed_by(words_of), shell_complete=complete_rule)
+_rules = partial(click.option, multiple=True, callback=parsed_by(rules_of), shell_complete=complete_rule)
 selectors = together(
     _rules("--select", help="Rules to enable: code, prefix, name or ALL."),
     _rules("--extend-select", help="Rules to enable in addition to --select."),
@@ -125,3 +126,18 @@ report_options = together(
     executor_options,
     click.option("--shard", metavar="K/N", callback=shard_of, help="Check only the K-th of N parts of the files."),
 )
+
+
+def proof_of(options: dict[str, Any]) -> dict[str, Any]:
+    """
+    Remove the options of `--confirm` from those of a command, and return them with the interpreter.
+
+    Raises: `click.UsageError` for one that is given without `--confirm`.
+    """
+    proof = {key: options.pop(key) for key in ("confirm", *_LIMITS)}
+    source = click.get_current_context().get_parameter_source
+    for key in _LIMITS:
+        if not proof["confirm"] and source(key) is ParameterSource.COMMANDLINE:
+            msg = f"`--{key.replace('_', '-')}` can only be used with `--confirm`"
+            raise click.UsageError(msg)
+    return {**proof, "python": options["python"]}

@@ -58,9 +58,10 @@ def _of_table(table: Mapping[str, object], where: Where) -> Iterator[OwnFact]:
 
 def _of_files(patterns: Sequence[str], folder: Path, where: Where) -> Iterator[OwnFact]:
     for pattern in patterns:
-        paths = sorted(glob.glob(str(folder / pattern), recursive=True))  # noqa: PTH207 - a path may be absolute
+        found = glob.glob(str(folder / pattern), recursive=True)  # noqa: PTH207 - a path may be absolute
+        paths = sorted(path for path in found if not Path(path).is_dir())
         if not paths:
-            msg = f"{where('facts')}: 'facts' names {pattern!r}, which is no file"
+            msg = f"{where('facts')}: 'facts' names {pattern!r}, which is not a file"
             raise ConfigError(msg)
         for path in paths:
             yield from _of_file(Path(path), os.path.relpath(path, folder) if folder in Path(path).parents else path)

@@ -105,4 +105,10 @@ def test_a_baseline_of_the_configuration_counts_from_its_folder(lint, tree):
 def test_a_wrong_baseline_is_named(lint, tree, text, message):
     if text is not None:
         (tree / "known.json").write_text(text)
-    assert lint("--baseline", "known.json", ".") == (2, "", f"error: {tree / 'known.json'}: {message}\n")
+    assert lint("--baseline", "known.json", ".") == (2, "", f"error: --baseline: {tree / 'known.json'}: {message}\n")
+    (tree / "inplace-lint.toml").write_text('jobs = 1\nbaseline = "known.json"\n')
+    where = f"{tree / 'inplace-lint.toml'}:2: 'baseline'"
+    for words in ((), ("--prune-baseline",)):
+        assert lint(*words, ".") == (2, "", f"error: {where}: {tree / 'known.json'}: {message}\n")
+    ran = lint("--isolated", "--config", "baseline='known.json'", ".")
+    assert ran == (2, "", f"error: --config: 'baseline': {tree / 'known.json'}: {message}\n")

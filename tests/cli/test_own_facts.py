@@ -156,7 +156,7 @@ def test_a_wrong_line_of_a_file_is_one_line(lint, project, line, message):
 
 def test_files_and_packs_that_are_not_there_are_told(lint, project):
     (project / "inplace-lint.toml").write_text('facts = ["ops/*.jsonl"]\n')
-    assert concise(lint).err.endswith("inplace-lint.toml:1: 'facts' names 'ops/*.jsonl', which is no file\n")
+    assert concise(lint).err.endswith("inplace-lint.toml:1: 'facts' names 'ops/*.jsonl', which is not a file\n")
     (project / "inplace-lint.toml").write_text('\nfact-packs = ["mine"]\n')
     assert "inplace-lint.toml:2: 'fact-packs' names 'mine', which no installed package has" in concise(lint).err
     (project / "inplace-lint.toml").write_text("facts = 3\n")
