@@ -106,10 +106,10 @@ def _of_file(path: Path, name: str) -> Iterator[OwnFact]:
 def _long(op: str, table: object) -> str:
     """Return the entry that a table of the configuration stands for."""
     if not isinstance(table, dict):
-        msg = f"{json.dumps(table, default=str)} is no table of keys"
+        msg = f"{json.dumps(table, default=str)} is not a table of keys"
         raise FactError(msg)
     if "." not in op:
-        msg = f'"{op}" is no call of a package: write "package.function", in quotes'
+        msg = f'"{op}" is not a call of a package: write "package.function", in quotes'
         raise FactError(msg)
     row = {**table, "op": op}
     for key, form in (("writes", _write), ("saves", _save), ("returns", _result)):

@@ -98,7 +98,7 @@ def test_a_baseline_of_the_configuration_counts_from_its_folder(lint, tree):
         ("[]", "not a baseline of version 1: write it with --write-baseline"),
         (
             '{"version": 1, "findings": [{"rule": "IPL101"}]}',
-            "entry 1 lacks one of rule, path, function, content, or its count is none",
+            "entry 1 lacks one of rule, path, function, content, or its count is not a positive whole number",
         ),
     ],
 )

@@ -225,6 +225,13 @@ def test_rules_are_listed_and_all_pages_shown(lint):
         assert f"# {name} ({code})" in pages
 
 
+def test_a_prefix_of_codes_lists_its_rules(lint):
+    ran = lint("rule", "ipl4")
+    assert ran == (0, "IPL401  script-write\nIPL402  checkpoint-write\nIPL403  compiled-write\n", "")
+    assert lint("rule", "IPL").out == lint("rule").out
+    assert lint("rule", "IPL7").status == 2
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")
 def test_a_reader_that_stops_reading_is_no_error(folder, buggy):
     for number in range(40):
