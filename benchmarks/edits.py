@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.speed import download  # noqa: E402 - of this checkout
 from inplace_lint.config.settings import Settings  # noqa: E402
 from inplace_lint.driver.session import Plan, run  # noqa: E402
-from inplace_lint.driver.store import Store, folder_of  # noqa: E402
+from inplace_lint.driver.store import Store  # noqa: E402
 from inplace_lint.rules import RULE_OF  # noqa: E402
 from inplace_lint.workspace.memory import Memory  # noqa: E402
 
@@ -76,7 +76,7 @@ def _live(folder: Path) -> Iterator[float]:
     """Yield the seconds of each edit of a function in one process; the first run of a file is not counted."""
     os.chdir(folder)
     settings = Settings(folder)
-    lasting = {"store": Store(folder_of(settings)), "memory": Memory()}
+    lasting = {"store": Store(settings.cache_folder), "memory": Memory()}
     plan = Plan(settings, lambda _: settings, lambda _: frozenset(RULE_OF), **lasting)
     rng = random.Random(7)
     models = {path: functions for path in sorted(Path("timm/models").glob("*.py")) if (functions := _functions(path))}

@@ -4,7 +4,7 @@ What the tool says of much code, recorded and compared: `python benchmarks/verdi
     python benchmarks/verdicts.py record before.json      # on the commit to compare with
     python benchmarks/verdicts.py compare before.json     # after a change: prints each difference, exit status 1
 
-well. Judged are unpacked wheels of public libraries under `--corpus` (`shared/bench/corpus.sh` downloads them), and of
+A verdict is the rule, severity and place of a finding with its related places; `--messages` compares the sentences as
 well. Judged are unpacked wheels of public libraries under `--corpus` (`shared/bench/corpus.sh` downloads them), and of
 `--bench` the micro-cases, the reduced causes and the mutants (which need torch), and the fixtures of this checkout.
 `--only` names some of these parts; a part that is not there is an error, never left out in silence.

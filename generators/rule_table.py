@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from inplace_lint.rules import RULES
 ROOT = Path(__file__).resolve().parents[1]
 START, END = "<!-- rules: python -m generators.rule_table -->\n", "<!-- end of rules -->\n"
 _HEAD = re.compile(
-    r"# (?P<name>[a-z-]+) \((?P<code>IPL\d{3})\)\n\nharm: (?P<harm>[^·]+) · .*\n\n"
+    r"# (?P<name>[a-z-]+) \((?P<code>IPL\d{3})\)\n\n(?:harm: |危害：)(?P<harm>[^·]+) · .*\n\n"
     r"(?:In short: |一句话：)(?P<short>.+)\n"
 )
 
@@ -32,10 +31,9 @@ class Language(NamedTuple):
     head: str
     unasked: str
     stop: str
-    harms: Mapping[str, str]
 
 
-ENGLISH = Language("docs/rules.md", "", "../rules/", "| code | name | what happens |", "off by default", "; ", {})
+ENGLISH = Language("docs/rules.md", "", "../rules/", "| code | name | what happens |", "off by default", "; ")
 CHINESE = Language(
     "README.zh.md",
     "zh/",
@@ -43,12 +41,6 @@ CHINESE = Language(
     "| 编号 | 名称 | 说明 |",
     "默认关闭",
     "；",
-    {
-        "raises in backward": "反向传播时报错",
-        "raises at the write": "写入时报错",
-        "silent": "没有任何报错",
-        "style": "风格",
-    },
 )
 
 
@@ -65,8 +57,7 @@ def table(folder: Path = ROOT / "rules", language: Language = ENGLISH) -> str:
         if head is None or (head["name"], head["code"]) != (rule.name, rule.code):
             msg = f"rules/{page}: the head is not `# {rule.name} ({rule.code})`, `harm: …`, `In short: …`"
             raise ValueError(msg)
-        harm = head["harm"].strip()
-        words = [head["short"], language.harms.get(harm, harm), *([] if rule.default else [language.unasked])]
+        words = [head["short"], head["harm"].strip(), *([] if rule.default else [language.unasked])]
         rows.append(f"| [{rule.code}]({language.link}{rule.name}.md) | {rule.name} | {language.stop.join(words)} |")
     return "\n".join(rows) + "\n"
 

@@ -16,7 +16,7 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.driver import session
 from inplace_lint.driver.check_task import framework_names
 from inplace_lint.driver.session import Outcome
-from inplace_lint.driver.store import Store, folder_of
+from inplace_lint.driver.store import Store
 from inplace_lint.rules import RULE_OF
 from inplace_lint.workspace import files, import_graph, notebook
 
@@ -65,7 +65,7 @@ def runner(
     """
     by_path = resolver.settings_of, resolver.codes_of, terminal.progress(), resolver.opinions_of
     kept = lasting.store if lasting is not None else Store(None) if is_again else None
-    store = Store(folder_of(settings)) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
+    store = Store(settings.cache_folder) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
     plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, severities_of=resolver.severities_of)
     executor = executor_of(policy.executor, policy.ray_address, settings.jobs)
     plan = plan._replace(shard=policy.shard, memory=None if lasting is None else lasting.memory, executor=executor)

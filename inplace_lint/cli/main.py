@@ -32,7 +32,7 @@ from inplace_lint.cli.options import (
     split_by_pattern,
     words_of,
 )
-from inplace_lint.cli.param_types import Count, OneOf
+from inplace_lint.cli.param_types import Count, OneOf, Output
 from inplace_lint.cli.rule_command import rule
 from inplace_lint.cli.usage_errors import check_first_word, chosen_language, message_of
 from inplace_lint.config.schema import did_you_mean, patterns
@@ -101,7 +101,7 @@ def program(context: click.Context) -> int | None:
     """
     Find in-place tensor operations that break or silently corrupt training.
 
-    `inplace-lint PATHS` is short for `inplace-lint check PATHS`.
+    `inplace-lint PATHS` is short for `inplace-lint check PATHS`; `inplace-lint check` alone checks the current folder.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
@@ -123,7 +123,7 @@ def program(context: click.Context) -> int | None:
     "--exclude",
     multiple=True,
     callback=parsed_by(lambda lines: patterns(words_of(lines))),
-    help="Files and folders to skip, as in .gitignore.",
+    help="Files and folders to skip; patterns as in .gitignore.",
 )
 @click.option(
     "--force-exclude/--no-force-exclude", default=None, help="Apply --exclude to paths on the command line as well."
@@ -145,15 +145,17 @@ def program(context: click.Context) -> int | None:
 @click.option(
     "--baseline", metavar="FILE", callback=absolute_path, help="Do not report the findings listed in this file."
 )
-@click.option("--write-baseline", metavar="FILE", help="Write current findings to this file.")
+@click.option("--write-baseline", type=Output(), metavar="FILE", help="Write current findings to this file.")
 @click.option("--prune-baseline", is_flag=True, help="Remove entries that no longer match from the baseline.")
 @click.option("--since", metavar="REF", help="Report only findings in lines that changed since this branch left REF.")
 @click.option("--add-noqa", is_flag=True, help="Suppress current findings with `# noqa: CODE` comments.")
-@click.option("--add-ignore", is_flag=True, help="Suppress them with `# inplace-lint: ignore[NAME]` comments.")
+@click.option("--add-ignore", is_flag=True, help="Likewise with `# inplace-lint: ignore[NAME]` comments.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings and rules for the first path.")
-@click.option("--dump-state", type=int, metavar="LINE", hidden=True, help="Print what is known at a line of a file.")
-@click.option("--stdin-filename", metavar="PATH", help="The path that the text on standard input belongs to.")
+@click.option(
+    "--dump-state", type=Count(), metavar="LINE", hidden=True, help="Print what is known at a line of a file."
+)
+@click.option("--stdin-filename", metavar="PATH", help="Treat the text on standard input as the contents of this file.")
 @shared_options.lang
 @shared_options.color()
 @shared_options.confirm_options
@@ -176,7 +178,7 @@ def _check(
 ) -> int:
     shows = {key: options.pop(key) for key in ("show_files", "show_settings", "dump_state")}
     no_cache = options.pop("no_cache")
-    proof = {**{key: options.pop(key) for key in shared_options.CONFIRM_KEYS}, "python": options["python"]}
+    proof = shared_options.proof_of(options)
     policy = PolicyOptions(**{key: options.pop(key) for key in PolicyOptions._fields})
     resolver = resolver_of(options)
     if any(shows.values()):
@@ -247,9 +249,9 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
 @click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
 def cache(action: str, cache_dir: str | None) -> int:
     """Show the size of the cache of this project, or remove it."""
-    from inplace_lint.driver.store import Store, folder_of, remove
+    from inplace_lint.driver.store import Store, remove
 
-    folder = folder_of(resolver_of({"cache_dir": cache_dir}).settings_of(Path.cwd()))
+    folder = resolver_of({"cache_dir": cache_dir}).settings_of(Path.cwd()).cache_folder
     if action == "clear":
         remove(folder)
         return CLEAN
@@ -262,12 +264,12 @@ def cache(action: str, cache_dir: str | None) -> int:
 program.add_command(rule)
 
 
-@program.command(short_help="Explain an error message of torch or Paddle.")
+@program.command(short_help="Explain an error message from torch or Paddle.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @shared_options.lang
 @shared_options.color(default="auto")
 def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
-    """Explain a traceback of torch or Paddle from standard input, and find its cause in PATHS."""
+    """Read a traceback of torch or Paddle from standard input, explain it, and find its cause in PATHS."""
     from dataclasses import replace
 
     from inplace_lint.cli.check_command import runner

@@ -34,7 +34,7 @@ def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bo
     from inplace_lint.rules import RULES  # noqa: PLC0415
 
     advice = tuple(rule.code for rule in RULES if rule.unanimous)
-    proof = {**{key: options.pop(key) for key in shared_options.CONFIRM_KEYS}, "python": options["python"]}
+    proof = shared_options.proof_of(options)
     paths, stdin = resolve_paths(paths, None)
     resolver = resolver_of({**options, "select": advice})
     settings = resolver.settings_of(Path.cwd())

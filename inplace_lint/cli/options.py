@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class PolicyOptions(NamedTuple):
     """The options that filter files or findings, write findings somewhere, or say where files are checked."""
 
-    write_baseline: str | None = None
+    write_baseline: Path | None = None
     prune_baseline: bool = False
     since: str | None = None
     add_noqa: bool = False
@@ -115,6 +115,19 @@ def absolute_path(_context: click.Context, _parameter: click.Parameter, value: s
 def words_of(values: Sequence[str]) -> tuple[str, ...]:
     """Return the words that commas separate, of all uses of an option."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def rules_of(values: Sequence[str]) -> tuple[str, ...]:
+    """
+    Return the selectors of an option.
+
+    Raises: `ValueError` whose text completes "OPTION …", for a use of it that has none.
+    """
+    for value in values:
+        if not words_of([value]):
+            msg = f"must name rules, not {value!r}"
+            raise ValueError(msg)
+    return words_of(values)
 
 
 def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:

@@ -14,12 +14,12 @@ from inplace_lint.config.schema import LANGS, did_you_mean
 
 
 @click.command(short_help="Show the documentation of a rule.")
-@click.argument("name", required=False, metavar="[CODE|NAME]", shell_complete=complete_rule)
+@click.argument("name", required=False, metavar="[CODE|PREFIX|NAME]", shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="Show the pages of all rules.")
 @click.option("--lang", type=OneOf(LANGS), help="Language of the pages.")
 @shared_options.color(default="auto")
 def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
-    """Show the documentation of a rule, or list all rules."""
+    """Show the documentation of a rule, or list all rules, or those whose codes begin with a prefix."""
     from inplace_lint.report.i18n import language  # noqa: PLC0415 - wrong options answer at once
     from inplace_lint.rules import RULE_OF  # noqa: PLC0415
     from inplace_lint.rules.links import page_of  # noqa: PLC0415
@@ -28,12 +28,11 @@ def rule(name: str | None, *, every: bool, lang: str | None, color: str) -> int:
     if name is None or all(name.upper() != item.code and name.lower() != item.name for item in known):
         resolver = resolver_of({})
         known = [*resolver.rules_of(resolver.settings_of(Path.cwd()))]
-    if name is None and not every:
-        streams.write(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in known))
+    group = [item for item in known if name is None or (name.isalnum() and item.code.startswith(name.upper()))]
+    wanted = [item for item in known if name is None or name.upper() == item.code or name.lower() == item.name]
+    if not every and group and (name is None or not wanted):
+        streams.write(sys.stdout, "".join(f"{item.code}  {item.name}\n" for item in group))
         return 0
-    wanted = known
-    if name is not None:
-        wanted = [item for item in known if name.upper() == item.code or name.lower() == item.name]
     if not wanted:
         words = [word for item in known for word in (item.code, item.name)]
         msg = f"unknown rule {name!r}{did_you_mean(name or '', words)}"

@@ -11,14 +11,15 @@ from functools import partial
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from inplace_lint.cli.options import complete_rule, parsed_by, shard_of, words_of
+from inplace_lint.cli.options import complete_rule, parsed_by, rules_of, shard_of
 from inplace_lint.cli.param_types import Count, OneOf, Output, Positive
 from inplace_lint.config.schema import ASSUMPTIONS, COLORS, FORMATS, LANGS, SEVERITIES, assume_of, sentences, version
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _EXECUTORS = ("local", "ray")
-CONFIRM_KEYS = ("confirm", "device", "confirm_seconds", "confirm_memory", "confirm_output")
+_LIMITS = ("device", "confirm_seconds", "confirm_memory", "confirm_output")  # of --confirm, and useless without it
 _DEVICES = ("cpu", "cuda")
 
 
@@ -33,7 +34,7 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return add
 
 
-_rules = partial(click.option, multiple=True, callback=parsed_by(words_of), shell_complete=complete_rule)
+_rules = partial(click.option, multiple=True, callback=parsed_by(rules_of), shell_complete=complete_rule)
 selectors = together(
     _rules("--select", help="Rules to enable: code, prefix, name or ALL."),
     _rules("--extend-select", help="Rules to enable in addition to --select."),
@@ -41,13 +42,10 @@ selectors = together(
 )
 versions = together(
     click.option(
-        "--torch-version", callback=parsed_by(version), metavar="VERSION", help="Version of torch that the code is for."
+        "--torch-version", callback=parsed_by(version), metavar="VERSION", help="The version of torch to check for."
     ),
     click.option(
-        "--paddle-version",
-        callback=parsed_by(version),
-        metavar="VERSION",
-        help="Version of Paddle that the code is for.",
+        "--paddle-version", callback=parsed_by(version), metavar="VERSION", help="The version of Paddle to check for."
     ),
 )
 jobs = click.option("-j", "--jobs", type=Count(), metavar="N", help="Number of processes; default one per CPU.")
@@ -57,13 +55,13 @@ output_format = click.option("--output-format", type=OneOf(FORMATS), help="Outpu
 output_file = click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Write findings to this file.")
 diff = click.option("--diff", is_flag=True, help="Show what fixes would change as a diff, without changing files.")
 config = click.option(
-    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or a setting."
+    "--config", "configs", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or one setting."
 )
 config_options = together(config, click.option("--isolated", is_flag=True, help="Ignore all configuration files."))
 exit_options = together(
     click.option("--exit-zero", is_flag=True, help="Exit with status 0 even if something was found."),
     click.option(
-        "--fail-on", type=OneOf(SEVERITIES), help="Least severity that makes the exit status 1; default warning."
+        "--fail-on", type=OneOf(SEVERITIES), help="Lowest severity that makes the exit status 1; default warning."
     ),
 )
 executor_options = together(
@@ -71,7 +69,7 @@ executor_options = together(
         "--executor",
         type=OneOf(_EXECUTORS),
         default="local",
-        help="Where files are checked: in processes of this machine, or by Ray.",
+        help="Where to check files: in processes of this machine, or on a Ray cluster.",
     ),
     click.option(
         "--ray-address",
@@ -87,16 +85,16 @@ confirm_options = together(
         type=Positive(),
         default=30.0,
         metavar="N",
-        help="Time limit for one target of --confirm; default 30.",
+        help="Time limit for each run of --confirm; default 30.",
     ),
     click.option(
         "--confirm-memory",
         type=Count(),
         default=4096,
         metavar="MB",
-        help="Memory limit for one target of --confirm; default 4096.",
+        help="Memory limit for each run of --confirm; default 4096.",
     ),
-    click.option("--confirm-output", is_flag=True, help="Show the output of the code that runs on stderr."),
+    click.option("--confirm-output", is_flag=True, help="Show on stderr what the code that --confirm runs prints."),
     click.option("--python", metavar="PATH", help="The interpreter or virtual environment for --confirm."),
 )
 report_options = together(
@@ -105,7 +103,7 @@ report_options = together(
         multiple=True,
         type=OneOf(ASSUMPTIONS),
         callback=parsed_by(lambda words: assume_of([*words])),
-        help="What to assume of inputs that no known caller decides.",
+        help="Whether inputs require grad where no caller in the project decides it; default unknown.",
     ),
     click.option(
         "--only-assuming",
@@ -125,3 +123,18 @@ report_options = together(
     executor_options,
     click.option("--shard", metavar="K/N", callback=shard_of, help="Check only the K-th of N parts of the files."),
 )
+
+
+def proof_of(options: dict[str, Any]) -> dict[str, Any]:
+    """
+    Remove the options of `--confirm` from those of a command, and return them with the interpreter.
+
+    Raises: `click.UsageError` for one that is given without `--confirm`.
+    """
+    proof = {key: options.pop(key) for key in ("confirm", *_LIMITS)}
+    source = click.get_current_context().get_parameter_source
+    for key in _LIMITS:
+        if not proof["confirm"] and source(key) is ParameterSource.COMMANDLINE:
+            msg = f"`--{key.replace('_', '-')}` can only be used with `--confirm`"
+            raise click.UsageError(msg)
+    return {**proof, "python": options["python"]}

@@ -10,15 +10,18 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 
+_BRACKETS_CLOSED = re.compile(r"(\\.|\[([!^]|(?![!^]))(\]|(?!\]))(\\.|[^\]\\])*\]|[^\[\\])*")
+
+
 def is_pattern(line: str) -> bool:
-    """Return whether a line is a valid pattern; a lone `!` or backslash is none, which git ignores too."""
+    """Return whether git would use a line: not a lone `!` or backslash, nor one with a bracket that is not closed."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - see above
 
     try:
         GitIgnoreSpec.from_lines([line])
     except ValueError:
         return False
-    return True
+    return _BRACKETS_CLOSED.fullmatch(line) is not None
 
 
 def spec_of(lines: Iterable[str]) -> GitIgnoreSpec:

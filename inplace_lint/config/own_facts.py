@@ -58,9 +58,10 @@ def _of_table(table: Mapping[str, object], where: Where) -> Iterator[OwnFact]:
 
 def _of_files(patterns: Sequence[str], folder: Path, where: Where) -> Iterator[OwnFact]:
     for pattern in patterns:
-        paths = sorted(glob.glob(str(folder / pattern), recursive=True))  # noqa: PTH207 - a path may be absolute
+        found = glob.glob(str(folder / pattern), recursive=True)  # noqa: PTH207 - a path may be absolute
+        paths = sorted(path for path in found if not Path(path).is_dir())
         if not paths:
-            msg = f"{where('facts')}: 'facts' names {pattern!r}, which is no file"
+            msg = f"{where('facts')}: 'facts' names {pattern!r}, which is not a file"
             raise ConfigError(msg)
         for path in paths:
             yield from _of_file(Path(path), os.path.relpath(path, folder) if folder in Path(path).parents else path)
@@ -105,10 +106,10 @@ def _of_file(path: Path, name: str) -> Iterator[OwnFact]:
 def _long(op: str, table: object) -> str:
     """Return the entry that a table of the configuration stands for."""
     if not isinstance(table, dict):
-        msg = f"{json.dumps(table, default=str)} is no table of keys"
+        msg = f"{json.dumps(table, default=str)} is not a table of keys"
         raise FactError(msg)
     if "." not in op:
-        msg = f'"{op}" is no call of a package: write "package.function", in quotes'
+        msg = f'"{op}" is not a call of a package: write "package.function", in quotes'
         raise FactError(msg)
     row = {**table, "op": op}
     for key, form in (("writes", _write), ("saves", _save), ("returns", _result)):

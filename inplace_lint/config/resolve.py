@@ -42,7 +42,8 @@ class SettingsResolver:
     def _settings_below(self, folder: Path) -> Settings:
         mine = self._nearest(folder) or Settings(root=project_root(folder))
         own = {**mine.own, **self.inline.get("own", {})}
-        return overridden(replace(mine, **{**self.inline, "own": own}), self.chosen)
+        origins = {**mine.origins, **dict.fromkeys(self.inline, "--config")}
+        return overridden(replace(mine, **{**self.inline, "own": own, "origins": origins}), self.chosen)
 
     def rules_of(self, settings: Settings) -> Sequence[RuleInfo]:
         """

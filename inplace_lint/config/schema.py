@@ -140,7 +140,7 @@ def assume_of(value: object) -> tuple[str, ...]:
     """
     words = tuple(choice_of(word, ASSUMPTIONS) for word in _texts(value))
     if len(set(words)) > 1:
-        msg = f"must be one of {', '.join(ASSUMPTIONS)}, and holds {', '.join(words)}"
+        msg = f"must hold one of {', '.join(ASSUMPTIONS)}, but holds {', '.join(words)}"
         raise ValueError(msg)
     return words
 

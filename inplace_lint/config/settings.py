@@ -29,6 +29,7 @@ else:  # pragma: no cover
 OWN_FACTS = ("ops", "facts", "fact_packs")
 FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 _SWITCHES = frozenset({"force_exclude", "fix", "fix_only", "unsafe_fixes", "show_fixes"})  # None where nobody chose
+_CACHE = ".inplace_lint_cache"
 _MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 _MISSPELLED = frozenset({"inplace_lint", "inplacelint"})
 NAMES = dict.fromkeys((".inplace-lint.toml", "inplace-lint.toml", "pyproject.toml")).keys()
@@ -39,9 +40,9 @@ class Settings:
     """
     The settings for the files below `root`.
 
-    `source` is the configuration file they come from, `origins` the line of each key that a file sets. `select` and
-    `lang` are empty where nothing was chosen. `jobs` 0 means one for each CPU. `own` are the facts that each of the
-    keys `ops`, `facts` and `fact_packs` gives.
+    `source` is the configuration file they come from, `origins` the line, or the option, that sets each key. `select`
+    and `lang` are empty where nothing was chosen. `jobs` 0 means one for each CPU. `own` are the facts that each of
+    the keys `ops`, `facts` and `fact_packs` gives.
     """
 
     root: Path
@@ -80,6 +81,20 @@ class Settings:
     fact_packs: tuple[str, ...] = ()
     ops: Mapping[str, object] = field(default_factory=dict)
     own: Mapping[str, tuple[OwnFact, ...]] = field(default_factory=dict)
+
+    def place_of(self, key: str) -> str:
+        """Return what an error about the value of a key begins with: the option, or the file, its line and the key."""
+        origin = self.origins.get(key.replace("-", "_"), str(self.source))
+        return origin if origin == f"--{key}" else f"{origin}: {key!r}"
+
+    @property
+    def cache_folder(self) -> Path:
+        """The folder in which results are kept; a `ConfigError` is raised where the key names something else."""
+        folder = self.root / (self.cache_dir or _CACHE)
+        if self.cache_dir and folder.exists() and not folder.is_dir():
+            msg = f"{self.place_of('cache-dir')} must be a folder, and {self.cache_dir!r} is not"
+            raise ConfigError(msg)
+        return folder
 
     @property
     def own_facts(self) -> tuple[OwnFact, ...]:
@@ -166,7 +181,8 @@ def overridden(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
     for key in ("ignore", "extend_select"):
         if key in given:
             given[key] = (*getattr(settings, key), *given[key])
-    return replace(settings, **given)
+    origins = {**settings.origins, **{key: f"--{key.replace('_', '-')}" for key in given}}
+    return replace(settings, **given, origins=origins)
 
 
 def _is_off(key: str, value: object) -> bool:

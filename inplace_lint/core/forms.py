@@ -69,7 +69,7 @@ def _record(kind: Any) -> Reader:  # noqa: ANN401 - the type of any record
 def _plain(kind: type) -> Reader:
     def read(form: object) -> object:
         if type(form) is not kind:
-            msg = f"{form!r} is no {kind.__name__}"
+            msg = f"{form!r} is not of the type {kind.__name__}"
             raise TypeError(msg)
         return form
 

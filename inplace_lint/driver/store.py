@@ -25,14 +25,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inplace_lint.config.settings import Settings
 from inplace_lint.core.forms import form_of, reader
 from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
 from inplace_lint.workspace.claims import COARSE, Claim, Question
 from inplace_lint.workspace.import_statements import Statement
 
-FOLDER = ".inplace_lint_cache"
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
 _FORMAT = 2
@@ -341,11 +339,6 @@ def _claim(row: tuple[Any, ...]) -> Claim | None:
         return Claim(path, Question(question), detail)
     except ValueError:
         return None
-
-
-def folder_of(settings: Settings) -> Path:
-    """Return the folder in which results are kept."""
-    return settings.root / (settings.cache_dir or FOLDER)
 
 
 def context_of(facts: str, settings: Sequence[str | None]) -> str:

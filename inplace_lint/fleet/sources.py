@@ -112,7 +112,7 @@ def unpack(data: bytes | Path, into: Path) -> None:
     except OSError as error:
         raise UnreadableError((error.strerror or str(error) or "error").lower()) from error
     except _BROKEN as error:
-        msg = f"no archive that can be read: {error}"
+        msg = f"not an archive that can be read: {error}"
         raise UnreadableError(msg) from error
 
 

@@ -118,7 +118,7 @@ def parse(text: str) -> Guard:
     try:
         return _guard(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError) as error:
-        msg = f'"{text}" is no guard'
+        msg = f'"{text}" is not a guard'
         raise FactError(msg) from error
 
 

@@ -26,6 +26,7 @@ from inplace_lint.knowledge.schema import (
     Schema,
     each,
     flag,
+    mistaken,
     mistyped,
     number,
     table,
@@ -193,7 +194,8 @@ def check(row: object, rest: str = "") -> None:
         if key not in _OWN:
             absent = [name for name in _shared(key, value) - known if "state" in row or not name.startswith("self.")]
             if absent:  # what `self` has is known only in the entry of a module
-                raise unknown(min(absent), f"kind of result or argument of {row['op']}", {*known, *RESULTS})
+                how = f"neither an argument nor a result of {row['op']}"
+                raise mistaken(min(absent), how, {*known, *RESULTS})
 
 
 def _arguments(value: object) -> tuple[Argument, ...]:
@@ -218,7 +220,7 @@ def _name_of(argument: str) -> str:
     """Return the name in `x`, `x=1`, `*x` or `**x`; none in `*`."""
     name = argument.partition("=")[0].strip().lstrip("*")
     if not name.isidentifier() and argument != "*":
-        msg = f'"{argument}" is no argument: write "x", "x=1", "*", "*x" or "**x"'
+        msg = f'"{argument}" is not an argument: write "x", "x=1", "*", "*x" or "**x"'
         raise FactError(msg)
     return name
 

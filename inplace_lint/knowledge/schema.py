@@ -59,10 +59,15 @@ class Schema:
 
 
 def unknown(word: object, what: str, known: Iterable[str]) -> FactError:
-    """Return the error for a word that is not in a closed set, with the nearest one that is."""
+    """Return the error for a word that is not in a closed set, named in the singular, with the nearest one that is."""
+    return mistaken(word, f"not {'an' if what[0] in 'aeio' else 'a'} {what}", known)
+
+
+def mistaken(word: object, how: str, known: Iterable[str]) -> FactError:
+    """Return the error for a word of which something is said, with the nearest of those that are known."""
     near = difflib.get_close_matches(str(word), [str(one) for one in known], n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    return FactError(f'"{word}" is no {what}{hint}')
+    return FactError(f'"{word}" is {how}{hint}')
 
 
 def mistyped(value: object, wanted: str) -> TypeError:

@@ -37,7 +37,7 @@ def parse_shape(text: str) -> ShapeFact:
     except SyntaxError:
         call = None  # as anything that is no call
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.keywords:
-        msg = f'"{text}" is no shape: write a rule and its arguments, as "like(input)"'
+        msg = f'"{text}" is not a shape: write a rule and its arguments, as "like(input)"'
         raise FactError(msg)
     if call.func.id not in {*ShapeRule}:
         raise unknown(call.func.id, "rule of a shape", ShapeRule)
@@ -47,6 +47,6 @@ def parse_shape(text: str) -> ShapeFact:
 def _argument(arg: ast.expr) -> str | int:
     value = ast.literal_eval(arg) if not isinstance(arg, ast.Name | ast.Attribute) else ast.unparse(arg)
     if not isinstance(value, str | int):
-        msg = f'"{ast.unparse(arg)}" is no argument of a shape: write a name or a number'
+        msg = f'"{ast.unparse(arg)}" is not an argument of a shape: write a name or a number'
         raise FactError(msg)
     return value

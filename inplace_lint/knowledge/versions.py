@@ -40,7 +40,7 @@ def version_range(text: object) -> str:
 def _clause(text: str, version: str | None) -> bool:
     match = _CLAUSE.fullmatch(text)
     if match is None:
-        msg = f'"{text}" is no version range; write for example ">=1.5,<2.0"'
+        msg = f'"{text}" is not a version range; write for example ">=1.5,<2.0"'
         raise FactError(msg)
     op, bound = match.group(1), _numbers(match.group(2))
     if version is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from inplace_lint.cli.options import PolicyOptions
 from inplace_lint.config.settings import Settings
-from inplace_lint.core.errors import InplaceLintError, UnreadableError
+from inplace_lint.core.errors import ConfigError, InplaceLintError, UnreadableError
 from inplace_lint.core.finding import Finding
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook as notebook_cells
@@ -47,11 +47,11 @@ def adopt(
     texts = {**texts, **{path: data for book in outcome.notebooks.values() for path, data in book.texts().items()}}
     place = _place(settings)
     if policy.write_baseline:
-        return _write_baseline(outcome, texts, Path(policy.write_baseline), say)
+        return _write_baseline(outcome, texts, policy.write_baseline, say)
     if policy.prune_baseline:
-        return _prune(outcome, texts, place, say)
+        return _prune(outcome, texts, settings, say)
     if place is not None:
-        applied = baseline.apply(outcome, baseline.read(place), place.parent, texts)
+        applied = baseline.apply(outcome, _known(place, settings), place.parent, texts)
         outcome.hidden.update(dict.fromkeys(set(outcome.findings) - set(applied.left), True))
         outcome.findings = applied.left
         outcome.notes.extend(baseline.notes_of(applied.stale, files.shown(place)))
@@ -66,6 +66,14 @@ def _place(settings: Settings) -> Path | None:
     return settings.root / settings.baseline if settings.baseline else None
 
 
+def _known(place: Path, settings: Settings) -> Counter[baseline.Key]:
+    try:
+        return baseline.read(place)
+    except ConfigError as error:
+        msg = f"{settings.place_of('baseline')}: {error}"
+        raise ConfigError(msg) from error
+
+
 def _write_baseline(outcome: Outcome, texts: Mapping[str, bytes], place: Path, say: Say) -> str:
     found = baseline.entries_of(outcome.findings, place.parent, texts)
     known = baseline.read(place) if place.exists() else Counter[baseline.Key]()
@@ -74,11 +82,12 @@ def _write_baseline(outcome: Outcome, texts: Mapping[str, bytes], place: Path, s
     return say(f"Wrote {counted(entries.total(), 'finding')} to {files.shown(place)}.")
 
 
-def _prune(outcome: Outcome, texts: Mapping[str, bytes], place: Path | None, say: Say) -> str:
+def _prune(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, say: Say) -> str:
+    place = _place(settings)
     if place is None:
         msg = "--prune-baseline: there is no baseline; name it with --baseline"
         raise InplaceLintError(msg)
-    known = baseline.read(place)
+    known = _known(place, settings)
     found = baseline.entries_of(outcome.findings, place.parent, texts)
     entries = baseline.pruned(known, found, place.parent, outcome)
     baseline.write(place, entries)

@@ -129,7 +129,7 @@ def _key(path: Path, number: int, entry: Any) -> Key:  # noqa: ANN401 - parsed h
     count = entry.get("count", 1) if isinstance(entry, dict) else 0
     words = [entry.get(name) for name in _FIELDS] if isinstance(entry, dict) else []
     if not words or not all(isinstance(word, str) for word in words) or not isinstance(count, int) or count < 1:
-        msg = f"{path}: entry {number} lacks one of {', '.join(_FIELDS)}, or its count is none"
+        msg = f"{path}: entry {number} lacks one of {', '.join(_FIELDS)}, or its count is not a positive whole number"
         raise ConfigError(msg)
     return Key(*map(str, words))
 

@@ -109,16 +109,19 @@ def _hanging(texts: Sequence[_Placed], room: int, *, color: bool) -> list[str]:
     out = [_joined(_threads(texts, room), color=color)]
     for at in range(len(texts) - 1, -1, -1):
         spot = texts[at]
-        # A sentence that would be wider than the terminal moves to the left; the bar above it shows its mark.
-        needed = min(width_of(spot.mark.text), room)
-        start = max(min(spot.start, room - needed), 0)
-        if spot.start <= room // 2:
-            start = spot.start
+        start = _start(spot, room)
         threads = _threads(texts[:at], start)
         for line in wrapped(spot.mark.text, room - start, room - start):
             pad = " " * (start - len(threads))
             out.append(_joined(threads, color=color) + pad + paint(line, spot.mark.ink, color=color))
     return out
+
+
+def _start(spot: _Placed, room: int) -> int:
+    """Return where a sentence begins: below its mark, and where there is hardly room for words, left of that."""
+    needed = width_of(spot.mark.text)
+    least = max(_LEAST_ROOM, *map(width_of, wrapped(spot.mark.text, 1, 1)))
+    return spot.start if room - spot.start >= min(needed, least) else max(room - needed, 0)
 
 
 def _threads(texts: Sequence[_Placed], before: int) -> list[tuple[str, Ink]]:

@@ -70,8 +70,8 @@ def _listed(findings: Sequence[Finding], say: Say) -> str:
 def _proved(findings: Sequence[Finding], say: Say) -> str:
     """Return how many findings have each verdict of `--confirm`, as a sentence of its own."""
     counts = Counter(finding.verdict.proof for finding in findings if finding.verdict is not None)
-    words = [f"{counts[proof]} {say(proof.value)}" for proof in Proof if counts[proof]]
-    return say(f" Of these {say(', ').join(words)}.") if words else ""
+    words = [say(" ".join((str(counts[proof]), proof.value))) for proof in Proof if counts[proof]]
+    return say(f" Of these, {say(', ').join(words)}.") if words else ""
 
 
 def fixable(findings: Sequence[Finding], say: Say = str, *, unsafe: bool) -> str:

@@ -142,7 +142,7 @@ def _installed_only() -> Iterator[None]:
 def _fault(rule: object, others: Sequence[Rule]) -> str:
     """Return what is wrong with a rule beside the others of its plugin; empty where nothing is."""
     if not isinstance(rule, Rule):
-        return f"{_shown(rule)} is no `Rule`"
+        return f"{_shown(rule)} is not a `Rule`"
     if wrong := _wrong(rule, _RULE_KINDS):
         return f"a `Rule` in which {wrong}"
     if _CODE.fullmatch(rule.code) is None:
@@ -153,11 +153,11 @@ def _fault(rule: object, others: Sequence[Rule]) -> str:
     if taken:
         return f"{rule.code} ({rule.name}) has the code or the name of another rule, {taken[0].code} ({taken[0].name})"
     if rule.harm is Harm.STYLE and not rule.opinion:
-        return f"{rule.code} reports what is no fault (`Harm.STYLE`): it must be an opinion (`opinion=True`)"
+        return f"{rule.code} reports what is not a fault (`Harm.STYLE`): it must be an opinion (`opinion=True`)"
     if rule.page is None or not rule.page.is_file():
-        return f"{rule.code} has no page: {str(rule.page)!r} is no file"
+        return f"{rule.code} has no page: {str(rule.page)!r} is not a file"
     unknown = [code for code in (rule.traced_as, rule.supersedes, rule.yields_to) if code and code not in RULE_OF]
-    return f"{rule.code} names {unknown[0]!r}, which is no rule of inplace-lint" if unknown else ""
+    return f"{rule.code} names {unknown[0]!r}, which is not a rule of inplace-lint" if unknown else ""
 
 
 def _guarded(rule: Rule, plugin: str) -> Judge:
@@ -200,7 +200,7 @@ def _wrong(value: object, kinds: Sequence[tuple[str, type]]) -> str:
     """Return what is wrong with the types of fields; empty where nothing is."""
     for name, kind in kinds:
         if not isinstance(found := getattr(value, name), kind):
-            return f"the field {name} is {_shown(found)}, and no {kind.__name__}"
+            return f"the field {name} is {_shown(found)}, not of type {kind.__name__}"
     return ""
 
 

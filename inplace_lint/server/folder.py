@@ -14,7 +14,7 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.core import interruption
 from inplace_lint.driver import session
 from inplace_lint.driver.session import Outcome
-from inplace_lint.driver.store import Store, folder_of
+from inplace_lint.driver.store import Store
 from inplace_lint.policy import apply
 from inplace_lint.workspace import files
 from inplace_lint.workspace.memory import Memory
@@ -78,7 +78,7 @@ class Folder:
         return is_library or files.is_excluded(path, excluded)
 
     def _store(self, settings: Settings) -> Store:
-        place = folder_of(settings) if settings.cache else None
+        place = settings.cache_folder if settings.cache else None
         if place not in self._stores:
             self._stores[place] = Store(place)
         return self._stores[place]

@@ -98,11 +98,17 @@ def test_a_baseline_of_the_configuration_counts_from_its_folder(lint, tree):
         ("[]", "not a baseline of version 1: write it with --write-baseline"),
         (
             '{"version": 1, "findings": [{"rule": "IPL101"}]}',
-            "entry 1 lacks one of rule, path, function, content, or its count is none",
+            "entry 1 lacks one of rule, path, function, content, or its count is not a positive whole number",
         ),
     ],
 )
 def test_a_wrong_baseline_is_named(lint, tree, text, message):
     if text is not None:
         (tree / "known.json").write_text(text)
-    assert lint("--baseline", "known.json", ".") == (2, "", f"error: {tree / 'known.json'}: {message}\n")
+    assert lint("--baseline", "known.json", ".") == (2, "", f"error: --baseline: {tree / 'known.json'}: {message}\n")
+    (tree / "inplace-lint.toml").write_text('jobs = 1\nbaseline = "known.json"\n')
+    where = f"{tree / 'inplace-lint.toml'}:2: 'baseline'"
+    for words in ((), ("--prune-baseline",)):
+        assert lint(*words, ".") == (2, "", f"error: {where}: {tree / 'known.json'}: {message}\n")
+    ran = lint("--isolated", "--config", "baseline='known.json'", ".")
+    assert ran == (2, "", f"error: --config: 'baseline': {tree / 'known.json'}: {message}\n")

@@ -69,6 +69,13 @@ def test_version_and_help(lint):
         (("-j", "0", "."), "error: --jobs must be a positive whole number, not 0"),
         (("--jobs=two", "."), "error: --jobs must be a positive whole number, not 'two'"),
         (("--confirm-memory=0.5", "."), "error: --confirm-memory must be a positive whole number, not '0.5'"),
+        (("--device=cuda", "."), "error: `--device` can only be used with `--confirm`"),
+        (("opportunities", "--confirm-memory=9", "."), "error: `--confirm-memory` can only be used with `--confirm`"),
+        (("--confirm-output", "."), "error: `--confirm-output` can only be used with `--confirm`"),
+        (("--select", "", "."), "error: --select must name rules, not ''"),
+        (("--write-baseline", "", "."), "error: --write-baseline must be a file, and '' is a directory"),
+        (("--cache-dir", "pyproject.toml", "."), "error: --cache-dir must be a folder, and 'pyproject.toml' is not"),
+        (("--dump-state=0", "a.py"), "error: --dump-state must be a positive whole number, not 0"),
         (("--confirm-seconds=-1", "."), "error: --confirm-seconds must be a number above 0, not '-1'"),
         (("--device", "tpu", "."), "error: --device must be one of cpu, cuda, not 'tpu', did you mean 'cpu'?"),
         (("--output-file", "."), "error: --output-file must be a file, and '.' is a directory"),
@@ -216,6 +223,13 @@ def test_rules_are_listed_and_all_pages_shown(lint):
     pages = lint("rule", "--all").out
     for code, name in listed:
         assert f"# {name} ({code})" in pages
+
+
+def test_a_prefix_of_codes_lists_its_rules(lint):
+    ran = lint("rule", "ipl4")
+    assert ran == (0, "IPL401  script-write\nIPL402  checkpoint-write\nIPL403  compiled-write\n", "")
+    assert lint("rule", "IPL").out == lint("rule").out
+    assert lint("rule", "IPL7").status == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")

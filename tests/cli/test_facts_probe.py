@@ -212,7 +212,7 @@ def test_facts_are_added_to_a_file_that_a_project_can_name(probe, lint, folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("my_ops",), "'my_ops' is no `module:function`"),
+        (("my_ops",), "'my_ops' is not a `module:function`"),
         (("no_ops:f",), "no_ops:f: ModuleNotFoundError: No module named 'no_ops'"),
         (("my_ops:nope",), "my_ops:nope: AttributeError: module 'my_ops' has no attribute 'nope'"),
         (

@@ -94,4 +94,4 @@ def test_a_fix_without_its_proof_is_unsafe(lint, folder, words, count):
     done = lint("opportunities", "net.py", *words)
     assert (folder / "net.py").read_text().count("inplace=True") == count
     assert ("+        self.act = nn.LeakyReLU(inplace=True)" in done.out) == ("--diff" in words)
-    assert ("Would fix 1 info." in done.err) == ("--diff" in words)
+    assert ("Would fix 1 finding." in done.err) == ("--diff" in words)

@@ -54,11 +54,17 @@ def test_a_pattern_without_a_rule_is_refused(lint, tree, value):
     assert ran.err.endswith(f"--per-file-ignores must be `PATTERN:CODE[,CODE]`, not {value!r}\n")
 
 
-@pytest.mark.parametrize("words", [("--exclude", "ok,!"), ("--per-file-ignores", "!:IPL1")])
-def test_what_can_be_no_pattern_is_refused(lint, tree, words):
-    ran = lint(*words, ".")
+@pytest.mark.parametrize("pattern", ["!", "[", "a[b", "a[]", "a[!]"])
+@pytest.mark.parametrize("words", [("--exclude", "ok,{0}"), ("--per-file-ignores", "{0}:IPL1")])
+def test_what_can_be_no_pattern_is_refused(lint, tree, words, pattern):
+    ran = lint(*(word.format(pattern) for word in words), ".")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.endswith(f"{words[0]} has '!', which is not a valid file pattern\n")
+    assert ran.err.endswith(f"{words[0]} has {pattern!r}, which is not a valid file pattern\n")
+
+
+@pytest.mark.parametrize("pattern", ["[b]*", "[]b]*", "[!c]*", r"[\]b]*", r"\[", "[[:lower:]]*", "]"])
+def test_brackets_that_are_closed_or_escaped_are_patterns(lint, tree, pattern):
+    assert lint("--exclude", pattern, "--show-files", ".").status == 0
 
 
 def test_a_wrong_rule_in_it_is_named(lint, tree):

@@ -118,12 +118,12 @@ def test_a_project_says_more_than_the_tables_do(lint, project):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ('{ args = ["x"], wirtes = ["x"] }', '"wirtes" is no key of an entry; did you mean "writes"?'),
-        ('{ args = ["x"], writes = ["y"] }', '"y" is no kind of result or argument of my_ext.f'),
-        ('{ args = ["x"], history = "cutt" }', '"cutt" is no history; did you mean "cut"?'),
+        ('{ args = ["x"], wirtes = ["x"] }', '"wirtes" is not a key of an entry; did you mean "writes"?'),
+        ('{ args = ["x"], writes = ["y"] }', '"y" is neither an argument nor a result of my_ext.f'),
+        ('{ args = ["x"], history = "cutt" }', '"cutt" is not a history; did you mean "cut"?'),
         ('{ args = ["x"], writes = [{ to = "x" }] }', 'a write needs the key "counted"'),
         ('{ args = "x" }', '"args" of an entry is "x", not a list'),
-        ("3", "3 is no table of keys"),
+        ("3", "3 is not a table of keys"),
     ],
 )
 def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
@@ -135,13 +135,13 @@ def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
 
 def test_a_name_without_quotes_is_told(lint, project):
     (project / "inplace-lint.toml").write_text('[ops]\nmy_ext.f = { args = ["x"] }\n')
-    assert '"my_ext" is no call of a package: write "package.function", in quotes' in concise(lint).err
+    assert '"my_ext" is not a call of a package: write "package.function", in quotes' in concise(lint).err
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"op": "my_ext.f", "arsg": []}', '"arsg" is no key of an entry; did you mean "args"?'),
+        ('{"op": "my_ext.f", "arsg": []}', '"arsg" is not a key of an entry; did you mean "args"?'),
         ('{"op": "my_ext.f"', "not JSON: Expecting ',' delimiter at column 18"),
         ("[]", "a line holds one entry: {...}"),
         ('{"args": []}', 'an entry needs the key "op"'),
@@ -156,7 +156,7 @@ def test_a_wrong_line_of_a_file_is_one_line(lint, project, line, message):
 
 def test_files_and_packs_that_are_not_there_are_told(lint, project):
     (project / "inplace-lint.toml").write_text('facts = ["ops/*.jsonl"]\n')
-    assert concise(lint).err.endswith("inplace-lint.toml:1: 'facts' names 'ops/*.jsonl', which is no file\n")
+    assert concise(lint).err.endswith("inplace-lint.toml:1: 'facts' names 'ops/*.jsonl', which is not a file\n")
     (project / "inplace-lint.toml").write_text('\nfact-packs = ["mine"]\n')
     assert "inplace-lint.toml:2: 'fact-packs' names 'mine', which no installed package has" in concise(lint).err
     (project / "inplace-lint.toml").write_text("facts = 3\n")
@@ -185,7 +185,7 @@ def test_facts_of_an_installed_package_are_read_where_they_are_asked_for(lint, p
     assert "did you mean 'my-ext'?" in lint("a.py", PYTHONPATH=path).err
     (pack / "my_ext" / "facts" / "ops.jsonl").write_text('{"op": "my_ext.f", "histry": "cut"}\n')
     (project / "inplace-lint.toml").write_text('fact-packs = ["my-ext"]\n')
-    message = 'my-ext: ops.jsonl:1: "histry" is no key of an entry; did you mean "history"?'
+    message = 'my-ext: ops.jsonl:1: "histry" is not a key of an entry; did you mean "history"?'
     assert lint("a.py", PYTHONPATH=path).err == f"error: {message}\n"
 
 

@@ -65,7 +65,10 @@ def test_a_severity_applies_to_the_files_of_its_configuration_and_to_kept_result
         ),
         ("[severity]\nIPL1O1 = 'error'", "1: 'severity': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         ("fail-on = 'warnings'", "1: 'fail-on' must be one of error, warning, info, not 'warnings', did you mean"),
-        ("assume = ['grad', 'no-grad']", "1: 'assume' must be one of grad, no-grad, unknown, and holds grad, no-grad"),
+        (
+            "assume = ['grad', 'no-grad']",
+            "1: 'assume' must hold one of grad, no-grad, unknown, but holds grad, no-grad",
+        ),
         ("hide-assuming = ['']", "1: 'hide-assuming' must have words of an assumption, such as 'requires grad', and"),
     ],
 )
@@ -113,4 +116,4 @@ def test_an_option_overrides_the_assumption_of_the_configuration(lint, mixed):
 
 def test_contrary_options_are_refused(lint, mixed):
     ran = lint("--assume", "grad", "--assume", "no-grad", ".")
-    assert ran == (2, "", "error: --assume must be one of grad, no-grad, unknown, and holds grad, no-grad\n")
+    assert ran == (2, "", "error: --assume must hold one of grad, no-grad, unknown, but holds grad, no-grad\n")

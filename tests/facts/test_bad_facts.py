@@ -32,64 +32,67 @@ def result(**keys: object) -> str:
 
 
 BAD = {
-    "a check": (write(checks=["laef"]), '"laef" is no check; did you mean "leaf"?'),
-    "a history": (entry(history="rebased"), '"rebased" is no history; did you mean "rebase"?'),
+    "a check": (write(checks=["laef"]), '"laef" is not a check; did you mean "leaf"?'),
+    "a history": (entry(history="rebased"), '"rebased" is not a history; did you mean "rebase"?'),
     "a kind of result": (
         result(**{"is": "frehs"}),
-        '"frehs" is no {ANY}; did you mean "fresh"?',
+        '"frehs" is {ANY}; did you mean "fresh"?',
     ),
     "a kind of result with keys": (
         result(**{"is": "frehs", "dtype": "int"}),
-        '"frehs" is no kind of result with these keys; did you mean "fresh"?',
+        '"frehs" is not a kind of result with these keys; did you mean "fresh"?',
     ),
-    "a kind of view": (result(**{"is": "view", "kind": "multy"}), '"multy" is no kind of view; did you mean "multi"?'),
+    "a kind of view": (
+        result(**{"is": "view", "kind": "multy"}),
+        '"multy" is not a kind of view; did you mean "multi"?',
+    ),
     "a kind of value": (
         result(**{"is": "value", "kind": "integer"}),
-        '"integer" is no kind of value; did you mean "int"?',
+        '"integer" is not a kind of value; did you mean "int"?',
     ),
-    "a dtype class": (result(dtype="flaot"), '"flaot" is no dtype class; did you mean "float"?'),
-    "a way to move memory": (write(moves="axis"), '"axis" is no way to move memory; did you mean "axes"?'),
-    "an act": (entry(act="backwards"), '"backwards" is no act; did you mean "backward"?'),
-    "a mode": (entry(act="mode:grads"), '"mode:grads" is no act; did you mean "mode:grad"?'),
-    "a device": (entry(device="cudda"), '"cudda" is no device; did you mean "cuda"?'),
-    "a test in a guard": (entry(**{"if": "pased(other)"}), '"pased" is no test in a guard; did you mean "passed"?'),
+    "a dtype class": (result(dtype="flaot"), '"flaot" is not a dtype class; did you mean "float"?'),
+    "a way to move memory": (write(moves="axis"), '"axis" is not a way to move memory; did you mean "axes"?'),
+    "an act": (entry(act="backwards"), '"backwards" is not an act; did you mean "backward"?'),
+    "a mode": (entry(act="mode:grads"), '"mode:grads" is not an act; did you mean "mode:grad"?'),
+    "a device": (entry(device="cudda"), '"cudda" is not a device; did you mean "cuda"?'),
+    "a test in a guard": (entry(**{"if": "pased(other)"}), '"pased" is not a test in a guard; did you mean "passed"?'),
     "a name in a guard": (
         entry(**{"if": "passed(othr)"}),
-        '"othr" is no {ANY}; did you mean "other"?',
+        '"othr" is {ANY}; did you mean "other"?',
     ),
-    "a guard": (write(**{"if": "rg(other"}), '"rg(other" is no guard'),
-    "the arguments of a test": (write(**{"if": "same(other)"}), '"same(other)" is no guard'),
+    "a guard": (write(**{"if": "rg(other"}), '"rg(other" is not a guard'),
+    "the arguments of a test": (write(**{"if": "same(other)"}), '"same(other)" is not a guard'),
     "a guard inside a list": (
         result(**{"is": "list", "item": {"is": "fresh", "if": "rg(self) +"}}),
-        '"rg(self) +" is no guard',
+        '"rg(self) +" is not a guard',
     ),
-    "a key of an entry": (entry(returnes=[]), '"returnes" is no key of an entry; did you mean "returns"?'),
-    "a key of a write": (write(check=["leaf"]), '"check" is no key of a write; did you mean "checks"?'),
+    "a key of an entry": (entry(returnes=[]), '"returnes" is not a key of an entry; did you mean "returns"?'),
+    "a key of a write": (write(check=["leaf"]), '"check" is not a key of a write; did you mean "checks"?'),
     "a key of a save": (
         entry(saves=[{"of": "self", "copies": True}]),
-        '"copies" is no key of a save; did you mean "copy"?',
+        '"copies" is not a key of a save; did you mean "copy"?',
     ),
-    "a key of a result": (result(shpae="axes(2)"), '"shpae" is no key of a fresh result; did you mean "shape"?'),
-    "a key of another kind of result": (result(of="self"), '"of" is no key of a fresh result'),
+    "a key of a result": (result(shpae="axes(2)"), '"shpae" is not a key of a fresh result; did you mean "shape"?'),
+    "a key of another kind of result": (result(of="self"), '"of" is not a key of a fresh result'),
     "a key of a state": (
         entry(state={"weight": {"parm": True}}),
-        '"parm" is no key of a part of a state; did you mean "param"?',
+        '"parm" is not a key of a part of a state; did you mean "param"?',
     ),
     "a key of what it becomes": (entry(becomes=[{"ops": "torch.relu_"}]), 'an item of "becomes" needs the key "op"'),
     "an argument that is written": (
         entry(writes=[{"to": "othr", "counted": True}]),
-        '"othr" is no {ANY}; did you mean "other"?',
+        '"othr" is {ANY}; did you mean "other"?',
     ),
     "a part of the state that is saved": (
         entry(state={"weight": {}}, saves=[{"of": "self.wieght"}]),
-        '"self.wieght" is no {ANY}; did you mean "self.weight"?',
+        '"self.wieght" is {ANY}; did you mean "self.weight"?',
     ),
     "an argument with a gradient": (
         entry(grads=["selv"]),
-        '"selv" is no {ANY}; did you mean "self"?',
+        '"selv" is {ANY}; did you mean "self"?',
     ),
-    "a version range": (entry(versions="=>1.5"), '"=>1.5" is no version range; write for example ">=1.5,<2.0"'),
-    "an argument": (entry(args=["in put"]), '"in put" is no argument: write "x", "x=1", "*", "*x" or "**x"'),
+    "a version range": (entry(versions="=>1.5"), '"=>1.5" is not a version range; write for example ">=1.5,<2.0"'),
+    "an argument": (entry(args=["in put"]), '"in put" is not an argument: write "x", "x=1", "*", "*x" or "**x"'),
     "no op": ('{"args": []}', 'an entry needs the key "op"'),
     "no `counted`": (entry(writes=[{"to": "self"}]), 'a write needs the key "counted"'),
     "an op of another type": ('{"op": 1}', '"op" of an entry is 1, not a text'),
@@ -104,10 +107,10 @@ BAD = {
     "a shape of another type": (result(shape=2), '"shape" of a fresh result is 2, not a shape'),
     "a shape without a rule": (
         result(shape="self"),
-        '"self" is no shape: write a rule and its arguments, as "like(input)"',
+        '"self" is not a shape: write a rule and its arguments, as "like(input)"',
     ),
-    "a rule of a shape": (result(shape="lik(self)"), '"lik" is no rule of a shape; did you mean "like"?'),
-    "an argument of a shape": (result(shape="like(selv)"), '"selv" is no {ANY}; did you mean "self"?'),
+    "a rule of a shape": (result(shape="lik(self)"), '"lik" is not a rule of a shape; did you mean "like"?'),
+    "an argument of a shape": (result(shape="like(selv)"), '"selv" is {ANY}; did you mean "self"?'),
     "a guard of another type": (entry(**{"if": True}), '"if" of an entry is true, not a guard'),
     "a state of another type": (entry(state=["weight"]), '"state" of an entry is ["weight"], not an object'),
     "a version range of another type": (entry(versions=2), '"versions" of an entry is 2, not a version range'),
@@ -132,7 +135,7 @@ def test_a_bad_entry_stops_the_load(wrong: str, rules: Path) -> None:
     (rules / "ops" / "torch" / "mine.jsonl").write_text(f"{GOOD}\n\n{line}\n", encoding="utf-8")
     with pytest.raises(FactError) as error:
         assert facts.load("torch").rows
-    named = message.replace("{ANY}", "kind of result or argument of torch.mine")
+    named = message.replace("{ANY}", "neither an argument nor a result of torch.mine")
     assert str(error.value) == f"rules/ops/torch/mine.jsonl:3: {named}"
 
 
@@ -145,16 +148,16 @@ def test_the_facts_of_a_library_are_checked_when_it_is_first_met(rules: Path) ->
     assert torch.forms("timm.layers.Mlp")
     with pytest.raises(FactError) as error:
         torch.forms("einops.rearrange")
-    message = '"histori" is no key of an entry; did you mean "history"?'
+    message = '"histori" is not a key of an entry; did you mean "history"?'
     assert str(error.value) == f"rules/ops/libs/einops.jsonl:{count + 1}: {message}"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"0.8.2"', '"0.8.2", "canonica": {}', '"canonica" is no key of a pack; did you mean "canonical"?'),
+        ('"0.8.2"', '"0.8.2", "canonica": {}', '"canonica" is not a key of a pack; did you mean "canonical"?'),
         ('"packages"', '"package"', 'a pack needs the key "packages"'),
-        ('"obtained": "run"', '"obtained": "ran"', '"ran" is no way to obtain facts; did you mean "run"?'),
+        ('"obtained": "run"', '"obtained": "ran"', '"ran" is not a way to obtain facts; did you mean "run"?'),
         ('"release": "0.8.2"', '"release": 0.8', '"release" of a pack is 0.8, not a text'),
         ('["einops"]', "}", "not JSON: Expecting value at column 72"),
     ],
@@ -175,14 +178,14 @@ def test_what_is_wrong_in_the_index_of_packs_names_its_line(old: str, new: str, 
     ("old", "new", "message"),
     [
         ('"rebases"', '"rebase"', 'a framework needs the key "rebases"'),
-        ('"counts_steps"', '"count_steps"', '"count_steps" is no key of a framework; did you mean "counts_steps"?'),
-        ('">=1.5"', '"1.5+"', '"1.5+" is no version range; write for example ">=1.5,<2.0"'),
+        ('"counts_steps"', '"count_steps"', '"count_steps" is not a key of a framework; did you mean "counts_steps"?'),
+        ('">=1.5"', '"1.5+"', '"1.5+" is not a version range; write for example ">=1.5,<2.0"'),
         ('"negated": false', '"negated": 0', '"negated" of a framework is 0, not true or false'),
-        ('"stale"', '"stail"', '"stail" is no message of a framework; did you mean "stale"?'),
-        ('"cut": "detach"', '"cuts": "detach"', '"cuts" is no word for a cure; did you mean "cut"?'),
-        ('"//": "__ifloordiv__"', '"///": "__ifloordiv__"', '"///" is no binary operator; did you mean "//"?'),
-        ('"~": "__invert__"', '"!": "__invert__"', '"!" is no unary operator'),
-        ('"<=": "__le__"', '"=<": "__le__"', '"=<" is no comparison; did you mean "<"?'),
+        ('"stale"', '"stail"', '"stail" is not a message of a framework; did you mean "stale"?'),
+        ('"cut": "detach"', '"cuts": "detach"', '"cuts" is not a word for a cure; did you mean "cut"?'),
+        ('"//": "__ifloordiv__"', '"///": "__ifloordiv__"', '"///" is not a binary operator; did you mean "//"?'),
+        ('"~": "__invert__"', '"!": "__invert__"', '"!" is not a unary operator'),
+        ('"<=": "__le__"', '"=<": "__le__"', '"=<" is not a comparison; did you mean "<"?'),
         ('"logabsdet": 1', '"logabsdet": "1"', '"fields" of a framework is "1", not a whole number'),
         ('"unary": {', '"unary": {,', "not JSON: Expecting property name enclosed in double quotes at column 13"),
     ],
@@ -224,5 +227,5 @@ def test_the_command_line_ends_with_that_one_line(line: str, jobs: str, tmp_path
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
     word, near = ("laef", "leaf") if "laef" in line else ("retruns", "returns")
     what = "check" if word == "laef" else "key of an entry"
-    message = f'error: rules/ops/torch/mine.jsonl:1: "{word}" is no {what}; did you mean "{near}"?\n'
+    message = f'error: rules/ops/torch/mine.jsonl:1: "{word}" is not a {what}; did you mean "{near}"?\n'
     assert (run.returncode, run.stdout, run.stderr) == (2, "", message)

@@ -90,7 +90,7 @@ def test_diff_shows_and_changes_nothing(lint, folder):
     assert ran.status == 1
     assert ran.out.splitlines()[:2] == ["--- a.py", "+++ a.py"]
     assert [line for line in ran.out.splitlines()[2:] if line[0] in "+-"] == ["-y.add_(1)", "+y = y.add(1)"]
-    assert ran.err == "Would fix 1 error.\n"
+    assert ran.err == "Would fix 1 finding.\n"
     assert (folder / "a.py").read_text() == BUGGY
     (folder / "a.py").unlink()
     ran = lint("--diff", ".")
@@ -112,7 +112,7 @@ def test_show_fixes_lists_them_by_file(lint, folder):
     (folder / "b.py").write_text(BUGGY + UNSAFE)
     ran = lint("--fix", "--show-fixes", ".", "--unsafe-fixes")
     assert ran.out == (
-        "Fixed 3 errors:\n- a.py:\n    1 × IPL101 (modified-after-save)\n"
+        "Fixed 3 findings:\n- a.py:\n    1 × IPL101 (modified-after-save)\n"
         "- b.py:\n    1 × IPL101 (modified-after-save)\n    1 × IPL201 (leaf-write)\n\n"
         "Found 3 errors (3 fixed, 0 remaining).\n"
     )
@@ -136,7 +136,7 @@ def test_options_stand_in_the_configuration(lint, folder):
     assert lint("--no-fix", ".").status == 1
     assert lint("--no-unsafe-fixes", ".").status == 1
     assert (folder / "a.py").read_text() == UNSAFE
-    assert lint(".").out.startswith("Fixed 1 error:\n")
+    assert lint(".").out.startswith("Fixed 1 finding:\n")
     assert (folder / "a.py").read_text() == UNSAFELY_FIXED
 
 

@@ -161,17 +161,17 @@ def test_a_run_that_was_watched_is_told_in_chinese(lint, folder, buggy) -> None:
 
 def test_fixes_are_told_of_in_chinese(lint, folder, buggy) -> None:
     (folder / "a.py").write_text(buggy)
-    assert lint(".", "--diff", "--lang", "zh").err == "可修复 1 个错误。\n"
-    assert lint(".", "--diff", **{**NOBODY, "LANG": "zh_CN.UTF-8"}).err == "可修复 1 个错误。\n"
+    assert lint(".", "--diff", "--lang", "zh").err == "可修复 1 个报告。\n"
+    assert lint(".", "--diff", **{**NOBODY, "LANG": "zh_CN.UTF-8"}).err == "可修复 1 个报告。\n"
     entry = json.loads(lint(".", "--output-format", "json", "--lang", "zh").out)[0]
     assert re.fullmatch(r"[\u4e00-\u9fff]+ `[^`]+`", entry["fix"]["message"])
     assert lint(".", "--fix", "--show-fixes", "--lang", "zh").out == (
-        "已修复 1 个错误：\n- a.py:\n    1 × IPL101 (modified-after-save)\n\n"
+        "已修复 1 个报告：\n- a.py:\n    1 × IPL101 (modified-after-save)\n\n"
         "发现 1 个错误（已修复 1 个，剩余 0 个）。\n"
     )
     assert lint(".", "--diff", "--lang", "zh").err == "没有可修复的内容。\n"
     (folder / "a.py").write_text(buggy)
-    assert lint(".", "--fix-only", "--lang", "zh").err == "已修复 1 个错误。\n"
+    assert lint(".", "--fix-only", "--lang", "zh").err == "已修复 1 个报告。\n"
 
 
 def test_a_fix_that_was_taken_back_is_told_of_in_chinese(lint, folder) -> None:

@@ -24,6 +24,15 @@ HEADINGS = {
     "Fix safety": "修复的安全性",
     "Known limits": "已知局限",
 }
+_HEAD = re.compile(r"harm: (.+) · severity: (.+) · since (.+) · frameworks: (.+)")
+HARMS = {
+    "raises in backward": "反向传播时报错",
+    "raises at the write": "写入时报错",
+    "silent": "没有任何报错",
+    "style": "风格",
+    "the file cannot be imported": "文件无法导入",
+}
+SEVERITIES = {"error": "错误", "warning": "警告", "info": "提示"}
 # Names that are written as they are in both languages.
 NAMES = {
     *("PyTorch", "Paddle", "Python", "NumPy", "LibCST", "CAM", "GAN", "Grad", "SHAP", "Captum", "U", "Net"),
@@ -58,11 +67,18 @@ def test_a_page_has_the_head_headings_and_code_of_the_english_one(name: str) -> 
     assert chinese.split("\n")[4].startswith("一句话：")
     headings = re.compile(r"^## (.+)$", re.MULTILINE)
     same = {
-        "the four lines at the head": (english.split("\n")[:4], chinese.split("\n")[:4]),
+        "the line about its harm": (_translated(english.split("\n")[2]), chinese.split("\n")[2]),
         "the code": (_BLOCK.findall(english), _BLOCK.findall(chinese)),
         "the headings": ([HEADINGS[one] for one in headings.findall(english)], headings.findall(chinese)),
     }
     _require_alike(name, {what for what, (one, other) in same.items() if one != other})
+
+
+def _translated(head: str) -> str:
+    found = _HEAD.fullmatch(head)
+    assert found is not None
+    harm, severity, since, frameworks = found.groups()
+    return f"危害：{HARMS[harm]} · 严重程度：{SEVERITIES[severity]} · 自 {since} 起 · 框架：{frameworks}"
 
 
 @translated_pages

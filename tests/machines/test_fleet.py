@@ -132,7 +132,7 @@ def test_what_could_not_be_read_is_one_row_and_is_tried_again(lint, folder, repo
         "neither a folder nor an archive",
         "an archive is read from a file",
         "git",
-        "no archive that can be read",
+        "not an archive that can be read",
     ]
     assert len(ran.out.splitlines()) == 8
     assert json.loads(next((folder / "out").glob("own-*/findings.json")).read_text())
@@ -298,7 +298,7 @@ def test_too_much_in_an_archive_is_refused(tmp_path, make, monkeypatch):
     ids=["empty", "text", "cut zip", "cut tar", "tar without its end"],
 )
 def test_what_is_no_archive_is_refused_in_one_line(tmp_path, data):
-    with pytest.raises(UnreadableError, match=r"^no archive that can be read: [^\n]*$"):
+    with pytest.raises(UnreadableError, match=r"^not an archive that can be read: [^\n]*$"):
         sources.unpack(data, tmp_path)
 
 
@@ -315,7 +315,7 @@ def test_an_archive_that_was_cut_anywhere_is_refused(tmp_path, mode):
     whole = out.getvalue()
     end = len(whole) if mode != "w" else 20 * 1536  # blocks of zeros follow
     for cut in range(100, end, 499):
-        with pytest.raises(UnreadableError, match="no archive that can be read"):
+        with pytest.raises(UnreadableError, match="not an archive that can be read"):
             sources.unpack(whole[:cut], tmp_path)
     sources.unpack(whole, tmp_path)
     assert len(list(tmp_path.glob("*.py"))) == 20

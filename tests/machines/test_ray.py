@@ -91,7 +91,7 @@ def test_what_answers_and_is_no_ray_is_one_line_in_reasonable_time(lint, project
     started = time.monotonic()
     ran = lint("--no-cache", *RAY, "--ray-address", web, ".")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err == f"error: no Ray cluster at '{web}': what answers there is none, or wants a token\n"
+    assert ran.err == f"error: no Ray cluster at '{web}': what answers there is not a cluster, or wants a token\n"
     assert time.monotonic() - started < 60
 
 

@@ -101,6 +101,26 @@ def test_the_last_sentence_of_a_line_stays_beside_its_mark(place, bare, report):
 """ in full.render(report(source, finding))
 
 
+def test_a_sentence_is_broken_below_its_mark_and_not_moved_left_of_it(place, bare, report):
+    source = "model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))"
+    first, last = (
+        Related(Role.SAVE, place(source, 1, f"nn.Linear({sizes})"), "saved here: Linear keeps its `weight`")
+        for sizes in ("8, 16", "16, 1")
+    )
+    text = full.render(report(source, bare(place(source, 1, "model"), first, last), width=80))
+    assert (
+        """\
+  | -----                 ----------------             ----------------
+  | |                     |                            |
+  | |                     |                            saved here: Linear keeps
+  | |                     |                            its `weight`
+  | |                     saved here: Linear keeps its `weight`
+  | written
+""".replace("-----  ", "^^^^^  ", 1)
+        in text
+    )
+
+
 def test_two_sentences_about_one_place_are_both_told(place, bare, report):
     source = "x.add_(x)"
     finding = bare(place(source, 1, "x.add_(x)"), Related(Role.SAVE, place(source, 1, "x.add_(x)"), "saved"))

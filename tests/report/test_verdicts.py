@@ -52,7 +52,7 @@ def test_it_is_a_property_in_sarif(proved):
 
 
 def test_the_summary_counts_verdicts(proved, resnet):
-    assert summary([proved, proved], Counts(), color=False) == "Found 2 errors in 1 file. Of these 2 confirmed."
+    assert summary([proved, proved], Counts(), color=False) == "Found 2 errors in 1 file. Of these, 2 confirmed."
     assert summary([resnet], Counts(), color=False) == "Found 1 error in 1 file."
 
 

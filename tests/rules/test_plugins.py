@@ -224,20 +224,20 @@ WRONG = [
     ("raise SystemExit(0)", "does not load: SystemExit: 0 (my_team.py:1)"),
     ("RULES = 'TEAM101'", "must have rules in a tuple, not 'TEAM101'"),
     ("RULES = ()", "must have rules in a tuple, not ()"),
-    ("RULES = (1,)", "1 is no `Rule`"),
+    ("RULES = (1,)", "1 is not a `Rule`"),
     (
         plugin("'IPL101'", *TEAM1[1:]),
         "the code 'IPL101' must be capitals and a number, such as `TEAM101`, and not begin",
     ),
     (plugin("'T1'", *TEAM1[1:]), "the code 'T1' must be"),
-    (plugin("101", *TEAM1[1:]), "a `Rule` in which the field code is 101, and no str"),
+    (plugin("101", *TEAM1[1:]), "a `Rule` in which the field code is 101, not of type str"),
     (plugin("'TEAM1'", "'rule'", "Harm.SILENT"), "the name 'rule' of TEAM1 must be small words with hyphens"),
     (plugin("'TEAM1'", "'leaf-write'", "Harm.SILENT"), "has the code or the name of another rule, IPL201 (leaf-write)"),
     (plugin(*TEAM1, rules="[RULE, RULE]"), "has the code or the name of another rule, TEAM1 (my-rule)"),
-    (plugin(*TEAM1, page="None"), "a `Rule` in which the field page is None, and no Path"),
-    (plugin(*TEAM1, page="Path('no.md')"), "TEAM1 has no page: 'no.md' is no file"),
-    (plugin(*TEAM1[:2], "Harm.STYLE"), "TEAM1 reports what is no fault (`Harm.STYLE`): it must be an opinion"),
-    (plugin(*TEAM1, "supersedes='IPL7'"), "TEAM1 names 'IPL7', which is no rule of inplace-lint"),
+    (plugin(*TEAM1, page="None"), "a `Rule` in which the field page is None, not of type Path"),
+    (plugin(*TEAM1, page="Path('no.md')"), "TEAM1 has no page: 'no.md' is not a file"),
+    (plugin(*TEAM1[:2], "Harm.STYLE"), "TEAM1 reports what is not a fault (`Harm.STYLE`): it must be an opinion"),
+    (plugin(*TEAM1, "supersedes='IPL7'"), "TEAM1 names 'IPL7', which is not a rule of inplace-lint"),
 ]
 
 
@@ -280,9 +280,9 @@ def test_two_packages_with_one_plugin_are_named(lint, tmp_path_factory):
         ("return 'a text'", "TEAM1 returned 'a text' in place of a `Draft` or `None`"),
         (
             "return Draft(message=1, write=event.write)",
-            "TEAM1 returned a `Draft` in which the field message is 1, and no str",
+            "TEAM1 returned a `Draft` in which the field message is 1, not of type str",
         ),
-        ("return Draft('m', (1, 2))", "TEAM1 returned a `Draft` in which the field write is (1, 2), and no Touch"),
+        ("return Draft('m', (1, 2))", "TEAM1 returned a `Draft` in which the field write is (1, 2), not of type Touch"),
     ],
 )
 def test_a_judge_that_fails_is_named_with_the_file_and_the_others_are_checked(

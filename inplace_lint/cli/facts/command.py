@@ -27,11 +27,11 @@ class _Facts(click.Group):
         return super().parse_args(ctx, args if named else ["show", *args])
 
 
-@click.group(cls=_Facts, invoke_without_command=True, short_help="Show what is known of a call, or find it out.")
+@click.group(cls=_Facts, invoke_without_command=True, short_help="Show what is known about a call, or probe it.")
 @click.pass_context
 def facts(context: click.Context) -> int | None:
     """
-    Show what is known of a call: what it writes, what backward keeps of it, and what it returns.
+    Show what is known about a call: what it writes, what it keeps for backward, and what it returns.
 
     `inplace-lint facts NAME` is short for `inplace-lint facts show NAME`.
     """
@@ -41,14 +41,14 @@ def facts(context: click.Context) -> int | None:
     return None
 
 
-@facts.command(short_help="Show what is known of a call.")
+@facts.command(short_help="Show what is known about a call.")
 @click.argument("name")
 @click.option("--output-format", type=OneOf(("full", "json")), default="full", help="Output format.")
 @shared_options.config_options
 @shared_options.lang
 @shared_options.color(default="auto")
 def show(name: str, output_format: str, lang: str | None, color: str, **options: Any) -> None:  # noqa: ANN401 - as click passes them
-    """Show what is known of a call, such as `torch.Tensor.add_`, from where, and for which versions."""
+    """Show what is known about a call such as `torch.Tensor.add_`, its source, and for which versions it holds."""
     from inplace_lint.cli.facts.search import search  # noqa: PLC0415 - wrong options answer at once
     from inplace_lint.report.i18n import language, sayer  # noqa: PLC0415
 
@@ -70,15 +70,15 @@ def show(name: str, output_format: str, lang: str | None, color: str, **options:
 @click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Add the fact to this file.")
 def probe(name: str, arguments: str, python: str | None, output_file: Path | None) -> None:
     """
-    Call an operator and print the fact of what it was seen to do, as a line for a file of facts.
+    Call an operator and print what it was seen to do, as a line for a file of facts.
 
-    It is called several times, in a process of its own, on small tensors that are guessed without --args.
+    It is called several times, in a separate process, on small tensors, which are guessed unless --args is given.
     """
     from inplace_lint.live.launch import interpreter, probed  # noqa: PLC0415
     from inplace_lint.workspace import files  # noqa: PLC0415
 
     if not all(part for part in name.partition(":")):
-        msg = f"{name!r} is no `module:function`"
+        msg = f"{name!r} is not a `module:function`"
         raise click.UsageError(msg)
     settings = resolver_of({}).settings_of(Path.cwd())
     line = json.dumps(probed(interpreter(python, settings), name, arguments), ensure_ascii=False) + "\n"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inplace_lint.config.settings import Settings
 
 
-@click.command(short_help="Join the JSON of several runs.")
+@click.command(short_help="Join the JSON results of several runs.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @shared_options.output_format
 @shared_options.output_file

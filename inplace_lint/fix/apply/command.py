@@ -17,7 +17,7 @@ from typing import IO
 
 from inplace_lint.cli import streams
 from inplace_lint.config.settings import FOR_PEOPLE, Settings
-from inplace_lint.core.finding import Finding, Severity
+from inplace_lint.core.finding import Finding
 from inplace_lint.driver.session import Outcome
 from inplace_lint.fix.apply import notebook as notebook_cells
 from inplace_lint.fix.apply.rounds import Rounds, name_of
@@ -100,13 +100,8 @@ def _words(rounds: Rounds, fixed: Sequence[Finding], settings: Settings, *, diff
 
 
 def _said(fixed: Sequence[Finding], say: Say, *, diff: bool) -> str:
-    return say(f"Would fix {_counted(fixed)}.") if diff else say(f"Fixed {_counted(fixed)}.")
-
-
-def _counted(fixed: Sequence[Finding]) -> str:
-    """Return how many findings were fixed: of errors, as in other linters, unless all are advice."""
-    is_advice = all(finding.severity is Severity.INFO for finding in fixed)
-    return f"{len(fixed)} info" if is_advice else counted(len(fixed), "error")
+    done = counted(len(fixed), "finding")
+    return say(f"Would fix {done}.") if diff else say(f"Fixed {done}.")
 
 
 def _store(changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
@@ -145,7 +140,7 @@ def _shown(fixed: Sequence[Finding], say: Say) -> str:
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for finding in fixed:
         counts.setdefault(file_of(finding.span), Counter())[finding.code, finding.name] += 1
-    lines = [say(f"Fixed {_counted(fixed)}:")]
+    lines = [say(f"Fixed {counted(len(fixed), 'finding')}:")]
     for path, rules in sorted(counts.items()):
         wide = len(str(max(rules.values())))
         lines.append(f"- {path}:")

@@ -17,7 +17,7 @@ def judge(event: Event) -> Draft | None:
         write=write,
         label="added here",
         related=ran(write),
-        help="add `.item()` of the value; or add its `.detach()`",
+        help="add the value as a number, by its `.item()`; or without its history, by its `.detach()`",
         assumptions=event.assumptions,
     )
 

@@ -27,7 +27,8 @@ def judge(event: Event) -> Draft | None:
             f"{named(write.symbol)} is changed, but the change is not recorded: its gradient is that of the old value"
         )
         cure = (
-            "write it by a recorded operation, with gradients on; or detach the tensor if no gradient is meant to flow"
+            "write the tensor itself by a recorded operation, with gradients on; "
+            "or detach the tensor if no gradient is meant to flow"
         )
     return Draft(message=message, write=write, related=(*ran(write), *reads), help=cure, assumptions=event.assumptions)
 
