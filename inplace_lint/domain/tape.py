@@ -208,9 +208,10 @@ def _had_gradient(state: State, leaf: RefId, fresh: set[RefId]) -> bool:
 
 
 def _check_histories(state: State, framework: str, tensors: Iterable[Tensor]) -> None:
-    """Report the tensors among those that backward starts from whose histories lack a write."""
+    """Report the tensors among those that backward starts from whose histories lack a write; views have their own."""
     for tensor in tensors:
-        missed = lost(state, framework, tensor, None) if tensor.rg and tensor.nodes else None
+        starts = tensor.rg and tensor.nodes and tensor.base is None
+        missed = lost(state, framework, tensor, None) if starts else None
         if missed is not None:
             state.report(missed)
 

@@ -35,6 +35,7 @@ REST = {
     **dict.fromkeys(("transpose", "transpose_", "permute"), "[1, 0]"),
     "fill_": "0.5",
     "linear": "k",
+    "geometric_": "0.5",
     "cross_entropy": "paddle.to_tensor([0, 1, 2])",
     **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), "2"),
 }
@@ -48,7 +49,7 @@ ELSEWHERE = frozenset(
     | {"cpu", "cuda", "to", "float", "float32", "type_as"}
     | {"new_zeros", "new_ones", "new_empty", "new_full"}
     | {"shape", "ndim", "dtype", "size", "dim", "ndimension", "item", "tolist"}
-    | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_", "embedding", "one_hot"}
+    | {"__getitem__", "__setitem__", "data", "increment", "add_n", "dropout_", "where_", "embedding", "one_hot"}
 )
 
 PRELUDE = """\

@@ -157,9 +157,14 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
         exact = exact and not items  # any slice of an empty sequence is empty
         return Tuple(items, exact=exact) if isinstance(value, Tuple) else state.new(ListObject(items, exact=exact))
     distinct = set(items)
-    if exact and len(distinct) == 1:
+    if len(distinct) == 1 and (exact or _is_repeated(state, items[0])):
         return items[0]
     return _some_item(state, value, items, index)
+
+
+def _is_repeated(state: State, item: Value) -> bool:
+    """Check whether a list was made of one item, some number of times."""
+    return isinstance(item, Ref) and state.has_trait(traits.REPEATED, item.id)
 
 
 def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Value) -> Value:
