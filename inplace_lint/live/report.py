@@ -20,7 +20,6 @@ from inplace_lint.report.summary import Counts, summary
 from inplace_lint.workspace.files import Sources, put_text
 
 _WIDTH = 120
-_UNSEEN = "compiled code is not watched, and `inplace-lint explain` reads the traceback"
 
 
 def run_watched(
@@ -64,7 +63,10 @@ def _last_line(records: Sequence[Record], say: Callable[[str], str], *, is_clean
     names = say(" and ").join(f"{record.framework} {record.note}" for record in watched)
     texts = [facts.framework(record.framework).says["stale"] for record in watched]
     if any(text in record.note for record in records if record.kind == "ended" for text in texts):
-        return say(f"inplace-lint: watched {names}, and did not see the write of the error above: {_UNSEEN}")
+        return say(
+            f"inplace-lint: watched {names}, and did not see the write of the error above: "
+            "compiled code is not watched, and `inplace-lint explain` reads the traceback"
+        )
     if not is_clean:
         return ""
     if not watched:
