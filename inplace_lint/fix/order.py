@@ -87,8 +87,13 @@ def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fi
     first, step, below = forward.span.line, update.span.end_line, run.span.line
     # What the loss is computed from in other lines has the old values, too.
     loss = _words(case, below, run.span.end_line).isdisjoint(_bound(forward.syntax, forward.node))
-    rest = " and what is computed from it" if loss else ""
-    again = f"run the forward of line {first}{rest} again after line {step}, for the backward in line {below}"
+    if loss:
+        again = (
+            f"run the forward of line {first} and what is computed from it again after line {step}, "
+            f"for the backward in line {below}"
+        )
+    else:
+        again = f"run the forward of line {first} again after line {step}, for the backward in line {below}"
     if _is_plain(case, update, run):
         text = f"{again}; or move line {step} below line {below}, and pass each `backward` its parameters as `inputs`"
         return Fix(Applicability.DISPLAY, text, ())
