@@ -196,16 +196,17 @@ class Coverage:
     def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
         condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
         known, goes_on = self.missed.get(key), condition is not None and bool(self.choice.options)
-        if self.root is None or frame.closure is None or (key in self.taken and not goes_on):
+        if self.root is None or frame.closure is None or frame.slice.path != self.path:
             return
         is_better = condition is not None and (known is None or known.condition is None or self._is_better(known))
-        if not (is_better or known is None or goes_on):
+        is_new = key not in self.taken and (known is None or is_better)
+        if not is_new and not goes_on:
             return
         function, sides = frame.closure.function, _sides(state)
         side = Missed(test, key[1], function, condition, self.choice, self.root, self.method, sides)
         if goes_on:
             self.under_choice[key] = side
-        if key not in self.taken and (known is None or is_better):
+        if is_new:
             self.missed[key] = side
 
     def _is_better(self, known: Missed) -> bool:
