@@ -76,7 +76,7 @@ def _together(interp: Interpreter, item: Definition, tried: set[Goal]) -> Choice
     """Return what leads to a side that a run on a choice missed, on top of that choice."""
     coverage = interp.context.coverage
     missed = {key: side for key, side in coverage.under_choice.items() if side.root == item.slice}
-    for key in _worth_a_run(interp, item, missed, cheap=True):
+    for key in dict.fromkeys(_worth_a_run(interp, item, missed, cheap=True)):
         choice = solver.solve(coverage, interp.context.symbols, coverage.under_choice.pop(key))
         if choice is not None and frozenset(choice.options) not in tried:
             tried.add(frozenset(choice.options))
