@@ -85,9 +85,9 @@ def _of_step(case: Case, update: _Step, run: _Step, forward: _Step | None) -> Fi
     if forward is None:
         return None
     first, step, below = forward.span.line, update.span.end_line, run.span.line
-    # What the loss is computed from in other lines has the old values, too.
-    loss = _words(case, below, run.span.end_line).isdisjoint(_bound(forward.syntax, forward.node))
-    if loss:
+    # What the loss is computed from in further lines has the old values, too.
+    has_more = _words(case, below, run.span.end_line).isdisjoint(_bound(forward.syntax, forward.node))
+    if has_more:
         again = (
             f"run the forward of line {first} and what is computed from it again after line {step}, "
             f"for the backward in line {below}"

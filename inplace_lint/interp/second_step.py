@@ -9,7 +9,6 @@ A second step of training for a module that is run alone, where the first one le
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 from inplace_lint.core.event import Carried
@@ -54,8 +53,7 @@ def run(interp: Interpreter, frame: Frame, made: State, results: Results, cls: C
 
 def _carrying(made: State, state: State, receiver: Value) -> Iterator[str]:
     """Yield the buffers and frozen parameters of a module that a call wrote, with a history that is freed by now."""
-    leaves = (module_registry.leaves(state, receiver, param=param) for param in (False, True))
-    for name, ref in itertools.chain(*leaves):
+    for name, ref in module_registry.state_of(state, receiver):
         tensor = state.tensor(ref)
         numbers = () if tensor is None else tensor.nodes
         if any(state.nodes[one].write is not None and one in state.freed and one not in made.nodes for one in numbers):

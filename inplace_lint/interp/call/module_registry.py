@@ -22,7 +22,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import dtypes, whole_numbers
+from inplace_lint.interp.transfer import dtypes, no_gradient
 from inplace_lint.ir import nodes as ir
 
 
@@ -90,6 +90,11 @@ def leaves(state: State, value: Value, *, param: bool) -> list[tuple[str, Ref]]:
                 if all(attribute != other for _, other in found):
                     found.append((full, attribute))
     return found
+
+
+def state_of(state: State, value: Value) -> list[tuple[str, Ref]]:
+    """List the parameters of a module and all below it, then the buffers."""
+    return [*leaves(state, value, param=True), *leaves(state, value, param=False)]
 
 
 def _is_buffer(state: State, module: Ref, name: str) -> bool:
@@ -162,7 +167,7 @@ def _register(kind: str) -> Callable[[IntrinsicCall], Results]:
                 act.state.set_attribute(receiver, key, value)
             if kind == "buffer":
                 act.state.set_trait(traits.BUFFER, (receiver.id, key), True)
-                whole_numbers.mark(act.state, value, exact=False)
+                no_gradient.mark(act.state, value, exact=False)
         return [(act.state, value if act.form.returns else NONE)]
 
     return act_register
@@ -185,7 +190,7 @@ def _new_parameter(act: IntrinsicCall) -> Results:
 
 def _converted(act: IntrinsicCall) -> Results:
     """Convert the parameters and buffers of a module to the dtype that the method's name or an argument says."""
-    refs = [ref for param in (True, False) for _, ref in leaves(act.state, act.positional(0), param=param)]
+    refs = [ref for _, ref in state_of(act.state, act.positional(0))]
     given = [*act.arguments.positional[1:], *(value for _, value in act.arguments.keywords)]
     dtypes.convert(act.state, refs, given, dtypes.named(Dotted(act.form.name)))
     return [(act.state, act.positional(0))]
@@ -279,7 +284,7 @@ def construct_special(interp: Interpreter, state: State, cls: ClassValue, argume
 def _named_part(act: IntrinsicCall) -> Results:
     """Return the sub-module, parameter or buffer of a dotted name."""
     target, owner = act.value("target"), act.receiver() or NONE
-    named = [*parts(act.state, owner), *leaves(act.state, owner, param=True), *leaves(act.state, owner, param=False)]
+    named = [*parts(act.state, owner), *state_of(act.state, owner)]
     found = dict(named).get(target.value) if isinstance(target, Const) and isinstance(target.value, str) else None
     return [(act.state, found or act.unknown())]
 

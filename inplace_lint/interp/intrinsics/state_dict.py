@@ -35,16 +35,12 @@ def _state_dict(act: IntrinsicCall) -> Results:
         return [(state, act.unknown("sequence"))]
     place = act.frame.site(act.at).place
     items: dict[object, Value] = {}
-    for name, ref in _all(state, module):
+    for name, ref in module_registry.state_of(state, module):
         tensor = state.tensor(ref)
         assert tensor is not None
         items[name] = alias = state.new(_alias(tensor, ref))
         act.interp.listeners.read_state(state, place, alias)
     return [(state, state.new(DictObject(items, exact=bool(items))))]
-
-
-def _all(state: State, module: Value) -> list[tuple[str, Ref]]:
-    return [*module_registry.leaves(state, module, param=True), *module_registry.leaves(state, module, param=False)]
 
 
 def _alias(tensor: Tensor, ref: Ref) -> Tensor:
@@ -69,7 +65,7 @@ def _load_state_dict(act: IntrinsicCall) -> Results:
     state.set_trait(traits.LOADED, None, True)
     if path_condition.truth(state, act.arguments.named("assign") or NONE) is not False:
         return [(state, act.unknown())]
-    owned = _all(state, module)
+    owned = module_registry.state_of(state, module)
     counted = act.interp.context.default().framework.counts_loads
     if isinstance(given, DictObject):
         read, framework = Touch(act.form.name, act.frame.site(act.at)), act.interp.context.default().framework.name

@@ -151,7 +151,8 @@ class Coverage:
             return
         self.taken.add((id(node), side))
         self.now.add((id(node), side))
-        self._miss((id(node), not side), frame, state, node.test, test)
+        if self._asks((id(node), not side)):
+            self._miss((id(node), not side), frame, state, node.test, test)
 
     def split(self, frame: Frame, node: Conditional, test: Value, sides: Sequence[tuple[State, bool]]) -> None:
         """Record the sides of a condition that a path takes, each with the state in which it does."""
@@ -189,9 +190,13 @@ class Coverage:
         for other in mapping.items:
             if is_key(key) and key_of(key) == other:
                 self.taken.add(((place, other), True))
-            else:
+            elif self._asks(((place, other), True)):
                 asked = state.symbols.sym((origins.COMPARE, "==", Sym(option), of_key(other)))
                 self._miss(((place, other), True), frame, state, None, asked)
+
+    def _asks(self, key: Key) -> bool:
+        """Return whether it matters that a side is missed: none took it yet, or it may be taken on top of a choice."""
+        return key not in self.taken or bool(self.choice.options)
 
     def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
         condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None

@@ -3,7 +3,7 @@ Functions of the module `operator` on tensors, and what calls a method or reads 
 
     operator.iadd(x, y)                 # `x += y`
     operator.setitem(x, 0, y)           # `x[0] = y`
-    operator.methodcaller("relu")(x)    # `x.relu()`
+    operator.methodcaller("name")(x)    # `x.name()`
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
 def _call_made(
     interp: Interpreter, frame: Frame, state: State, maker: str, arguments: Arguments, at: int
 ) -> Results | None:
-    """Call what `methodcaller("relu")` and its like return, on the last argument."""
+    """Call what `methodcaller` and its like return, on the last argument."""
     name, *given, value = arguments.positional if len(arguments.positional) > 1 else (None, None)
     if value is None or name is None:
         return None

@@ -25,11 +25,11 @@ from inplace_lint.interp.transfer import (
     keywords,
     lazy_view_history,
     materialise,
+    no_gradient,
     op_call,
     other_spellings,
     recording,
     results,
-    whole_numbers,
     writes,
 )
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
@@ -144,7 +144,7 @@ def _materialise(
     else:
         return
     framework = facts.framework.name
-    whole_numbers.bound(facts.framework.alike, values)
+    no_gradient.bound(facts.framework.alike, values)
     expected = {save.of for save in form.saves} | {write.to for write in form.writes} | set(form.grads or ())
     if form.args and not (form.returns and form.returns[-1].leaf) and form.args[0].kind == "plain":
         expected.add(form.args[0].name)
@@ -180,7 +180,7 @@ def _run(call: Call) -> Results:
         if holds(becoming.condition, call.binding):
             return _become(call, becoming.op, becoming.condition)
     _announce_reads(call)
-    whole_numbers.note(call)
+    no_gradient.note(call)
     call.grads = _differentiable(call)
     inputs = [save for fact in call.binding.op.saves if not OUTPUT.fullmatch(fact.of) for save in _saves(call, fact)]
     state = call.state
