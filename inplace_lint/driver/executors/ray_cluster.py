@@ -63,8 +63,8 @@ class RayCluster:
                     if not left.retried(number, answer):
                         yield number, answer
         finally:
-            for one in running:
-                ray.cancel(one)
+            if running:  # left early; to cancel a task that is about to start can abort this process (Ray 2.60)
+                ray.shutdown()
 
 
 def _run(work: list[Any], task: Any) -> Any:  # noqa: ANN401 - any work
