@@ -49,17 +49,20 @@ def _checkpoint(act: IntrinsicCall) -> Results:
     results = act.interp.call(act.frame, state, act.positional(0), rest, act.at)
     for after, value in results:
         after.modes = replace(after.modes, rereads=before.rereads, compares=before.compares)
-        own = _stale(act, after, first, stops=not compares) if compares is False or (compares and trains) else set()
+        compared = given if compares else set[StorageId]()
+        seen = compares is False or (compares and trains)
+        own = _stale(act, after, first, compared, stops=not compares) if seen else set()
         _forget(act, after, first, start, given, own)
+        saved = [one for save in kept for one in _arguments(act, after, save, start)] if compares is not False else kept
         for _, tensor in after.tensors_in(value):
             for number in tensor.nodes:
                 node = after.nodes[number]
-                after.nodes[number] = replace(node, saves=(*node.saves, *kept))
+                after.nodes[number] = replace(node, saves=(*node.saves, *saved))
     return results
 
 
-def _stale(act: IntrinsicCall, after: State, first: int, *, stops: bool) -> set[Save]:
-    """Return the saves that the function itself overwrites when it runs again, before or after its last save."""
+def _stale(act: IntrinsicCall, after: State, first: int, given: set[StorageId], *, stops: bool) -> set[Save]:
+    """Return the saves, of `given` or new tensors, that the function itself overwrites when it runs again."""
     nodes = (after.nodes.get(NodeId(number)) for number in range(first + 1, after.next_id + 1))
     saves = [save for node in nodes if node is not None for save in node.saves]
     is_cut = stops and act.interp.context.default().framework.checkpoint_stops
@@ -68,7 +71,7 @@ def _stale(act: IntrinsicCall, after: State, first: int, *, stops: bool) -> set[
     def is_overwritten(save: Save) -> bool:
         return any(save.clock < write.clock <= last for write in after.storages[save.storage].writes)
 
-    return {save for save in saves if save.storage > first and is_overwritten(save)}
+    return {save for save in saves if (save.storage > first or save.storage in given) and is_overwritten(save)}
 
 
 def _forget(act: IntrinsicCall, after: State, first: int, start: int, given: set[StorageId], own: set[Save]) -> None:
@@ -81,6 +84,12 @@ def _forget(act: IntrinsicCall, after: State, first: int, start: int, given: set
         saves = [save for save in outside if not save.again or (made and number <= made[-1])]
         again = [_again(act, after, save, start) for save in saves]
         after.nodes[number] = replace(node, saves=(*(save for save in node.saves if save in own), *again))
+
+
+def _arguments(act: IntrinsicCall, after: State, save: Save, start: int) -> list[Save]:
+    """Return the saves of an argument where backward runs in backward: it is saved after the call, and read again."""
+    saved = replace(save, version=after.storages[save.storage].version, clock=after.clock)
+    return [saved, *(again for again in [_again(act, after, save, start)] if again.clock == start)]
 
 
 def _again(act: IntrinsicCall, after: State, save: Save, start: int) -> Save:

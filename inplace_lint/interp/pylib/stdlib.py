@@ -42,6 +42,8 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
         return [(state, state.symbols.sym((origins.ARITHMETIC, name[5:], arguments.positional), "number"))]
     if name in _PURE:
         return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, name, arguments.positional)))]
+    if name.startswith(_RANDOM) and (drawn := _random(state, name)) is not None:
+        return [(state, drawn)]
     if name.startswith(mappings.NAME):
         return mappings.call(interp, frame, state, name, arguments, at)
     handler = _HANDLERS.get(name)
@@ -50,6 +52,18 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
 
 _AS_BUILTINS = {"collections.OrderedDict": "dict", "collections.deque": "list"}
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
+_RANDOM = "random."
+_GENERATORS = {"random.Random", "random.SystemRandom"}
+_DRAWS_ITEMS = {"random.choice", "random.choices", "random.sample", "random.shuffle"}
+
+
+def _random(state: State, name: str) -> Value | None:
+    """Return what a function of `random` draws: a number; None for items of a sequence. A generator is the module."""
+    if name in _GENERATORS:
+        return Dotted("random")
+    if name in _DRAWS_ITEMS:
+        return None
+    return state.symbols.sym((origins.STANDARD_LIBRARY, name, state.next_id), "number")
 
 
 def _partial(_interp: Interpreter, _frame: Frame, state: State, arguments: Arguments, _at: int) -> Results:
