@@ -165,10 +165,8 @@ def _call_operator(
     if forms:
         return table.run(interp, frame, state, forms[0], arguments.first(Dotted(called)), at)
     key = "::".join(words[:_OPERATOR_WORDS])
+    environment.run_registering(interp, state)
     operator = state.trait(traits.OPERATOR, key)
-    if operator is None or operator.body is None:
-        environment.run_registering(interp, state)
-        operator = state.trait(traits.OPERATOR, key)
     if operator is None or not (operator.body or operator.schema):
         return None
     return operators.run(interp, frame, state, called, operator, arguments, at)
