@@ -4,6 +4,7 @@ Wrappers: objects that contain a module, and helpers that perform the steps of a
     net = DataParallel(net)                # a call of it is a call of `net`
     net, opt = helper.prepare(net, opt)    # returns the same objects
     helper.backward(loss)                  # loss.backward()
+    engine, *_ = initialize(model=net)     # an object that contains `net` and owns its parameters
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Callable
 
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Dotted, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Tuple, Value
+from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
@@ -44,6 +46,21 @@ def _passed_on(act: IntrinsicCall) -> Results:
     return [(act.state, given[0] if len(given) == 1 else Tuple(given))]
 
 
+def _engine(act: IntrinsicCall) -> Results:
+    """
+    Return an engine, which contains the model and steps its parameters, and what was passed with it.
+
+    Its step counts as one that autograd does not notice: with parameters in half precision or spread over processes it
+    copies new values into them.
+    """
+    model, state = act.value("model"), act.state
+    owned = tuple(ref for _, ref in module_registry.leaves(state, model, param=True))
+    attrs = {"module": model, "<owned>": state.new(ListObject(owned)), "<fused>": Const(True)}
+    engine = state.new(Instance(Dotted(act.form.steps[0].to), attrs, opaque=True))
+    rest = (act.value(name) for name in ("optimizer", "training_data", "lr_scheduler"))
+    return [(state, Tuple((engine, *(act.unknown() if one == NONE else one for one in rest)), exact=True))]
+
+
 def _configured(act: IntrinsicCall) -> Results:
     """Return the optimizers that `configure_optimizers` of the object makes: one itself, several as a list."""
     results: Results = []
@@ -72,4 +89,5 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "helper": _helper,
     "passed_on": _passed_on,
     "configured": _configured,
+    "engine": _engine,
 }

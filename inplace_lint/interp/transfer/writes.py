@@ -203,8 +203,8 @@ def _unfit(call: Call, fact: WriteFact, tensor: Tensor) -> tuple[Failure, frozen
     In the order of torch `TensorIterator::build`: memory that overlaps, then the shape, then the dtype.
     """
     records = call.state.modes.grad is not False
-    # An operator of a project may have an argument of this name that is always written.
-    is_out = fact.to == "out" and fact.condition is not None
+    # A function of a project or a library may have an argument of this name, too.
+    is_out = fact.to == "out" and fact.condition is not None and Check.OVERLAP in fact.checks
     if records and is_out and "out_grad" in call.facts.framework.says and recording.rg_of(call):
         return Failure.OUT_GRAD, frozenset()
     if Check.OPERAND in fact.checks and _brings_a_number(call):
