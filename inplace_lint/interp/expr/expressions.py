@@ -139,7 +139,10 @@ def _bool_op(interp: Interpreter, frame: Frame, state: State, expr: ir.BoolOp) -
     for operand in expr.values[1:]:
         going: Results = []
         for after, value in open_:
-            for side_state, side in path_condition.split(interp.fuel, after, value):
+            sides = path_condition.split(interp.fuel, after, value)
+            if stops_on and type(value) is Const and value.source is not None:
+                interp.context.coverage.split(frame, expr, value, sides)
+            for side_state, side in sides:
                 if side is stops_on:
                     done.append((side_state, value))
                 else:

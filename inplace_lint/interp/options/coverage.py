@@ -87,7 +87,7 @@ class Missed:
     sides: tuple[tuple[Hashable, bool], ...]
 
 
-Conditional = ir.If | ir.IfExp | ir.Assert
+Conditional = ir.If | ir.IfExp | ir.Assert | ir.BoolOp
 Key = tuple[int | Place | tuple[Place, object], bool]
 
 
@@ -152,7 +152,8 @@ class Coverage:
         self.taken.add((id(node), side))
         self.now.add((id(node), side))
         if self._asks((id(node), not side)):
-            self._miss((id(node), not side), frame, state, node.test, test)
+            asked = node if isinstance(node, ir.BoolOp) else node.test
+            self._miss((id(node), not side), frame, state, asked, test)
 
     def split(self, frame: Frame, node: Conditional, test: Value, sides: Sequence[tuple[State, bool]]) -> None:
         """Record the sides of a condition that a path takes, each with the state in which it does."""

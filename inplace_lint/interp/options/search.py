@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.values import SymId, Value
+from inplace_lint.domain.values import NONE, SymId, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.reachability import reachable
@@ -41,6 +41,7 @@ class _Use(IntEnum):
     WRITE = 3
 
 
+_ABOUT_ONE = {(origins.NOT,), (origins.IS_NONE,)}
 Goal = tuple[Key, SymId | None] | frozenset[tuple[SymId, Value]]
 _Found = Iterator[tuple[Key, int, frozenset[str]]]
 
@@ -97,12 +98,14 @@ def has_own_choices(interp: Interpreter, item: Definition) -> bool:
 
 def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:
     """Return whether a condition asks only for a parameter to be passed that is None by default."""
-    key = () if condition is None else interp.context.symbols.keys[condition]
-    while isinstance(key, tuple) and key and key[0] in {origins.NOT, origins.IS_NONE}:
-        option = interp.context.coverage.options.get(SymId(key[1]))
+    options, keys = interp.context.coverage.options, interp.context.symbols.keys
+    is_asked = False
+    while condition is not None:
+        option, key = options.get(condition), keys[condition]
         if option is not None:
-            return option.optional
-        key = interp.context.symbols.keys[SymId(key[1])]
+            return option.value == NONE or (is_asked and option.optional)
+        is_asked = True
+        condition = SymId(key[1]) if isinstance(key, tuple) and key[:1] in _ABOUT_ONE else None
     return False
 
 
@@ -116,14 +119,23 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         for key, use, sets in _of_function(interp, item, function, leading)
         if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
     }
+    computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
         if side.test is None and (not side.side or _constructs(item, side)):
             known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
+        elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
+            known[key] = (max(_Use.CHANGE, known.get(key, (_Use.CHANGE,))[0]), frozenset())
     for wanted in (_Use.WRITE, _Use.CHANGE, _Use.MAKE) if cheap else (_Use.WRITE,):
         goals = [key for key, (use, _) in known.items() if use is wanted]
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _is_replaced(item: Definition, side: Missed) -> bool:
+    """Return whether a side was missed in a function or an `or` that may give another value for the one it asks for."""
+    is_helper = "." not in side.function.qualname and side.function.qualname != item.name
+    return is_helper or isinstance(side.test, ir.BoolOp)
 
 
 def _constructs(item: Definition, side: Missed) -> bool:
