@@ -121,15 +121,23 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     }
     computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
-        if side.test is None and (not side.side or _constructs(item, side)):
+        if _is_rate(side) or (side.test is None and _constructs(item, side)):
             known[key] = (_Use.MAKE if side.side else _Use.WRITE, frozenset())
         elif computed and _is_replaced(item, side) and _is_passed(interp, side.condition):
             known[key] = (max(_Use.CHANGE, known.get(key, (_Use.CHANGE,))[0]), frozenset())
     for wanted in (_Use.WRITE, _Use.CHANGE, _Use.MAKE) if cheap else (_Use.WRITE,):
-        goals = [key for key, (use, _) in known.items() if use is wanted]
+        # A call is sure to write at another rate; what the other sides lead to is not known.
+        goals = sorted(
+            (key for key, (use, _) in known.items() if use is wanted), key=lambda key: not _is_rate(missed[key])
+        )
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _is_rate(side: Missed) -> bool:
+    """Return whether a side is that of a call which writes nothing at the rate that it has."""
+    return side.test is None and not side.side
 
 
 def _is_replaced(item: Definition, side: Missed) -> bool:
