@@ -35,6 +35,7 @@ from inplace_lint.interp.fuel import (
     PATHS_IN_FUNCTION,
     PATHS_IN_METHOD,
     PATHS_IN_ROOT,
+    PATHS_IN_TRAINING,
     STEPS_IN_CALLER,
     STEPS_IN_ROOT,
 )
@@ -43,7 +44,7 @@ from inplace_lint.interp.module_scope import module_env
 from inplace_lint.interp.options import search
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
-from inplace_lint.workspace import call_graph
+from inplace_lint.workspace import call_graph, trainers
 
 
 def run_all(interp: Interpreter) -> list[Found]:
@@ -92,6 +93,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     # A function that only calls others that write is run for the arguments that it passes to these.
     full = item.kind == "class" or schedule.writes(item)
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
+    paths = PATHS_IN_TRAINING if item.kind == "function" and trainers.asks(item) else paths
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
     coverage = interp.context.coverage
     coverage.start(item.slice)
@@ -274,11 +276,18 @@ def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
     return next((name for name in names if isinstance(interp.lookup(state, cls, name), Closure)), "")
 
 
+def _paths_in(interp: Interpreter, cls: ClassValue, name: str) -> int:
+    """Return how many paths through a method are followed: more where it trains, since few do, and on many branches."""
+    items = interp.context.module(cls.slice.path).items(cls.name)
+    trains = any(trainers.asks(method) for item in items for method in item.methods if method.name == name)
+    return PATHS_IN_TRAINING if trains else PATHS_IN_METHOD
+
+
 def _run_method(
     interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]], cls: ClassValue, name: str
 ) -> list[Found]:
     """Run a method on each constructed instance, on a fork of its state."""
-    interp.fuel.start_root(paths=max(1, PATHS_IN_METHOD // max(1, len(made))))
+    interp.fuel.start_root(paths=max(1, _paths_in(interp, cls, name) // max(1, len(made))))
     interp.context.coverage.method = name
     results: list[tuple[State, Value]] = []
     entry = _entry(interp, made[0][0], cls)
