@@ -21,7 +21,7 @@ from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import Operator
 from inplace_lint.domain.values import NONE, Closure, Const, Dotted, Partial, Tuple, Value
-from inplace_lint.interp.call.closures import bind
+from inplace_lint.interp.call import closures
 from inplace_lint.interp.context import Declared
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -125,7 +125,7 @@ def _recorded(
     at: int,
 ) -> Results:
     """Make the node of the results of an operator, which keeps what its `setup_context` saves."""
-    bound = None if operator.body is None else bind(state, operator.body, arguments, frame)
+    bound = None if operator.body is None else closures.bind(state, operator.body, arguments, frame)
     inputs = arguments.positional if bound is None else tuple(bound[0].values())
     made = list(state.tensors_in(value))
     if not made:
