@@ -167,6 +167,7 @@ HOOKS_BEFORE: Trait[RefId, tuple[Value, ...]] = Trait("hooks before", Owner.OBJE
 HOOKS_AFTER: Trait[RefId, tuple[Value, ...]] = Trait("hooks after", Owner.OBJECT)
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
+SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.
