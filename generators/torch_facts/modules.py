@@ -191,6 +191,7 @@ def _state(states: Sequence[State], names: Sequence[str]) -> dict[str, Row]:
         cases = [(features, part in parts) for features, parts in states]
         made = [(features, parts[part]) for features, parts in states if part in parts]
         row: Row = {"param": True} if made[0][1].requires_grad else {"buffer": True}
+        row |= {} if made[0][1].is_floating_point() else {"dtype": str(made[0][1].dtype)[6:]}
         shape = common_state([of_state(features, value.shape) for features, value in made])
         row |= {"shape": shape} if shape else {}
         if not all(held for _, held in cases):

@@ -257,7 +257,15 @@ class Ignored(_Written):
 
 @dataclass(frozen=True, slots=True)
 class LostUpdate(_Written):
-    """An augmented assignment bound a variable anew, and the parameter behind it keeps its value."""
+    """
+    An augmented assignment bound a variable anew, and the parameter behind it keeps its value.
+
+    Or, with `copy`, a write went to a copy that nothing reads: `written` is how an assignment to the elements that it
+    was copied from is spelled, empty where no index made it.
+    """
+
+    copy: bool = False
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)

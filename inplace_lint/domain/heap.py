@@ -59,7 +59,7 @@ class Tensor:
     `doubt`: the assumptions under which it shares its storage.
     `sure`: false for an unknown value that was only used as if it were a tensor.
 
-    `dtype` is its class of dtypes, `exact` the name of a floating one where it is certain.
+    `dtype` is its class of dtypes, `exact` the name of the dtype where it is certain.
     `sizes`: its shape; None where even the number of axes is unknown. `strides`: None for those of a contiguous tensor,
     or where they are unknown.
     """

@@ -127,6 +127,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """When and where a custom function said what backward is to keep."""
+
+    clock: int
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
     """
     An operator that the program registered: its body, and the arguments that a call writes.
@@ -160,6 +168,7 @@ LENGTH: Trait[SymId, int] = Trait("length", Owner.SYMBOL, Lifetime.CALL)
 ATTRIBUTE: Trait[tuple[RefId, str], Value] = Trait("attribute", Owner.OBJECT)
 SWITCH: Trait[RefId, Switch] = Trait("switch", Owner.OBJECT)
 SAVED: Trait[RefId, tuple[Value, ...]] = Trait("saved", Owner.OBJECT)
+TOLD: Trait[tuple[RefId, RefId], Told] = Trait("told to save a tensor", Owner.OBJECT)
 DIRTY: Trait[RefId, tuple[Value, ...]] = Trait("dirty", Owner.OBJECT)
 HAS_GRADIENT: Trait[RefId, bool] = Trait("has a gradient", Owner.OBJECT)
 HOOKED: Trait[RefId, bool] = Trait("hooked", Owner.OBJECT)
@@ -167,6 +176,7 @@ HOOKS_BEFORE: Trait[RefId, tuple[Value, ...]] = Trait("hooks before", Owner.OBJE
 HOOKS_AFTER: Trait[RefId, tuple[Value, ...]] = Trait("hooks after", Owner.OBJECT)
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
+SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.

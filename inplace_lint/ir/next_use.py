@@ -48,14 +48,14 @@ def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
 
     The statement around that node reads it once, and sets it or is followed by nothing that reads it.
     """
-    if any(isinstance(node, _LATER) and _names(node, name) for node in _walk(tuple(body))):
+    if any(isinstance(node, _LATER) and _names(node, name) for node in walk(tuple(body))):
         return False
     statement = _innermost(body, at)
     if statement is None or isinstance(statement, ir.AugAssign):
         return False
     binds = isinstance(statement, ir.Assign) and any(_is_name(target, name) for target in statement.targets)
     part = statement.value if binds and isinstance(statement, ir.Assign) else statement
-    reads = sum(isinstance(node, ir.Name) and node.id == name for node in _walk(part))
+    reads = sum(isinstance(node, ir.Name) and node.id == name for node in walk(part))
     return reads == 1 and (binds or after(body, at, name) is not Use.READ)
 
 
@@ -74,7 +74,7 @@ def _first(body: Sequence[ir.Stmt], name: str) -> Use:
             return Use.READ if _names(statement.value, name) else Use.SET
         if _names(statement, name):
             return Use.READ
-        if any(isinstance(node, ir.Jump) for node in _walk(statement)):
+        if any(isinstance(node, ir.Jump) for node in walk(statement)):
             return Use.NONE
     return Use.NONE
 
@@ -94,14 +94,15 @@ def _blocks(statement: ir.Stmt) -> Iterator[Sequence[ir.Stmt]]:
 
 
 def _names(node: object, name: str) -> bool:
-    return any(isinstance(part, ir.Name) and part.id == name for part in _walk(node))
+    return any(isinstance(part, ir.Name) and part.id == name for part in walk(node))
 
 
 def _has_node(node: object, at: int) -> bool:
-    return any(getattr(part, "at", None) == at for part in _walk(node))
+    return any(getattr(part, "at", None) == at for part in walk(node))
 
 
-def _walk(node: object) -> Iterator[object]:
+def walk(node: object) -> Iterator[object]:
+    """Yield a node and all nodes in it."""
     waiting = [node]
     while waiting:
         part = waiting.pop()

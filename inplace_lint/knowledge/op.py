@@ -45,6 +45,7 @@ from inplace_lint.knowledge.words import (
     DType,
     History,
     Moves,
+    PartDType,
     Result,
     ValueKind,
     ViewKind,
@@ -63,11 +64,16 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class StatePart:
-    """A parameter (`param`) or buffer of a module, present under `condition`."""
+    """
+    A parameter (`param`) or buffer of a module, present under `condition`.
+
+    Its `dtype` is that which the module is made with, where that is `SAME`.
+    """
 
     name: str
     param: bool = False
     condition: Guard | None = None
+    dtype: PartDType = PartDType.SAME
     shape: ShapeFact | None = None
 
 
@@ -312,7 +318,16 @@ _LAYOUT = ("contiguous", flag)
 _SHAPE = ("shape", parse_shape)
 _SIZES: dict[str, tuple[str, Reader]] = {"dtype": ("dtype", word(DType, "dtype class")), "shape": _SHAPE}
 _MOVES = ("moves", word(Moves, "way to move memory"))
-_PART = Schema("a part of a state", {"param": ("param", flag), "buffer": ("", flag), "if": _IF, "shape": _SHAPE})
+_PART = Schema(
+    "a part of a state",
+    {
+        "param": ("param", flag),
+        "buffer": ("", flag),
+        "if": _IF,
+        "dtype": ("dtype", word(PartDType, "dtype of a part")),
+        "shape": _SHAPE,
+    },
+)
 _BECOMES = Schema('an item of "becomes"', {"op": ("op", text), "if": _IF}, ("op",))
 _STEP = Schema(
     'an item of "calls"', {"to": ("to", text), "lifts": ("lifts", table(number)), "by": ("by", text)}, ("to",)

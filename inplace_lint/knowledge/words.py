@@ -82,6 +82,7 @@ class ValueKind(Word):
     SIZE = "size"
     DTYPE = "dtype"
     DEVICE = "device"
+    FLOATING = "floating"
     UNKNOWN = "unknown"
 
 
@@ -95,6 +96,16 @@ class DType(Word):
     SAME = "same"
     FRACTION = "fraction"
     UNKNOWN = "unknown"
+
+
+class PartDType(Word):
+    """The dtype of a parameter or buffer: that of its module, or this one."""
+
+    SAME = "same"
+    INT64 = "int64"
+    INT32 = "int32"
+    UINT8 = "uint8"
+    BOOL = "bool"
 
 
 class Moves(Word):

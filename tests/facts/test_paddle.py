@@ -33,7 +33,7 @@ REST = {
     "flip": "[0]",
     "roll": "1",
     **dict.fromkeys(("transpose", "transpose_", "permute"), "[1, 0]"),
-    "fill_": "0.5",
+    **dict.fromkeys(("fill_", "constant_"), "0.5"),
     "linear": "k",
     "geometric_": "0.5",
     "cross_entropy": "paddle.to_tensor([0, 1, 2])",

@@ -33,6 +33,7 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
     default = dtypes.default(state, "" if facts is None else facts.framework.default_dtype)
     dtype = default if asked == NONE else dtypes.named(asked) or dtypes.Kind("float")
     for part in form.state:
+        kind = dtypes.named(Const(part.dtype)) or dtype
         if holds(part.condition, environment) is False:
             attrs[part.name] = Const(None)
         else:
@@ -40,14 +41,16 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
                 state.new_storage(),
                 rg=part.param,
                 leaf=True,
-                dtype=dtype.kind,
-                exact=dtype.exact,
+                dtype=kind.kind,
+                exact=kind.exact,
                 sizes=shapes.of_fact(environment, part.shape),
                 contiguous=True,
                 param=part.param,
                 framework=framework,
             )
             attrs[part.name] = state.new(tensor)
+            if not part.param:
+                state.set_trait(traits.BUFFER, (ref.id, part.name), True)
     state.put(ref, replace(instance, attrs=attrs))
 
 

@@ -72,13 +72,23 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
 
 
 def _that_matter(state: State, items: tuple[Value, ...], most: int) -> tuple[Value, ...]:
-    """Return so many of the items, in order: those first that are or hold tensors which backward needs."""
+    """
+    Return so many of the items, in order: the first of each dtype, then those that backward needs.
+
+    An item that holds tensors is as they are.
+    """
     if len(items) <= most:
         return items
     saved = {save.storage for node in state.nodes.values() for save in node.saves}
-    needed = [any(tensor.storage in saved for _, tensor in state.tensors_in(item)) for item in items]
-    kept = sorted(range(len(items)), key=lambda position: (not needed[position], position))[:most]
-    return tuple(items[position] for position in sorted(kept))
+    dtypes: set[str] = set()
+    ranks: list[tuple[bool, bool, int]] = []
+    for position, item in enumerate(items):
+        tensors = [tensor for _, tensor in state.tensors_in(item)]
+        another = not dtypes.issuperset(tensor.dtype for tensor in tensors)
+        dtypes.update(tensor.dtype for tensor in tensors)
+        ranks.append((not another, not any(tensor.storage in saved for tensor in tensors), position))
+    kept = sorted(position for *_, position in sorted(ranks)[:most])
+    return tuple(items[position] for position in kept)
 
 
 def _no_tensors(state: State, found: Items) -> bool:

@@ -42,7 +42,7 @@ from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
 from inplace_lint.interp.outcome import Results
-from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer import dtypes, materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
 
@@ -109,6 +109,8 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
     facts = interp.context.facts_of(full)
     if facts is None:
         return Dotted(full)
+    if (said := dtypes.attribute(interp.context, dtypes.named(Dotted(dotted)), name)) is not None:
+        return said
     op = next(iter(facts.forms(dotted)), None)
     if op is not None and op.init is None and not op.act and not facts.forms(full) and not name.startswith("_"):
         return Dotted(dotted)  # an overload: `torch.ops.aten.add.Tensor`
@@ -116,7 +118,8 @@ def _library_attribute(interp: Interpreter, dotted: str, name: str) -> Value:
 
 
 def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, name: str, at: int) -> Results:
-    known = state.trait(traits.UNKNOWN_ATTRIBUTE, (value.id, name))
+    asked = dtypes.of_tensor(state, value)
+    known = state.trait(traits.UNKNOWN_ATTRIBUTE, (value.id, name)) or dtypes.attribute(interp.context, asked, name)
     if known is not None:
         return [(state, known)]
     framework = interp.context.default().framework
@@ -153,8 +156,7 @@ def _is_item(state: State, value: Sym, named: Container[str]) -> bool:
 
 def _describes(interp: Interpreter, name: str) -> bool:
     """Check whether an attribute of a tensor is no differentiable part of it, such as its device or its size."""
-    default = interp.context.default()
-    forms = default.forms(f"{default.framework.tensor}.{name}")
+    forms = (default := interp.context.default()).forms(f"{default.framework.tensor}.{name}")
     return bool(forms) and (forms[0].grads == () or any(fact.kind == "value" for fact in forms[0].returns))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from inplace_lint.domain import origins, traits
@@ -15,6 +16,7 @@ from inplace_lint.domain.values import (
     Dotted,
     Ref,
     Sym,
+    Three,
     Tuple,
     Value,
     is_key,
@@ -27,7 +29,7 @@ from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
-from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer import dtypes, materialise
 from inplace_lint.ir import nodes as ir
 
 _COMPARE = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -126,10 +128,12 @@ def _as_tuple(state: State, value: Value) -> Value:
 
 def _canonical(interp: Interpreter, value: Value) -> Value:
     """Return a framework object under its canonical name, as it may have several names."""
-    if type(value) is Dotted:
-        facts = interp.context.facts_of(value.name)
-        return value if facts is None else Dotted(facts.canonical(value.name))
-    return value
+    facts = interp.context.facts_of(value.name) if type(value) is Dotted else None
+    if facts is None or not isinstance(value, Dotted):
+        return value
+    package, _, name = value.name.rpartition(".")
+    dtype = dtypes.named(value) if package in facts.framework.packages else None
+    return Dotted(facts.canonical(value.name) if dtype is None else f"{package}.{dtype.exact or name}")
 
 
 def _equal(state: State, op: str, left: Value, right: Value) -> Value:
@@ -143,6 +147,8 @@ def _equal(state: State, op: str, left: Value, right: Value) -> Value:
         learned = _learned(state, left), _learned(state, right)
         if learned != (left, right):
             return _equal(state, op, *learned)
+        if dtypes.is_another(state, left, right) or dtypes.is_another(state, right, left):
+            return Const(False)
         return Const(True) if left == right else state.symbols.sym((origins.COMPARE, "==", left, right))
     alike = isinstance(left, Tuple) and isinstance(right, Tuple)
     if left != right and op == "==" and (alike or (isinstance(left, Ref) and isinstance(right, Ref))):
@@ -172,11 +178,9 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
     items = right.items if isinstance(right, Tuple) and right.exact else None
     if isinstance(inner, ListObject) and inner.exact:
         items = inner.items
-    if items is not None and isinstance(left, _Known):
-        if any(left == _canonical(interp, item) for item in items):
-            return Const(True)
-        if all(isinstance(item, _Known) for item in items):
-            return Const(False)
+    known = None if items is None else _is_among(interp, state, left, items)
+    if known is not None:
+        return Const(known)
     if (
         isinstance(left, Const)
         and isinstance(right, Const)
@@ -185,3 +189,12 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
     ):
         return Const(left.value in right.value)
     return state.symbols.sym((origins.CONTAINS, left, right))
+
+
+def _is_among(interp: Interpreter, state: State, left: Value, items: Sequence[Value]) -> Three:
+    """Return whether a value is one of these, where that is certain."""
+    if isinstance(left, _Known):
+        if any(left == _canonical(interp, item) for item in items):
+            return True
+        return False if all(isinstance(item, _Known) for item in items) else None
+    return False if items and all(dtypes.is_another(state, left, item) for item in items) else None

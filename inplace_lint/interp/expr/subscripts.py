@@ -35,6 +35,7 @@ from inplace_lint.interp.options.coverage import is_alternative
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.interp.transfer.index import copies
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 
@@ -46,7 +47,11 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: expr.value} if isinstance(expr, ir.Subscript) else {}
         name = f"{facts.framework.tensor}.__getitem__"
-        return interp.apply_op(frame, state, name, Arguments((value, index), (), exprs), at)
+        results = interp.apply_op(frame, state, name, Arguments((value, index), (), exprs), at)
+        for after, item in results if copies(state, index) else ():
+            if isinstance(item, Ref):
+                after.set_trait(traits.SELECTED, item.id, True)
+        return results
     if isinstance(value, Tuple):
         return [(state, _from_items(state, value, value.items, value.exact, index))]
     if kernels.is_kernel(value):

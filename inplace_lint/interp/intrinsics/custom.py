@@ -178,8 +178,26 @@ def saved(state: State, context: Ref, name: str, site: Site, *, compared: bool) 
             producer = tensor.made.op if tensor.made is not None else ""
             touch = Touch(name, site, "saved" if checked else "attribute", producer=producer)
             version = state.storages[tensor.storage].version
-            found.append(Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt, checked))
+            save = Save(tensor.storage, version, touch, state.clock, frozenset(), tensor.doubt, checked)
+            found.append(_as_told(state, context, value, save))
     return found
+
+
+def _as_told(state: State, context: Ref, value: Value, save: Save) -> Save:
+    """
+    Return what backward needs of a tensor that a function saves before it comes to its end.
+
+    The framework keeps what the tensor holds at the end, and does not notice what the function writes in between.
+    """
+    ref = state.ref(value)
+    told = None if ref is None else state.trait(traits.TOLD, (context.id, ref.id))
+    if told is None:
+        return save
+    first = next((one for one in state.storages[save.storage].writes if one.counted and one.clock > told.clock), None)
+    if first is None:
+        return save
+    touch = replace(save.touch, site=told.site, part="saved")
+    return replace(save, version=first.version - 1, touch=touch, clock=told.clock, checked=False)
 
 
 def _save_for_backward(act: IntrinsicCall) -> Results:
@@ -188,7 +206,23 @@ def _save_for_backward(act: IntrinsicCall) -> Results:
     if receiver is not None:
         items = tuple(value for value in act.arguments.positional[1:] if _is_tensor(act.state, value))
         act.state.set_trait(traits.SAVED, receiver.id, items)
+        for ref, tensor in (pair for value in items for pair in _tensor(act.state, value)):
+            if not _is_allocated(act, tensor):
+                told = traits.Told(act.state.clock, act.frame.site(act.at))
+                act.state.set_trait(traits.TOLD, (receiver.id, ref.id), told)
     return [(act.state, NONE)]
+
+
+def _is_allocated(act: IntrinsicCall, tensor: Tensor) -> bool:
+    """Check whether a tensor is memory that the function made by a factory, and no value that it computed or got."""
+    base = tensor if tensor.base is None else act.state.tensor(tensor.base)
+    made = None if base is None else base.made
+    facts = None if made is None else act.interp.context.facts_of(made.op)
+    forms = () if facts is None or made is None else facts.forms(made.op)
+    site = None if made is None else made.site
+    while site is not None and site.caller != act.frame.caller:
+        site = site.caller
+    return site is not None and any(fact.leaf for form in forms for fact in form.returns)
 
 
 def _is_tensor(state: State, value: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Dotted, ModuleValue, Partial, Ref, Sym, Tuple, Value
@@ -201,6 +201,9 @@ def duplicate(state: State, value: Value, done: dict[int, Ref]) -> Value:
             inner = duplicate(state, children, done) if children is not None else None
             held = inner if isinstance(inner, Ref) else None
             state.put(done[value.id], Instance(cls, new, opaque, held, made, pending))
+            for key in attrs:
+                if state.has_trait(traits.BUFFER, (value.id, key)):
+                    state.set_trait(traits.BUFFER, (done[value.id].id, key), True)
         case _:
             return value
     return done[value.id]

@@ -15,16 +15,18 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Tensor
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, Three, Tuple, Value
+from inplace_lint.knowledge.words import ValueKind
 
 if TYPE_CHECKING:
     from inplace_lint.domain.state import State
+    from inplace_lint.interp.context import Context
     from inplace_lint.interp.transfer.binding import Binding
     from inplace_lint.knowledge.facts import Framework
     from inplace_lint.knowledge.op import ReturnFact
 
 
 class Kind(NamedTuple):
-    """A class of dtypes, and the name of a floating dtype where it is certain."""
+    """A class of dtypes, and the name of the dtype where it is certain."""
 
     kind: str
     exact: str = ""
@@ -36,7 +38,10 @@ _FLOATS = {"float": "float32", "half": "float16", "double": "float64", "float16"
 _DTYPES = {
     **{name: Kind("float", exact or name) for name, exact in _FLOATS.items()},
     "bfloat16": Kind("float", "bfloat16"),
-    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "uint8", "short", "long"), Kind("int")),
+    **{name: Kind("int", name) for name in ("int8", "int16", "int32", "int64", "uint8")},
+    "short": Kind("int", "int16"),
+    "int": Kind("int", "int32"),
+    "long": Kind("int", "int64"),
     **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), Kind("complex")),
     "bool": Kind("bool"),
 }
@@ -112,6 +117,43 @@ def named(value: Value) -> Kind | None:
     """Return the dtype that a value is, or spells; None for anything else."""
     spelled = value.name if isinstance(value, Dotted) else value.value if isinstance(value, Const) else ""
     return _DTYPES.get(str(spelled).rpartition(".")[2])
+
+
+def of_tensor(state: State, value: Value) -> Kind | None:
+    """Return the class of dtypes where a value is the `dtype` of a tensor of which it is known."""
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.DTYPE, Ref() as of):
+            return _known(state, of)
+        case _:
+            return None
+
+
+def is_another(state: State, value: Value, name: Value) -> bool:
+    """Check whether a value is the `dtype` of a tensor, which is certainly of another class than the one named."""
+    found = of_tensor(state, value)
+    kind = named(name) if found is not None and isinstance(name, Dotted) else None
+    return found is not None and kind is not None and kind.kind != found.kind
+
+
+def is_floating(state: State, value: Value) -> Three:
+    """Return whether a tensor is of a floating dtype."""
+    kind = _known(state, value)
+    return None if kind is None else kind.kind == "float"
+
+
+def _known(state: State, value: Value) -> Kind | None:
+    tensor = state.tensor(value)
+    return None if tensor is None or not tensor.sure or tensor.dtype == "unknown" else Kind(tensor.dtype, tensor.exact)
+
+
+def attribute(context: Context, kind: Kind | None, name: str) -> Const | None:
+    """Return an attribute of a dtype, where that says whether it is a floating one; None for all others."""
+    if kind is None:
+        return None
+    facts = context.default()
+    forms = facts.forms(f"{facts.framework.packages[0]}.dtype.{name}")
+    says = bool(forms) and forms[0].returns[0].value == ValueKind.FLOATING
+    return Const(kind.kind == "float") if says else None
 
 
 def of_literal(state: State, value: Value | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Tuple, Value
 
@@ -25,6 +26,18 @@ def is_constant(value: Value) -> bool:
     if isinstance(value, SliceValue):
         return all(isinstance(part, Const) for part in (value.lower, value.upper, value.step))
     return isinstance(value, Const) or (isinstance(value, Tuple) and all(is_constant(item) for item in value.items))
+
+
+def copies(state: State, index: Value) -> bool:
+    """Check whether an index certainly takes single elements, so that the result is a copy: a mask, or positions."""
+    if isinstance(index, Tuple):
+        return any(copies(state, part) for part in index.items)
+    if isinstance(index, Const):
+        return isinstance(index.value, bool)
+    tensor = state.tensor(index)
+    if tensor is None:
+        return isinstance(state.object(index), ListObject)
+    return tensor.sure and (tensor.dtype == "bool" or (tensor.rank or 0) > 0)
 
 
 def is_basic_index(state: State, value: Value) -> bool | None:

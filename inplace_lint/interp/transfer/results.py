@@ -262,6 +262,8 @@ def _python_value(call: Call, fact: ReturnFact) -> Value:
         return state.symbols.sym((origins.VALUE, call.name, state.next_id, call.at), _KINDS.get(fact.value, ""))
     if fact.value == "dtype" and tensor is not None and dtypes.named(Const(tensor.exact)):
         return Dotted(f"{call.facts.framework.packages[0]}.{tensor.exact}")
+    if fact.value == "floating" and (floating := dtypes.is_floating(state, arguments[0])) is not None:
+        return Const(floating)
     if fact.value == "dtype":
         return state.symbols.sym((origins.DTYPE, arguments[0]))
     if fact.value in {"int", "rank", "size"}:

@@ -1,0 +1,52 @@
+"""
+Whether code does nothing with a variable but write into what it holds, as its text says.
+
+    q = packed.chunk(3)[0]
+    q.scale_(0.5)
+    q[0] += 1
+    return packed          # nothing reads `q`
+"""
+
+from __future__ import annotations
+
+from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.next_use import walk
+
+
+def value_of(body: object, name: str) -> ir.Expr | None:
+    """Return what a variable is bound to, if that happens once and each other statement with it writes into it."""
+    values: list[ir.Expr] = []
+    reads = 0
+    for node in walk(body):
+        match node:
+            case ir.Name():
+                reads += node.id == name
+            case ir.Assign(_, (ir.Name(_, bound),), value) if bound == name:
+                values.append(value)
+                reads -= 1
+            case ir.Assign(_, targets, _):
+                reads -= sum(isinstance(one, ir.Subscript) and _is_part_of(one, name) for one in targets)
+            case ir.AugAssign(_, _, target, _):
+                reads -= _is_part_of(target, name)
+            case ir.ExprStmt(_, ir.Call(_, ir.Attr(_, of, method), _, _)):
+                reads -= method.endswith("_") and _is_part_of(of, name)
+            case ir.Scope(_, names) if name in names:
+                return None
+            case ir.Unknown(_, _, read, written) if name in {*read, *written}:
+                return None
+    return values[0] if len(values) == 1 and reads == 0 else None
+
+
+def part_made_at(expr: ir.Expr, at: int) -> ir.Subscript | ir.Call | None:
+    """Return the subscript or call with an ordinal, if an expression takes a part of it or calls its methods."""
+    while isinstance(expr, ir.Subscript | ir.Attr | ir.Call):
+        if expr.at == at and not isinstance(expr, ir.Attr):
+            return expr
+        expr = expr.func if isinstance(expr, ir.Call) else expr.value
+    return None
+
+
+def _is_part_of(expr: ir.Expr, name: str) -> bool:
+    while isinstance(expr, ir.Subscript | ir.Attr | ir.Call):
+        expr = expr.func if isinstance(expr, ir.Call) else expr.value
+    return isinstance(expr, ir.Name) and expr.id == name
