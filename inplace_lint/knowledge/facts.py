@@ -44,6 +44,7 @@ class Framework:
     tensor that cures are written with: the one that gives a `copy`, one that gives the tensor without its history
     (`cut`), and the one that is to `assign` a parameter; the function that makes a tensor like another one (`fill`),
     and the mode for inference (`infer`).
+    `sets_up` is the method of a custom function that saves what its `forward` computed.
     `own_gradients`: the gradient of a leaf is itself a leaf that requires grad.
     `checks_custom`: what a custom function keeps is compared by version, and an input that it returns is a view; else
     nothing is compared, and returning an input writes it. `checks_checkpoint` likewise for inputs of a checkpoint.
@@ -95,6 +96,7 @@ class Framework:
     autocast: frozenset[str]
     words: Mapping[str, str]
     default_dtype: str = ""
+    sets_up: str = ""
     own_gradients: bool = False
     checks_custom: bool = True
     checks_checkpoint: bool = True

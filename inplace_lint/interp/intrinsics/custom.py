@@ -2,6 +2,8 @@
 Custom autograd functions: `forward` runs in no-grad mode, then one node saves what was saved on the context.
 
     y = Softsign.apply(x)      # node "Softsign" with an edge to x; saves the arguments of save_for_backward
+
+A class that defines `setup_context(ctx, inputs, output)` saves there; its `forward` gets the inputs alone.
 """
 
 from __future__ import annotations
@@ -37,17 +39,23 @@ def _apply(act: IntrinsicCall) -> Results:
     framework = act.interp.context.default().framework
     context = act.state.new(Instance(Dotted(context_class(framework)), {}))
     inputs = act.arguments.positional[1:]
+    set_up = act.interp.lookup(act.state, cls, framework.sets_up) if framework.sets_up else None
+    apart = isinstance(set_up, Closure)
+    first, left = ((), 1) if apart else ((context,), 0)
     exprs: dict[int | str, ir.Expr] = {
-        key: expr for key, expr in act.arguments.exprs.items() if isinstance(key, int) and key >= 1
+        key - left: expr for key, expr in act.arguments.exprs.items() if isinstance(key, int) and key >= 1
     }
     before = act.state.modes
     act.state.modes = replace(before, grad=False)
-    arguments = Arguments((context, *inputs), (), exprs, act.arguments.unknown)
-    results: Results = []
+    arguments = Arguments((*first, *inputs), (), exprs, act.arguments.unknown)
     function = Bound(cls, forward) if forward.wrapper == "class" else forward
+    results: Results = []
     for after, value in act.interp.call(act.frame, act.state, function, arguments, act.at):
-        after.modes = before
-        results.append((after, _output(act, after, cls, context, inputs, value)))
+        given = Arguments((context, Tuple(inputs), value))
+        ready = act.interp.call(act.frame, after, set_up, given, act.at) if set_up is not None and apart else []
+        for last, _ in ready or [(after, NONE)]:
+            last.modes = before
+            results.append((last, _output(act, last, cls, context, inputs, value)))
     return results
 
 

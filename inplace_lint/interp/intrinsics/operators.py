@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
 from inplace_lint.domain.traits import Operator
@@ -33,7 +33,9 @@ from inplace_lint.knowledge.words import ArgumentKind, Check, History, Result, V
 
 _SEPARATOR = "::"
 _RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
+_KEYWORDS = "keyword_only_inputs"
 _COUNTS = "the operator counts what it writes"
+_WRITES = re.compile(r"[^(]*\(.*!.*\)[^)]*->")  # another text is no schema, which the framework says
 _COMMA = re.compile(r",(?![^(\[]*[)\]])")  # none inside of brackets
 _NOTHING = ReturnFact(Result.VALUE, value=ValueKind.UNKNOWN)
 _KINDS = {
@@ -134,7 +136,10 @@ def _recorded(
     context = state.new(Instance(Dotted(custom.context_class(interp.context.default().framework)), {}))
     states = [state]
     if operator.set_up is not None:
-        given = Arguments((context, Tuple(inputs), value))
+        parts: dict[str, Value] = {"ctx": context, "inputs": Tuple(inputs), "output": value}
+        if any(param.name == _KEYWORDS for param in operator.set_up.function.params):
+            parts[_KEYWORDS] = state.symbols.sym((origins.ARGUMENT, _KEYWORDS, state.next_id))
+        given = Arguments((), tuple(parts.items()))
         states = [after for after, _ in interp.call(frame, state, operator.set_up, given, at)] or [state]
     for after in states:
         saves = custom.saved(after, context, name, site, compared=True)
@@ -174,7 +179,7 @@ def _define(act: IntrinsicCall) -> Results:
         (str(one.value) for one in act.values.values() if isinstance(one, Const) and "->" in str(one.value)), ""
     )
     key = _key(act, act.value("name"))
-    if key and "!" in text.partition("->")[0]:
+    if key and _WRITES.match(text):
         _put(act.state, key, replace(act.state.trait(traits.OPERATOR, key) or Operator(), schema=text))
     return [(act.state, NONE)]
 
