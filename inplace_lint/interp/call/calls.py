@@ -22,7 +22,7 @@ from inplace_lint.interp.control import exceptional_flow, modes, path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules, operators, table
+from inplace_lint.interp.intrinsics import module_methods, opaque_modules, operators, table
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
@@ -127,7 +127,25 @@ def call(
             return [(state, arguments.positional[0])]
         case _:
             module = opaque_modules.behind(state, function)
-            return unknown_call(interp, frame, state, function if module is None else module, arguments, at)
+            called = function if module is None else module
+            return _call_unknown(interp, frame, state, called, arguments, at, receiver)
+
+
+def _call_unknown(
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    function: Value,
+    arguments: Arguments,
+    at: int,
+    receiver: ir.Expr | None,
+) -> Results:
+    """Call an unknown value: what only modules have as a method lists the parameters of an unknown module."""
+    method = module_methods.behind(interp, state, function)
+    if method is None:
+        return unknown_call(interp, frame, state, function, arguments, at)
+    form, owner = method
+    return table.run(interp, frame, state, form, arguments.first(owner, receiver), at)
 
 
 def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results:

@@ -14,7 +14,7 @@ from inplace_lint.domain.values import NodeId, Ref, Sym, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules, state_dict
+from inplace_lint.interp.intrinsics import module_methods, opaque_modules, state_dict
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
@@ -39,8 +39,10 @@ def unknown_call(
             state.set_trait(traits.PASSED_ON, value.id, True)
         interp.listeners.hand_over(state, value)
     marked = state.symbols.marked
+    if isinstance(function, Sym) and module_methods.is_listed_around(interp, frame, state, function):
+        opaque_modules.parameters(state, function)
     known = isinstance(function, Ref) or (
-        isinstance(function, Sym) and function.id in marked and state.has_trait(traits.WEIGHT, function.id)
+        isinstance(function, Sym) and function.id in marked and state.has_trait(traits.PARAMETERS, function.id)
     )
     state.clock += 1
     site = frame.site(at)

@@ -34,6 +34,7 @@ def _optimizer(act: IntrinsicCall) -> Results:
     state = act.state
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
     owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
+    opaque_modules.train(state, owned)
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
