@@ -235,7 +235,7 @@ def _inline(
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
-    with interp.fuel.preferring(True):
+    with interp.fuel.preferring(interp.fuel.enters):
         outcomes = interp.execute(inner, state, function.body)
     for outcome in outcomes:
         if closure.modes:

@@ -41,9 +41,9 @@ def parameters(state: State, owner: Sym) -> tuple[Ref, ...]:
 
 
 def named_parameters(state: State, owner: Sym) -> list[tuple[Value, Ref]]:
-    """List the parameters of an unknown module, each with a name that is not known."""
+    """List the parameters of an unknown module, each with a name that is not known, but the same for all modules."""
     return [
-        (state.symbols.sym((origins.LISTED, owner, position, "name"), "name"), ref)
+        (state.symbols.sym((origins.LISTED, "name", position), "name"), ref)
         for position, ref in enumerate(parameters(state, owner))
     ]
 
@@ -52,6 +52,40 @@ def _listed(state: State, owner: Sym, position: int) -> Ref:
     number = state.symbols.sym((origins.LISTED, owner, position), "tensor")
     why = assumption(_LISTED, number.id)
     return state.tensor_of(number, Tensor(state.new_storage(), rg=None, leaf=None, param=True, why=why))
+
+
+def same_if(state: State, one: Tensor, other: Tensor) -> frozenset[str] | None:
+    """
+    Return the assumptions under which two tensors share the memory of one parameter; None if nothing says so.
+
+    A module that two functions receive under one name is taken for the same one, where `one` is a view that was kept
+    of a parameter: an average of whole modules may be given a copy.
+    """
+    if one.storage == other.storage:
+        return frozenset()
+    if one.base is None:
+        return None
+    known = [_place(state, tensor.storage) for tensor in (one, other)]
+    match known:
+        case [(Sym() as first, int() as position), (Sym() as second, int() as same)] if position == same:
+            keys = [state.symbols.key(owner) for owner in (first, second)]
+        case _:
+            return None
+    match keys:
+        case [(origins.PARAMETER, _, name, *_), (origins.PARAMETER, _, again, *_)] if name == again:
+            return frozenset({f"`{name}` is the same module each time"})
+        case _:
+            return None
+
+
+def _place(state: State, storage: StorageId) -> tuple[Sym, int] | None:
+    """Return the unknown module that lists a tensor with this memory, and its position; None if none does."""
+    for owner, listed in state.all_traits(traits.PARAMETERS):
+        for position, ref in enumerate(listed):
+            tensor = state.tensor(ref)
+            if tensor is not None and tensor.storage == storage:
+                return Sym(owner), position
+    return None
 
 
 def train(state: State, refs: Iterable[Ref]) -> None:
@@ -139,10 +173,8 @@ def is_parameter(state: State, value: Sym) -> bool:
 
 def weight_behind(state: State, storage: StorageId) -> Ref | None:
     """Return the weight of the opaque module that lists a tensor with this memory as a parameter; None if none does."""
-    for owner, listed in state.all_traits(traits.PARAMETERS):
-        if any((tensor := state.tensor(ref)) is not None and tensor.storage == storage for ref in listed):
-            return state.trait(traits.WEIGHT, owner)
-    return None
+    found = _place(state, storage)
+    return None if found is None else state.trait(traits.WEIGHT, found[0].id)
 
 
 def behind(state: State, value: Value) -> Sym | None:
