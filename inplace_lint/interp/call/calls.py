@@ -13,7 +13,19 @@ from inplace_lint.core.event import Site
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import (
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.call import closures, instances, portable_arguments
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
@@ -22,7 +34,7 @@ from inplace_lint.interp.control import exceptional_flow, modes, path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import module_methods, opaque_modules, operators, table
+from inplace_lint.interp.intrinsics import module_methods, opaque_modules, operators, optimizers, state_dict, table
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
@@ -140,11 +152,13 @@ def _call_unknown(
     at: int,
     receiver: ir.Expr | None,
 ) -> Results:
-    """Call an unknown value: what only modules have as a method lists the parameters of an unknown module."""
-    method = module_methods.behind(interp, state, function)
+    """Call an unknown value, which may be a method of an unknown module, or of what was made of parameters."""
+    method = module_methods.behind(interp, state, function) or optimizers.behind(interp, state, function)
     if method is None:
         return unknown_call(interp, frame, state, function, arguments, at)
     form, owner = method
+    if isinstance(function, Sym):
+        state_dict.track_opaque_module(interp, state, function, arguments, frame.site(at))
     return table.run(interp, frame, state, form, arguments.first(owner, receiver), at)
 
 

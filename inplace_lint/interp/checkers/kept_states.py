@@ -75,8 +75,11 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
 def _kept(frame: Frame, state: State, write: Touch, grad: Ref) -> Place | None:
     """Return where a gradient was stored, or put into a list that this function reads after the write."""
     lasting, kept = state.trait(traits.KEPT_FOR_LATER, grad.id), state.trait(traits.KEPT, grad.id)
-    if lasting is not None or kept is None or frame.closure is None:
+    tensor = state.tensor(grad)
+    if lasting is not None or kept is None or tensor is None or frame.closure is None:
         return lasting
+    if any(before.clock > kept.clock for before in state.storages[tensor.storage].writes):
+        return None  # it was reported, or written for the list
     scope = state.heap[frame.env.id]
     body, at = frame.closure.function.body, write.site.place.at
     for name, value in scope.values.items() if isinstance(scope, Names) else ():

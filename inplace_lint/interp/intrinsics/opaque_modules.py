@@ -18,7 +18,7 @@ from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
+from inplace_lint.domain.heap import BESIDE, DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, StorageId, Sym, SymId, Tuple, Value
@@ -63,7 +63,7 @@ def same_if(state: State, one: Tensor, other: Tensor) -> frozenset[str] | None:
     """
     if one.storage == other.storage:
         return frozenset()
-    if one.base is None:
+    if one.view not in BESIDE:
         return None
     known = [_place(state, tensor.storage) for tensor in (one, other)]
     match known:
