@@ -36,6 +36,7 @@ CONTAINS = Origin("contains", timeless=True)
 GLOBAL = Origin("global", timeless=True)
 IS_NONE = Origin("is none", timeless=True, by_number=True)
 ITEM = Origin("item", timeless=True)
+LISTED = Origin("listed parameter", timeless=True)
 LOCAL = Origin("local", timeless=True)
 DESCRIBES = Origin("describes", timeless=True, by_number=True)  # an attribute that is no part of what a value holds
 DTYPE = Origin("dtype", timeless=True)

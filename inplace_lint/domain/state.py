@@ -26,12 +26,13 @@ class Symbols:
 
     A key is a tuple of an origin and what the value was derived from, such as `(ATTRIBUTE, 3, "shape")`. `marked` are
     the symbols that have a trait on some path (weights, items, the call that returned them): the traits of a path are
-    looked up only for these.
+    looked up only for these. `graded` are the gradients that were read of what may not require grad.
     """
 
     ids: dict[Hashable, SymId] = field(default_factory=dict)
     keys: list[Hashable] = field(default_factory=list)
     marked: set[SymId] = field(default_factory=set)
+    graded: set[RefId] = field(default_factory=set)
 
     def sym(self, key: Hashable, kind: str = "") -> Sym:
         """Return the unknown value with this key."""

@@ -177,12 +177,15 @@ HOOKS_AFTER: Trait[RefId, tuple[Value, ...]] = Trait("hooks after", Owner.OBJECT
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
+GRADIENT_OF: Trait[RefId, Ref] = Trait("gradient of a parameter that may not require grad", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.
 TENSOR: Trait[SymId, Ref] = Trait("tensor", Owner.SYMBOL, derived=True)
 CALL_NODE: Trait[SymId, NodeId] = Trait("node of the call", Owner.SYMBOL, derived=True)
+PARAMETERS: Trait[SymId, tuple[Ref, ...]] = Trait("parameters", Owner.SYMBOL)
 WEIGHT: Trait[SymId, Ref] = Trait("weight", Owner.SYMBOL)
+GIVEN: Trait[SymId, Ref] = Trait("what an unknown call was given parameters for", Owner.SYMBOL)
 PASSED_ON: Trait[SymId, bool] = Trait("passed on", Owner.SYMBOL)
 ITEMS: Trait[SymId, tuple[tuple[Value, Value], ...]] = Trait("items", Owner.SYMBOL)
 UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unknown", Owner.SYMBOL)

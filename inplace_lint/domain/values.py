@@ -13,7 +13,7 @@ the same unknown value is the same `Sym`, and a condition on it takes the same s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import NamedTuple, NewType
 
@@ -61,14 +61,15 @@ class Sym:
     An unknown value.
 
     `kind` is what it certainly is: "tensor", "number", "str", "sequence", "callable", "array" for an object of a
-    library that knows no tensors, such as NumPy, or "" for anything.
+    library that knows no tensors, such as NumPy, "name" for the name under which an unknown module lists a parameter,
+    of which no two are equal, or "" for anything.
     """
 
     id: SymId
     kind: str = field(default="", compare=False)
 
 
-NOT_TENSORS = frozenset({"number", "str", "sequence", "callable", "array"})
+NOT_TENSORS = frozenset({"number", "str", "sequence", "callable", "array", "name"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +204,14 @@ NAMES = "vars"  # the builtin that is the mapping of the names of a module, or o
 
 
 def is_key(value: Value) -> bool:
-    """Check whether a value can be the key of a known dict: a constant or a class."""
-    return isinstance(value, Const | Dotted | ClassValue)
+    """Check whether a value can be the key of a known dict: a constant, a class, or the name of a parameter."""
+    return isinstance(value, Const | Dotted | ClassValue) or (isinstance(value, Sym) and value.kind == "name")
+
+
+def is_absent(keys: Collection[object], key: Value) -> bool:
+    """Check whether none of the keys of a dict is equal to another key: the name of a parameter may be any text."""
+    named = isinstance(key, Sym)
+    return key_of(key) not in keys and all(isinstance(other, Sym) is named for other in keys)
 
 
 def key_of(value: Value) -> object:
@@ -214,4 +221,4 @@ def key_of(value: Value) -> object:
 
 def of_key(key: object) -> Value:
     """Return the value that a key of a dict stands for."""
-    return key if isinstance(key, Dotted | ClassValue) else Const(key)
+    return key if isinstance(key, Dotted | ClassValue | Sym) else Const(key)

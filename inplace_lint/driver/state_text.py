@@ -82,7 +82,8 @@ def _held(state: State, items: Iterable[Value], exact: bool, depth: int) -> str:
 def _named(state: State, items: Mapping[str, Value] | Mapping[object, Value], exact: bool, depth: int) -> str:
     if depth >= _DEEPEST:
         return "..."
-    shown = (f"{name}: {of_value(state, item, depth + 1)}" for name, item in items.items())
+    names = (of_value(state, name, depth + 1) if isinstance(name, Sym) else name for name in items)
+    shown = (f"{name}: {of_value(state, item, depth + 1)}" for name, item in zip(names, items.values(), strict=True))
     return "; ".join([*shown, *([] if exact else ["..."])])
 
 

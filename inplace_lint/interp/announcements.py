@@ -78,8 +78,8 @@ class Listeners:
     * `load_state(state, framework, read, pairs)`: a state is about to be written to a module: `pairs` are the values in
       it, each with the parameter or buffer that it is written to. `read` is the call.
     * `differentiate(state, framework, tensors)`: backward is about to run from these tensors.
-    * `change_gradients(state, framework, write, owners, how)`: the gradients of these parameters are written in
-      place: set to zero (`GRADIENT`), or added to by backward (`SUM`). `write` is the call.
+    * `change_gradients(frame, state, framework, write, owners, how)`: the gradients of these parameters are written
+      in place: set to zero (`GRADIENT`), or added to by backward (`SUM`). `write` is the call.
     """
 
     bind: Callable[[Frame, State, str, Value, ir.Expr | None], None]
@@ -102,7 +102,7 @@ class Listeners:
     read_state: Callable[[State, Place, Ref], None]
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]
     differentiate: Callable[[State, str, Sequence[Tensor]], None]
-    change_gradients: Callable[[State, str, Touch, Sequence[Ref], Keeping], None]
+    change_gradients: Callable[[Frame, State, str, Touch, Sequence[Ref], Keeping], None]
 
 
 def to_all(*listeners: Callable[Given, None]) -> Callable[Given, None]:

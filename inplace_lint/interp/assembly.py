@@ -67,6 +67,9 @@ class TapeInterpreter:
     class_body = statements.class_body
 
 
+_WRITES = (kept_values.write, kept_states.write, overlapped.write, lost_slope.write, lost_update.write)
+
+
 def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinions: bool) -> Listeners:
     """Return who listens to what: those of one announcement are called in the order in which they stand here."""
     return Listeners(
@@ -84,13 +87,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         record=kept_values.record,
         result=spared.result if spared is not None else to_all(),
         attempt=query.attempt if query is not None else to_all(),
-        write=to_all(
-            kept_values.write,
-            overlapped.write,
-            lost_slope.write,
-            lost_update.write,
-            *([escaped.write] if opinions else []),
-        ),
+        write=to_all(*_WRITES, *([escaped.write] if opinions else [])),
         replace=lost_slope.replace,
         finish=spared.finish if spared is not None else to_all(),
         read_state=kept_states.read_state,

@@ -18,7 +18,7 @@ from inplace_lint.effects.summary import Outline
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
 from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.interp.options.coverage import Coverage
-from inplace_lint.ir.nodes import ClassDef, Code, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
+from inplace_lint.ir.nodes import ClassDef, Code, Expr, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
 from inplace_lint.workspace.module import Module
@@ -70,6 +70,7 @@ class Context:
     orders: dict[int, tuple[ClassValue, list[Value]]] = field(default_factory=dict)
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)
+    listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)
     observer: Observer | None = None
 
     def __post_init__(self) -> None:

@@ -47,6 +47,7 @@ class Limits(TypedDict, total=False):
 
     paths: int
     prefers: bool
+    enters: bool
     steps: int
     lazy: bool
     shallow: bool
@@ -61,10 +62,10 @@ class Fuel:
 
     `width` is how many paths what runs now may have: the paths of a caller share the limit among them, so that the
     work grows with the sum of its paths and not with their product. `prefers` is the side of an unknown
-    condition that is followed when only one can be. `lazy`: modules are constructed when something needs a part of
-    them; where they are only passed on, that costs next to nothing. `shallow`: what lists the parts of a module needs
-    none of them constructed. `at_imports` are steps for the statements of all modules that are run for a name in them;
-    each statement also has some of its own.
+    condition that is followed when only one can be, `enters` the one that is preferred when a function is called.
+    `lazy`: modules are constructed when something needs a part of them; where they are only passed on, that costs
+    next to nothing. `shallow`: what lists the parts of a module needs none of them constructed. `at_imports` are steps
+    for the statements of all modules that are run for a name in them; each statement also has some of its own.
 
     `listens`: something outside may handle an exception, so that its class is looked at and `raises` more sides of
     conditions that only raise are followed; such a side is no path where nobody listens. `raised` are the paths on
@@ -76,6 +77,7 @@ class Fuel:
     paths: int = PATHS_IN_FUNCTION
     most: int = PATHS_IN_FUNCTION
     prefers: bool = True
+    enters: bool = True
     lazy: bool = False
     shallow: bool = False
     listens: bool = False
@@ -96,7 +98,7 @@ class Fuel:
         """Start an entry point with full limits; `again` where it has begun and only what came before it was run."""
         self.steps, self.at_imports = steps, STEPS_AT_IMPORTS
         self.paths = self.most = paths
-        self.prefers = True
+        self.prefers = self.enters = True
         self.lazy = self.shallow = self.listens = False
         self.raised.clear()
         self.cut.clear()

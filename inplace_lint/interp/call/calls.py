@@ -13,7 +13,19 @@ from inplace_lint.core.event import Site
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, Builtin, ClassValue, Closure, Const, Dotted, Partial, Ref, Tuple, Value
+from inplace_lint.domain.values import (
+    Bound,
+    Builtin,
+    ClassValue,
+    Closure,
+    Const,
+    Dotted,
+    Partial,
+    Ref,
+    Sym,
+    Tuple,
+    Value,
+)
 from inplace_lint.interp.call import closures, instances, portable_arguments
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
@@ -22,7 +34,7 @@ from inplace_lint.interp.control import exceptional_flow, modes, path_condition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules, operators, table
+from inplace_lint.interp.intrinsics import module_methods, opaque_modules, operators, optimizers, state_dict, table
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
@@ -127,7 +139,27 @@ def call(
             return [(state, arguments.positional[0])]
         case _:
             module = opaque_modules.behind(state, function)
-            return unknown_call(interp, frame, state, function if module is None else module, arguments, at)
+            called = function if module is None else module
+            return _call_unknown(interp, frame, state, called, arguments, at, receiver)
+
+
+def _call_unknown(
+    interp: Interpreter,
+    frame: Frame,
+    state: State,
+    function: Value,
+    arguments: Arguments,
+    at: int,
+    receiver: ir.Expr | None,
+) -> Results:
+    """Call an unknown value, which may be a method of an unknown module, or of what was made of parameters."""
+    method = module_methods.behind(interp, state, function) or optimizers.behind(interp, state, function)
+    if method is None:
+        return unknown_call(interp, frame, state, function, arguments, at)
+    form, owner = method
+    if isinstance(function, Sym):
+        state_dict.track_opaque_module(interp, state, function, arguments, frame.site(at))
+    return table.run(interp, frame, state, form, arguments.first(owner, receiver), at)
 
 
 def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, arguments: Arguments, at: int) -> Results:
@@ -215,7 +247,7 @@ def _inline(
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
-    with interp.fuel.preferring(True):
+    with interp.fuel.preferring(interp.fuel.enters):
         outcomes = interp.execute(inner, state, function.body)
     for outcome in outcomes:
         if closure.modes:

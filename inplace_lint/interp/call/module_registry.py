@@ -8,13 +8,13 @@ The module registry: the parameters, buffers, sub-modules and training flag of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, ClassValue, Const, Dotted, Ref, Sym, Tuple, Value
 from inplace_lint.interp.call import enums, module_containers
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
@@ -69,8 +69,10 @@ def sets_elsewhere(interp: Interpreter, state: State, value: Value) -> bool:
     )
 
 
-def leaves(state: State, value: Value, *, param: bool) -> list[tuple[str, Ref]]:
-    """List the parameters, or the buffers, of a module and all below it."""
+def leaves(state: State, value: Value, *, param: bool) -> Sequence[tuple[str, Ref]]:
+    """List the parameters, or the buffers, of a module and all below it; of those of an unknown one two parameters."""
+    if type(value) is Sym:
+        return [("", ref) for ref in opaque_modules.parameters(state, value)] if param else []
     found: list[tuple[str, Ref]] = []
     for prefix, ref in parts(state, value):
         instance = state.instance(ref)
@@ -103,8 +105,10 @@ def _is_buffer(state: State, module: Ref, name: str) -> bool:
 
 def _listing(param: bool, named: bool) -> Callable[[IntrinsicCall], Results]:
     def act_listing(act: IntrinsicCall) -> Results:
-        found = leaves(act.state, act.positional(0), param=param)
-        items: list[Value] = [Tuple((Const(name), ref)) if named else ref for name, ref in found]
+        module = act.positional(0)
+        found = [(Const(name), ref) for name, ref in leaves(act.state, module, param=param)]
+        pairs = opaque_modules.named_parameters(act.state, module) if param and isinstance(module, Sym) else found
+        items: list[Value] = [Tuple(pair) if named else pair[1] for pair in pairs]
         results = _listed(act, items)
         for state, value in results if param else ():
             opaque_modules.note_parameters(state, value, (ref for _, ref in parts(state, act.positional(0))))
@@ -129,7 +133,7 @@ def _listed(act: IntrinsicCall, items: list[Value]) -> Results:
     if not items:
         return [(act.state, act.unknown())]
     instance = act.state.instance(act.positional(0))
-    exact = instance is not None and not instance.opaque
+    exact = instance is None or not instance.opaque
     return [(act.state, act.state.new(ListObject(tuple(items), exact)))]
 
 
@@ -216,7 +220,9 @@ def _requires_grad(act: IntrinsicCall) -> Results:
     for _, ref in leaves(act.state, act.positional(0), param=True):
         tensor = act.state.tensor(ref)
         if tensor is not None:
-            act.state.put(ref, replace(tensor, rg=side, why="" if side is not None else "a parameter requires grad"))
+            act.state.put(
+                ref, replace(tensor, rg=side, leaf=True, why="" if side is not None else "a parameter requires grad")
+            )
     return [(act.state, act.positional(0))]
 
 

@@ -14,7 +14,7 @@ from inplace_lint.domain.values import NodeId, Ref, Sym, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules, state_dict
+from inplace_lint.interp.intrinsics import module_methods, opaque_modules, optimizers, state_dict
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
 
@@ -39,13 +39,16 @@ def unknown_call(
             state.set_trait(traits.PASSED_ON, value.id, True)
         interp.listeners.hand_over(state, value)
     marked = state.symbols.marked
+    if isinstance(function, Sym) and module_methods.is_listed_around(interp, frame, state, function):
+        opaque_modules.parameters(state, function)
     known = isinstance(function, Ref) or (
-        isinstance(function, Sym) and function.id in marked and state.has_trait(traits.WEIGHT, function.id)
+        isinstance(function, Sym) and function.id in marked and state.has_trait(traits.PARAMETERS, function.id)
     )
     state.clock += 1
     site = frame.site(at)
     kind = "array" if interp.context.is_of_arrays(function) else "input" if known else _kind(state, function)
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
+    optimizers.note_given(state, result, arguments)
     materialise.remember_history(state, result, function, arguments, site)
     if state.modes.grad is False and any(_is_tensor(state, value) for value in arguments.positional):
         state.set_trait(traits.NO_GRADIENT, result.id, True)

@@ -12,12 +12,20 @@ Reports states and gradients of modules that a program keeps by reference, and t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Keeping, Snapshot, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
+from inplace_lint.domain.heap import DictObject, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Ref, Value
+from inplace_lint.domain.values import Ref, Tuple, Value
+from inplace_lint.ir import next_use
+from inplace_lint.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.frame import Frame
+    from inplace_lint.interp.transfer.op_call import Call
 
 
 def read_state(state: State, place: Place, ref: Ref) -> None:
@@ -39,12 +47,54 @@ def load_state(state: State, framework: str, read: Touch, pairs: Sequence[tuple[
                 return
 
 
-def change_gradients(state: State, framework: str, write: Touch, owners: Sequence[Ref], how: Keeping) -> None:
+def change_gradients(
+    frame: Frame, state: State, framework: str, write: Touch, owners: Sequence[Ref], how: Keeping
+) -> None:
     """Report gradients that were stored in a container and are now written in place."""
     for ref in owners:
         tensor = state.tensor(ref)
         grad = None if tensor is None else tensor.grad
-        kept = None if grad is None else state.trait(traits.KEPT_FOR_LATER, grad.id)
+        kept = None if grad is None else _kept(frame, state, write, grad)
         if kept is not None:
             state.report(Snapshot(framework, how, write, kept, None, state.assumptions))
             return
+
+
+def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
+    """Report the same for a gradient that is itself set anew: `p.grad.zero_()`."""
+    expr = call.binding.exprs.get(part)
+    if not isinstance(expr, ir.Attr) or expr.name != "grad" or call.name not in call.facts.framework.zeroes:
+        return
+    touch = call.touch(part, expr, tensor)
+    kept = _kept(call.frame, call.state, touch, ref)
+    if kept is not None:
+        assumptions = call.state.assumptions | call.doubt | tensor.doubt
+        call.state.report(Snapshot(call.facts.framework.name, Keeping.GRADIENT, touch, kept, None, assumptions))
+
+
+def _kept(frame: Frame, state: State, write: Touch, grad: Ref) -> Place | None:
+    """Return where a gradient was stored, or put into a list that this function reads after the write."""
+    lasting, kept = state.trait(traits.KEPT_FOR_LATER, grad.id), state.trait(traits.KEPT, grad.id)
+    tensor = state.tensor(grad)
+    if lasting is not None or kept is None or tensor is None or frame.closure is None:
+        return lasting
+    if any(before.clock > kept.clock for before in state.storages[tensor.storage].writes):
+        return None  # it was reported, or written for the list
+    scope = state.heap[frame.env.id]
+    body, at = frame.closure.function.body, write.site.place.at
+    for name, value in scope.values.items() if isinstance(scope, Names) else ():
+        if _holds(state, value, grad) and next_use.after(body, at, name) is next_use.Use.READ:
+            return kept.place
+    return None
+
+
+def _holds(state: State, value: Value, grad: Ref) -> bool:
+    """Check whether a value is a list, a dict or a tuple with this item."""
+    inner = value if isinstance(value, Tuple) else state.object(value)
+    match inner:
+        case Tuple(items) | ListObject(items):
+            return grad in items
+        case DictObject(mapping):
+            return grad in mapping.values()
+        case _:
+            return False

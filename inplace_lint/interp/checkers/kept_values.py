@@ -238,11 +238,13 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         _report(call, Keeping.DEFAULT, touch, Place(closure.function.slice, param.at), tensor)
     elif isinstance(expr, ir.Subscript) and call.state.has_trait(traits.REPEATED, ref.id):
         _report(call, Keeping.REPEATED, touch, call.state.trait(traits.REPEATED, ref.id), tensor)
-    elif (tensor.param or tensor.view in BESIDE) and self_average.with_itself(call, part, expr, tensor):
-        _report(call, Keeping.AVERAGE, touch, None, tensor)
-    elif tensor.view in BESIDE:
-        _check_average(call, touch, ref, tensor)
-    elif not tensor.param and (touch.flag is not None or call.frame.variables(expr)):
+    elif tensor.param or tensor.view in BESIDE:
+        same = self_average.with_itself(call, part, expr, tensor)
+        if same is not None:
+            _report(call, Keeping.AVERAGE, touch, None, tensor, assumed=same)
+        elif tensor.view in BESIDE:
+            _check_average(call, touch, ref, tensor)
+    elif touch.flag is not None or call.frame.variables(expr):
         _check_detached(call, touch, ref, tensor)
         if not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame) and _is_older(call, expr.id, tensor):
             _report(call, Keeping.ITEM, touch, None, tensor)
@@ -284,8 +286,17 @@ def _check_average(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
                 return
 
 
-def _report(call: Call, how: Keeping, touch: Touch, kept: Place | None, tensor: Tensor, *, array: bool = False) -> None:
-    assumptions = call.state.assumptions | call.doubt | tensor.doubt
+def _report(
+    call: Call,
+    how: Keeping,
+    touch: Touch,
+    kept: Place | None,
+    tensor: Tensor,
+    *,
+    array: bool = False,
+    assumed: frozenset[str] = frozenset(),
+) -> None:
+    assumptions = call.state.assumptions | call.doubt | tensor.doubt | assumed
     call.state.report(Snapshot(call.facts.framework.name, how, touch, kept, None, assumptions, array))
 
 

@@ -4,6 +4,8 @@ Detects averages of a tensor with itself: what was stored as the average shares 
     shadow = dict(model.named_parameters())          # no copies
     for name, p in model.named_parameters():
         shadow[name] += (p - shadow[name]) / n       # the difference is always zero
+        average = shadow[name]
+        average.mul_(0.9).add_(p, alpha=0.1)         # likewise
 
     for slow, p in zip(average.parameters(), model.parameters()):
         slow.mul_(0.9).add_(p, alpha=0.1)            # with `average = model`
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import BESIDE, Names, Tensor
 from inplace_lint.domain.values import Ref
+from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -26,25 +29,39 @@ _SAME = {None, *BESIDE}
 _KEEPS_VALUES = frozenset({"clone", "cpu", "detach", "float", "numpy", "to"})
 
 
-def with_itself(call: Call, part: str, expr: ir.Expr | None, tensor: Tensor) -> bool:
-    """Check whether a model's tensor, an item or the variable of a loop, is written with values of that same tensor."""
+def with_itself(call: Call, part: str, expr: ir.Expr | None, tensor: Tensor) -> frozenset[str] | None:
+    """
+    Return the assumptions under which a model's tensor is written with values of that same tensor; None if it is not.
+
+    What is written is an item, or the variable of a loop.
+    """
     if tensor.view not in _SAME:
-        return False
+        return None
     target = _root(expr)
-    if not isinstance(target, ir.Subscript) and not (isinstance(target, ir.Name) and _is_turn(call, target.id)):
-        return False
+    own, is_item = target.id if isinstance(target, ir.Name) else "", _is_item(call, target)
+    if not is_item and not (own and _is_turn(call, own)):
+        return None
     for other, source in call.binding.exprs.items():
         for name in _read(source) if other != part else ():
             same = _tensor(call, name)
             if (
                 same is not None
-                and same.storage == tensor.storage
                 and (same.param or tensor.param)
                 and same.view in _SAME
-                and (isinstance(target, ir.Subscript) or (target.id != name and _is_turn(call, name)))
+                and name != own
+                and (is_item or _is_turn(call, name))
             ):
-                return True
-    return False
+                assumed = opaque_modules.same_if(call.state, tensor, same)
+                if assumed is not None:
+                    return assumed
+    return None
+
+
+def _is_item(call: Call, target: ir.Expr | None) -> bool:
+    """Check whether an expression is an item of a container, or a variable that was bound to one."""
+    if isinstance(target, ir.Name):
+        return call.state.trait(traits.FETCHED, (call.frame.env.id, target.id)) is True
+    return isinstance(target, ir.Subscript)
 
 
 def _tensor(call: Call, name: str) -> Tensor | None:

@@ -24,7 +24,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         for turn, item in enumerate(items.items, 1):
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
-            with interp.fuel.preferring(prefers is not turns):
+            with interp.fuel.scope(prefers=not prefers, enters=False) if turns else interp.fuel.preferring(prefers):
                 going = [bound for path in going for bound in interp.assign(frame, path, node.target, item)]
                 for path in going:
                     interp.listeners.turn(frame, path, node.target)

@@ -214,6 +214,9 @@ def _gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> 
         own = facts.framework.own_gradients
         grad = state.new(Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
         state.put(value, replace(tensor, grad=grad))
+        if tensor.rg is None:
+            state.set_trait(traits.GRADIENT_OF, grad.id, value)
+            state.symbols.graded.add(grad.id)
         return grad
     return tensor.grad
 

@@ -19,6 +19,7 @@ from inplace_lint.domain.values import (
     Three,
     Tuple,
     Value,
+    is_absent,
     is_key,
     key_of,
     of_key,
@@ -173,7 +174,7 @@ def _contains(interp: Interpreter, state: State, left: Value, right: Value) -> V
     if isinstance(inner, DictObject) and is_key(left):
         if key_of(left) in inner.items:
             return Const(True)
-        if inner.exact:
+        if inner.exact and is_absent(inner.items, left):
             return Const(False)
     items = right.items if isinstance(right, Tuple) and right.exact else None
     if isinstance(inner, ListObject) and inner.exact:

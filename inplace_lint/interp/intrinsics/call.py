@@ -40,14 +40,14 @@ class IntrinsicCall:
         first = self.positional(0)
         return first if isinstance(first, Ref) else None
 
-    def write(self, state: State, refs: Iterable[Ref], *, counted: bool) -> None:
+    def write(self, state: State, refs: Iterable[Ref], *, counted: bool, assumed: frozenset[str] = frozenset()) -> None:
         """Write parameters of the object that the method was called on, without the framework's checks."""
         symbol = text_of(self.arguments.exprs.get(0))
         touch = Touch(self.form.name, self.frame.site(self.at), symbol=symbol, param=True, dropped=True)
         for ref in refs:
             tensor = state.tensor(ref)
             if tensor is not None:
-                state.write(tensor.storage, Write(touch, 0, counted, 0, frozenset(), tensor.doubt, tensor=ref))
+                state.write(tensor.storage, Write(touch, 0, counted, 0, assumed, tensor.doubt, tensor=ref))
 
     def unknown(self, kind: str = "") -> Value:
         """Return an unknown result."""

@@ -60,6 +60,7 @@ def grad(act: IntrinsicCall) -> Results:
     """Run backward and return the gradients, one for each tensor of `inputs`."""
     backward_from(act, act.positional(0), handed=True)
     state = act.state
+    opaque_modules.train(state, (ref for ref, _ in state.tensors_in(act.value("inputs"))))
     wanted = state.tensors_in(act.value("inputs"))
     creates = path_condition.truth(state, act.value("create_graph"))
     site = act.frame.site(act.at)

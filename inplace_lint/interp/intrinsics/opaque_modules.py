@@ -1,27 +1,99 @@
 """
-Opaque modules: values of unknown class that an optimizer shows to be modules with weights.
+Opaque modules: values of unknown class that the program shows to be modules with weights.
 
-    opt = Adam(critic.parameters())    # `critic` is unknown, but has weights, which the optimizer writes
+    for p in critic.parameters(): ...  # `critic` is unknown, but has weights: the same ones each time they are listed
+    opt = Adam(critic.parameters())    # which require grad, and which the optimizer writes
     q = critic(state)                  # backward of this call needs their present values
     opt.step()                         # writes them
 
-Every finding of it has an assumption: backward of a single layer needs no weights if its input requires no gradient.
+Two parameters stand for all. Every finding about a call has an assumption: backward of a single layer needs no weights
+if its input requires no gradient.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 
+from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
+from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Node, Save, Tensor, View
+from inplace_lint.domain.heap import BESIDE, DictObject, Instance, ListObject, Node, Save, Tensor, View
 from inplace_lint.domain.origins import Origin
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Closure, Const, Dotted, NodeId, Ref, StorageId, Sym, SymId, Tuple, Value
+from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.knowledge.facts import Framework
 
 _DEEPEST = 4
+_LISTED = "what `parameters()` returns requires grad"
 _NAMELESS = "forward"
+
+
+def parameters(state: State, owner: Sym) -> tuple[Ref, ...]:
+    """Return the parameters of an unknown module, the same ones each time; whether they require grad is not known."""
+    known = state.trait(traits.PARAMETERS, owner.id)
+    if known is None:
+        known = tuple(_listed(state, owner, position) for position in range(UNKNOWN_TURNS))
+        state.set_trait(traits.PARAMETERS, owner.id, known)
+        state.symbols.marked.add(owner.id)
+    return known
+
+
+def named_parameters(state: State, owner: Sym) -> list[tuple[Value, Ref]]:
+    """List the parameters of an unknown module, each with a name that is not known, but the same for all modules."""
+    return [
+        (state.symbols.sym((origins.LISTED, "name", position), "name"), ref)
+        for position, ref in enumerate(parameters(state, owner))
+    ]
+
+
+def _listed(state: State, owner: Sym, position: int) -> Ref:
+    number = state.symbols.sym((origins.LISTED, owner, position), "tensor")
+    why = assumption(_LISTED, number.id)
+    return state.tensor_of(number, Tensor(state.new_storage(), rg=None, leaf=None, param=True, why=why))
+
+
+def same_if(state: State, one: Tensor, other: Tensor) -> frozenset[str] | None:
+    """
+    Return the assumptions under which two tensors share the memory of one parameter; None if nothing says so.
+
+    A module that two functions receive under one name is taken for the same one, where `one` is a view that was kept
+    of a parameter: an average of whole modules may be given a copy.
+    """
+    if one.storage == other.storage:
+        return frozenset()
+    if one.view not in BESIDE:
+        return None
+    known = [_place(state, tensor.storage) for tensor in (one, other)]
+    match known:
+        case [(Sym() as first, int() as position), (Sym() as second, int() as same)] if position == same:
+            keys = [state.symbols.key(owner) for owner in (first, second)]
+        case _:
+            return None
+    match keys:
+        case [(origins.PARAMETER, _, name, *_), (origins.PARAMETER, _, again, *_)] if name == again:
+            return frozenset({f"`{name}` is the same module each time"})
+        case _:
+            return None
+
+
+def _place(state: State, storage: StorageId) -> tuple[Sym, int] | None:
+    """Return the unknown module that lists a tensor with this memory, and its position; None if none does."""
+    for owner, listed in state.all_traits(traits.PARAMETERS):
+        for position, ref in enumerate(listed):
+            tensor = state.tensor(ref)
+            if tensor is not None and tensor.storage == storage:
+                return Sym(owner), position
+    return None
+
+
+def train(state: State, refs: Iterable[Ref]) -> None:
+    """Remember that parameters, and with them all of the same unknown module, require grad: something trains them."""
+    held = set(refs)
+    for owner, listed in list(state.all_traits(traits.PARAMETERS)):
+        if not held.isdisjoint(listed):
+            _weight(state, owner)
 
 
 def note_parameters(state: State, value: Value, listed: Iterator[Ref]) -> None:
@@ -84,10 +156,13 @@ def _weight(state: State, owner: SymId) -> Ref:
     known = state.trait(traits.WEIGHT, owner)
     if known is not None:
         return known
-    ref = state.new(Tensor(state.new_storage(), rg=True, leaf=True, param=True, part=None))
-    state.set_trait(traits.WEIGHT, owner, ref)
-    state.symbols.marked.add(owner)
-    return ref
+    listed = parameters(state, Sym(owner))
+    for ref in listed:
+        tensor = state.tensor(ref)
+        if tensor is not None and tensor.rg is None:
+            state.put(ref, replace(tensor, rg=True, leaf=True, why=""))
+    state.set_trait(traits.WEIGHT, owner, listed[0])
+    return listed[0]
 
 
 def is_parameter(state: State, value: Sym) -> bool:
@@ -98,12 +173,8 @@ def is_parameter(state: State, value: Sym) -> bool:
 
 def weight_behind(state: State, storage: StorageId) -> Ref | None:
     """Return the weight of the opaque module that lists a tensor with this memory as a parameter; None if none does."""
-    for number, ref in state.all_traits(traits.TENSOR):
-        tensor = state.tensor(ref)
-        if tensor is not None and tensor.storage == storage:
-            owner = _owner(state, Sym(number))
-            return None if owner is None else state.trait(traits.WEIGHT, owner)
-    return None
+    found = _place(state, storage)
+    return None if found is None else state.trait(traits.WEIGHT, found[0].id)
 
 
 def behind(state: State, value: Value) -> Sym | None:
@@ -145,6 +216,8 @@ def assumed_parameter(state: State, tensor: Tensor, framework: Framework) -> fro
         assert isinstance(key, tuple)
         return frozenset({f"`{key[2]}` is a parameter"})
     match key:
+        case (origins.LISTED, *_):
+            sure = False
         case (origins.TURN, Sym() as listed, *_) if is_listed(state, listed, "parameters"):
             owner = _owner(state, listed)
             sure = owner is not None and state.has_trait(traits.WEIGHT, owner)
@@ -152,7 +225,7 @@ def assumed_parameter(state: State, tensor: Tensor, framework: Framework) -> fro
             sure = False
         case _:
             return None
-    return frozenset() if sure else frozenset({"what `parameters()` returns requires grad"})
+    return frozenset() if sure else frozenset({_LISTED})
 
 
 def is_named_as_parameter(state: State, value: Value, named: Container[str]) -> bool:
@@ -211,19 +284,19 @@ def _is_child(state: State, value: Sym) -> bool:
 def record_call(
     state: State, function: Value, given: tuple[Value, ...], site: Site, nodes: tuple[NodeId, ...]
 ) -> NodeId | None:
-    """Record a call of an opaque module on the tape, if an optimizer owns its weights; None for any other call."""
+    """Record a call of an opaque module on the tape, if its weights may require grad; None for any other call."""
     if not isinstance(function, Sym) or function.id not in state.symbols.marked:
         return None
-    weight = state.trait(traits.WEIGHT, function.id)
-    tensor = state.tensor(weight) if weight is not None else None
-    if tensor is None or weight is None:
+    listed = state.trait(traits.PARAMETERS, function.id)
+    tensor = None if listed is None else state.tensor(listed[0])
+    if tensor is None or listed is None or tensor.rg is False:
         return None
     name = name_of(state, function.id)
     version = state.storages[tensor.storage].version
     touch = Touch(name, site, "self.weight", module=True, param=True)
     save = Save(tensor.storage, version, touch, state.clock, frozenset())
-    assumed = frozenset({f"backward of `{name}` needs its parameters"})
-    return state.record(Node(name, site, nodes, (save,), assumed, leaves=(weight.id,), fed=given))
+    assumed = frozenset({f"backward of `{name}` needs its parameters"}) | ({tensor.why} if tensor.rg is None else set())
+    return state.record(Node(name, site, nodes, (save,), assumed, leaves=(listed[0].id,), fed=given))
 
 
 def name_of(state: State, owner: SymId) -> str:

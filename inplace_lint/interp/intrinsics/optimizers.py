@@ -15,18 +15,21 @@ from collections.abc import Callable, Iterable, Iterator
 
 from inplace_lint.core.event import Keeping, Touch
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, text_of
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
+from inplace_lint.knowledge.op import Op
 
 _DEEPEST = 4
+_USES = frozenset({"optimizer_step", "optimizer_zero"})
 
 
 def _optimizer(act: IntrinsicCall) -> Results:
@@ -34,9 +37,57 @@ def _optimizer(act: IntrinsicCall) -> Results:
     state = act.state
     given = act.value("params") if act.value("params") != NONE else act.value("parameters")
     owned = tuple(dict.fromkeys((*_tensors(state, given, 0), *opaque_modules.weights(state, given))))
+    opaque_modules.train(state, owned)
     listed = state.new(ListObject(owned))
     attrs: dict[str, Value] = {"<owned>": listed, "<fused>": act.arguments.named("fused") or NONE}
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
+
+
+def note_given(state: State, result: Sym, arguments: Arguments) -> None:
+    """Remember the parameters that an unknown call was given, and nothing else in that argument: it may own them."""
+    for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
+        owned = tuple(dict.fromkeys(_tensors(state, value, 0))) if isinstance(state.object(value), ListObject) else ()
+        if owned and all((tensor := state.tensor(ref)) is not None and tensor.param for ref in owned):
+            attrs: dict[str, Value] = {"<owned>": state.new(ListObject(owned))}
+            made = state.new(Instance(Dotted(""), attrs, opaque=True))
+            state.set_trait(traits.GIVEN, result.id, made)
+            state.symbols.marked.add(result.id)
+            return
+
+
+def is_given(state: State, weight: Ref) -> bool:
+    """Check whether an unknown call was given a parameter, so that what it returned may be its optimizer."""
+    return any(weight in _owned(state, made) for _, made in state.all_traits(traits.GIVEN))
+
+
+def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Ref] | None:
+    """
+    Return the method of optimizers that a method of an unknown value is, and the optimizer; None if it is none.
+
+    What was made of parameters is an optimizer once it removes gradients: averages have a `step` as well.
+    """
+    match state.symbols.key(function) if isinstance(function, Sym) else None:
+        case (origins.ATTRIBUTE, int(number), str(name)) if number in state.symbols.marked:
+            owner = SymId(number)
+        case _:
+            return None
+    made = state.trait(traits.GIVEN, owner)
+    default = interp.context.default()
+    named = (default.forms(f"{base}.{name}") for base in sorted(default.framework.optimizers))
+    form = next((forms[0] for forms in named if forms), None)
+    if made is None or form is None or form.act not in _USES:
+        return None
+    if form.act == "optimizer_zero" and not state.has_trait(traits.ZEROED, owner):
+        state.set_trait(traits.ZEROED, owner, True)
+        opaque_modules.train(state, list(_owned(state, made)))
+        state.set_attribute(made, "<assumed>", Const(f"`{opaque_modules.name_of(state, owner)}` is an optimizer"))
+    return (form, made) if state.has_trait(traits.ZEROED, owner) else None
+
+
+def _owned(state: State, optimizer: Ref) -> Iterator[Ref]:
+    """Yield the parameters that an optimizer owns."""
+    instance = state.instance(optimizer)
+    return _tensors(state, NONE if instance is None else instance.attrs.get("<owned>", NONE), 0)
 
 
 def _tensors(state: State, value: Value, depth: int) -> Iterator[Ref]:
@@ -83,8 +134,13 @@ def _write_owned(act: IntrinsicCall, state: State, optimizer: Ref | None) -> Non
     fused = path_condition.truth(state, instance.attrs.get("<fused>", NONE)) is True
     counted = act.interp.context.default().framework.counts_steps and not fused
     owned = list(_tensors(state, instance.attrs.get("<owned>", NONE), 0))
+    match instance.attrs.get("<assumed>"):
+        case Const(str() as sentence):
+            assumed = frozenset({sentence})
+        case _:
+            assumed = frozenset[str]()
     graded = (ref for ref in owned if state.trait(traits.HAS_GRADIENT, ref.id))
-    act.write(state, graded, counted=counted)
+    act.write(state, graded, counted=counted, assumed=assumed)
 
 
 def _zero(act: IntrinsicCall) -> Results:
@@ -115,7 +171,7 @@ def announce_change(act: IntrinsicCall, owners: list[Ref], how: Keeping) -> None
     symbol = text_of(act.arguments.exprs.get(0))
     touch = Touch(act.form.name, act.frame.site(act.at), symbol=symbol, dropped=True)
     framework = act.interp.context.default().framework.name
-    act.interp.listeners.change_gradients(act.state, framework, touch, owners, how)
+    act.interp.listeners.change_gradients(act.frame, act.state, framework, touch, owners, how)
 
 
 def forget(state: State, refs: Iterable[Ref], *, drops: bool = True) -> None:

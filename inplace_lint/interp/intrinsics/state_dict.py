@@ -21,7 +21,7 @@ from inplace_lint.interp.call import module_registry
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules
+from inplace_lint.interp.intrinsics import opaque_modules, optimizers
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
@@ -110,7 +110,8 @@ def _check_opaque_module(interp: Interpreter, state: State, owner: SymId, given:
     write: Touch | None = None
     if tensor is not None:
         write = next((entry.touch for entry in state.storages[tensor.storage].writes if entry.clock > clock), None)
-    elif stepped is not None and stepped.clock > clock:
+    by_unknown = weight is None or optimizers.is_given(state, weight)
+    if write is None and by_unknown and stepped is not None and stepped.clock > clock:
         write = Touch("step", stepped.site, symbol=stepped.name, param=True, dropped=True)
     if write is not None:
         assumed = state.assumptions | {f"`{opaque_modules.name_of(state, owner)}` is a module"}

@@ -7,7 +7,7 @@ from inplace_lint.core.span import Place
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import DictObject, ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value, is_key, key_of, of_key
+from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Tuple, Value, is_absent, is_key, key_of, of_key
 from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -163,7 +163,7 @@ def _dict_get(state: State, ref: Ref, mapping: DictObject, name: str, key: Value
     if not is_key(key):
         return default
     found = mapping.items.get(key_of(key))
-    if found is None and not mapping.exact:
+    if found is None and not (mapping.exact and is_absent(mapping.items, key)):
         return state.symbols.sym((origins.ITEM, ref, key))
     if name == "pop" and found is not None:
         rest = {other: value for other, value in mapping.items.items() if other != key_of(key)}

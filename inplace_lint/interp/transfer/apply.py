@@ -179,6 +179,8 @@ def _run(call: Call) -> Results:
     for becoming in call.binding.op.becomes:
         if holds(becoming.condition, call.binding):
             return _become(call, becoming.op, becoming.condition)
+    if call.state.symbols.graded:
+        materialise.note_gradients(call.state, call.binding.values.values())
     _announce_reads(call)
     no_gradient.note(call)
     call.grads = _differentiable(call)

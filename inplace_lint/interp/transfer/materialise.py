@@ -107,14 +107,20 @@ def materialise_item(interp: Interpreter, frame: Frame, state: State, value: Val
 def note_gradients(state: State, values: Iterable[Value]) -> None:
     """Remember whose gradients are operands: what has a gradient that is used is a leaf that requires grad."""
     for value in values:
+        if type(value) is Ref and value.id in state.symbols.graded:
+            _is_leaf(state, state.trait(traits.GRADIENT_OF, value.id))
         owner = _owner_of_gradient(state, value) if type(value) is Sym else None
         if owner is None:
             continue
         state.set_trait(traits.HAS_USED_GRADIENT, owner, True)
-        ref = state.trait(traits.TENSOR, owner)
-        tensor = None if ref is None else state.tensor(ref)
-        if ref is not None and tensor is not None and tensor.rg is None and not tensor.nodes:
-            state.put(ref, replace(tensor, rg=True, leaf=True))
+        _is_leaf(state, state.trait(traits.TENSOR, owner))
+
+
+def _is_leaf(state: State, ref: Ref | None) -> None:
+    """Remember that a tensor whose gradient is used is a leaf that requires grad, unless it was computed."""
+    tensor = None if ref is None else state.tensor(ref)
+    if ref is not None and tensor is not None and tensor.rg is None and not tensor.nodes:
+        state.put(ref, replace(tensor, rg=True, leaf=True))
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:

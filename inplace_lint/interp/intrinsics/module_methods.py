@@ -1,0 +1,81 @@
+"""
+Methods of unknown values that only modules have, and the unknown values that the code around a call uses as modules.
+
+    def step(net, x):
+        loss = net(x).mean()            # `net` is a module: the next line lists its parameters
+        for p in net.parameters(): ...
+        net.zero_grad()                 # of what has parameters, this removes their gradients
+"""
+
+from __future__ import annotations
+
+from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import Names
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NOT_TENSORS, Sym, SymId, Value
+from inplace_lint.effects.write_evidence import parts
+from inplace_lint.interp.frame import Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.op import Op
+
+_LISTINGS = frozenset({"parameters", "named_parameters"})
+_OF_MODULES = frozenset({"module_requires_grad_", "zero_module"})  # of what has parameters: others have these as well
+
+
+def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Sym] | None:
+    """Return the method of modules that an attribute of an unknown value is, with that; None if others have it too."""
+    match state.symbols.key(function) if isinstance(function, Sym) else None:
+        case (origins.ATTRIBUTE, int(number), str(name)):
+            owner = Sym(SymId(number))
+        case _:
+            return None
+    form = _method(interp, name)
+    if form is None or owner.kind in NOT_TENSORS:
+        return None
+    if form.act in _LISTINGS or (form.act in _OF_MODULES and state.has_trait(traits.PARAMETERS, owner.id)):
+        return form, owner
+    return None
+
+
+def _method(interp: Interpreter, name: str) -> Op | None:
+    """Return what is known of a method of modules."""
+    default = interp.context.default()
+    return next(iter(default.forms(f"{default.framework.module}.{name}")), None)
+
+
+def is_listed_around(interp: Interpreter, frame: Frame, state: State, value: Sym) -> bool:
+    """Check whether the function that is running lists the parameters of an unknown value, before or after this."""
+    return any(_is(state, frame, owner, value) for owner in _owners(interp, frame))
+
+
+def _owners(interp: Interpreter, frame: Frame) -> tuple[ir.Expr, ...]:
+    """Return the expressions of which the function that is running lists the parameters."""
+    function = None if frame.closure is None else frame.closure.function
+    key = (frame.slice, "" if function is None else function.qualname)
+    known = interp.context.listing.get(key)
+    if known is None:
+        body = interp.context.code(frame.slice).body if function is None else function.body
+        calls = (node.func for node in parts(body) if isinstance(node, ir.Call) and isinstance(node.func, ir.Attr))
+        named = [(func.value, _method(interp, func.name)) for func in calls]
+        known = tuple(value for value, form in named if form is not None and form.act in _LISTINGS)
+        interp.context.listing[key] = known
+    return known
+
+
+def _is(state: State, frame: Frame, expr: ir.Expr, value: Value) -> bool:
+    """Check whether a variable, or an attribute reached from one, has a value now."""
+    match expr:
+        case ir.Name(_, name):
+            scope = state.heap[frame.env.id]
+            return isinstance(scope, Names) and scope.values.get(name) == value
+        case ir.Attr(_, ir.Name(_, name), attribute):
+            scope = state.heap[frame.env.id]
+            owner = scope.values.get(name) if isinstance(scope, Names) else None
+            instance = None if owner is None else state.instance(owner)
+            if instance is not None and attribute in instance.attrs:
+                return instance.attrs[attribute] == value
+            number: object = owner.id if isinstance(owner, Sym) else owner
+            return isinstance(value, Sym) and state.symbols.key(value) == (origins.ATTRIBUTE, number, attribute)
+        case _:
+            return False
