@@ -46,5 +46,5 @@ def change_gradients(state: State, framework: str, write: Touch, owners: Sequenc
         grad = None if tensor is None else tensor.grad
         kept = None if grad is None else state.trait(traits.KEPT_FOR_LATER, grad.id)
         if kept is not None:
-            state.report(Snapshot(framework, how, write, kept, None, state.assumptions))
+            state.report(Snapshot(framework, how, write, kept.place, None, state.assumptions))
             return
