@@ -27,6 +27,7 @@ class Keeping(Word):
     """How the program keeps a value that a write changes."""
 
     CONTAINER = "container"
+    RETURNED = "returned"
     DETACHED = "detached"
     AVERAGE = "average"
     STATE = "state"
@@ -35,6 +36,7 @@ class Keeping(Word):
     ITEM = "item"
     REPEATED = "repeated"
     DEFAULT = "default"
+    CACHED = "cached"
     GRADIENT = "gradient"
     SUM = "sum"
 

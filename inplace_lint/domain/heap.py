@@ -123,6 +123,7 @@ class Write:
     """
     One write to a storage, at a time of the path's clock; `names` are the variables that it went through.
 
+    `through` are those of which a call wrote a part: `x` in `x[0].add_(1)`.
     `unseen`: it changed a tensor with a history while grad mode was off, so that the tape does not contain it.
     `part`: the part of the storage that it changed; None where that is unknown.
     """
@@ -134,6 +135,7 @@ class Write:
     assumptions: frozenset[str]
     doubt: frozenset[str] = frozenset()
     names: frozenset[tuple[RefId, str]] = frozenset()
+    through: frozenset[tuple[RefId, str]] = frozenset()
     tensor: Ref | None = None
     unseen: bool = False
     part: Part | None = None

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
+from inplace_lint.domain.heap import Write
 from inplace_lint.domain.shape import Size
 from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, SymId, Value
 
@@ -85,10 +86,23 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """When and where a tensor was put into a container, or a `state_dict` was read."""
+    """
+    When and where a tensor was put into a container, or a `state_dict` was read.
+
+    `before`: when and where it had been put into one, if it is now an item of a list that is made for an expression.
+    """
 
     clock: int
     place: Place
+    before: tuple[int, Place] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """The function that has a tensor in its cache; `bare`: as it was created, with no value that was computed."""
+
+    place: Place
+    bare: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +192,7 @@ BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
 GRADIENT_OF: Trait[RefId, Ref] = Trait("gradient of a parameter that may not require grad", Owner.OBJECT)
+CACHED: Trait[RefId, Cached] = Trait("is returned by later calls of a function", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)
 
 # Of unknown values: keyed by symbol.
@@ -197,6 +212,10 @@ HAS_USED_GRADIENT: Trait[SymId, bool] = Trait("has a gradient that is used", Own
 NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)
 REQUIRES_GRAD: Trait[SymId, bool] = Trait("was found to require grad", Owner.SYMBOL)
+
+# What augmented assignments made of an unknown value, each with the write that it was if that is a tensor.
+AUGMENTED: Trait[SymId, tuple[tuple[SymId, Write], ...]] = Trait("augmented", Owner.SYMBOL)
+AUGMENTED_FROM: Trait[SymId, SymId] = Trait("was augmented", Owner.SYMBOL)
 
 # Of the path as a whole.
 OTHER_DEFAULT: Trait[None, bool] = Trait("other default dtype", Owner.WHOLE)
@@ -219,8 +238,9 @@ KEPT_ALIASES: Trait[StorageId, tuple[Ref, ...]] = Trait("kept aliases", Owner.ST
 WRITTEN_BESIDE: Trait[RefId, Beside] = Trait("written beside its history", Owner.OBJECT)
 REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
 LOST: Trait[Site, tuple[Lost, ...]] = Trait("used values whose histories lack a write", Owner.WHOLE)
+YIELDED_FIRST: Trait[RefId, Kept] = Trait("was yielded first", Owner.OBJECT)
 # `kept_values` and `kept_states`:
-KEPT_FOR_LATER: Trait[RefId, Place] = Trait("kept for later", Owner.OBJECT)
+KEPT_FOR_LATER: Trait[RefId, Kept] = Trait("kept for later", Owner.OBJECT)
 STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
 # `lost_slope`:
 SLOPE: Trait[RefId, Slope | None] = Trait("written with a gradient that can be differentiated", Owner.OBJECT)

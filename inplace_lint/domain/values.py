@@ -118,7 +118,8 @@ class Closure:
     A Python function with its environment and defaults.
 
     `modes` are the modes that a decorator enters around each call; `wrapper` is "", "static", "class" or "property".
-    `manages`: it is a generator that `contextlib.contextmanager` decorates.
+    `manages`: it is a generator that `contextlib.contextmanager` decorates. `caches`: later calls on equal arguments
+    return the same object, as of a function under `functools.lru_cache`.
     """
 
     function: Function
@@ -129,6 +130,7 @@ class Closure:
     modes: tuple[tuple[str, Value], ...] = ()
     wrapper: str = ""
     manages: bool = False
+    caches: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

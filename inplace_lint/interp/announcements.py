@@ -51,6 +51,7 @@ class Listeners:
     * `store(state, place, value, held)`: a value is about to be put into a list or dict that was made before; `held`
       are the values that stay in it, where that matters.
     * `collect(state, place, value)`: a value is about to be an item of a list that is made here.
+    * `yielded(state, place, value)`: a generator has yielded a value, and goes on before its caller uses it.
     * `repeat(state, items, place)`: a list is about to be made that holds each of these items several times.
     * `set_attribute(state, place, value)`: a value is about to become an attribute; its object is not evaluated yet.
     * `hand_over(state, value)`: a value is passed to a call of which nothing is known.
@@ -70,6 +71,7 @@ class Listeners:
 
     Entry points:
 
+    * `give_back(state, value)`: one of its paths has returned a value, to a caller that is not known.
     * `finish(states, cut)`: its paths have come to their end; `cut`: some were not explored.
 
     Modules and their gradients:
@@ -88,6 +90,7 @@ class Listeners:
     augment: Callable[[Interpreter, Frame, State, ir.AugAssign, Value, Value], None]
     store: Callable[[State, Place, Value, tuple[Value, ...]], None]
     collect: Callable[[State, Place, Value], None]
+    yielded: Callable[[State, Place, Value], None]
     repeat: Callable[[State, tuple[Value, ...], Place | None], None]
     set_attribute: Callable[[State, Place, Value], None]
     hand_over: Callable[[State, Value], None]
@@ -98,6 +101,7 @@ class Listeners:
     attempt: Callable[[Call, str, Ref, Tensor], None]
     write: Callable[[Call, str, Ref, Tensor], None]
     replace: Callable[[Interpreter, State, Touch, Tensor, Value], None]
+    give_back: Callable[[State, Value], None]
     finish: Callable[[Sequence[State], bool], None]
     read_state: Callable[[State, Place, Ref], None]
     load_state: Callable[[State, str, Touch, Sequence[tuple[Value, Ref]]], None]

@@ -14,6 +14,7 @@ from inplace_lint.interp.checkers import (
     lost_slope,
     lost_update,
     overlapped,
+    passed_twice,
 )
 from inplace_lint.interp.checkers.alias_query import AliasQuery
 from inplace_lint.interp.checkers.opportunities import Opportunities
@@ -67,7 +68,14 @@ class TapeInterpreter:
     class_body = statements.class_body
 
 
-_WRITES = (kept_values.write, kept_states.write, overlapped.write, lost_slope.write, lost_update.write)
+_WRITES = (
+    kept_values.write,
+    kept_states.write,
+    overlapped.write,
+    lost_slope.write,
+    lost_update.write,
+    passed_twice.write,
+)
 
 
 def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinions: bool) -> Listeners:
@@ -79,6 +87,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         augment=to_all(lost_update.augment, accumulated.augment),
         store=kept_values.store,
         collect=kept_values.collect,
+        yielded=kept_values.yielded,
         repeat=kept_values.repeat,
         set_attribute=kept_values.set_attribute,
         hand_over=to_all(*(one.hand_over for one in (query, spared) if one is not None)),
@@ -89,6 +98,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         attempt=query.attempt if query is not None else to_all(),
         write=to_all(*_WRITES, *([escaped.write] if opinions else [])),
         replace=lost_slope.replace,
+        give_back=kept_values.give_back,
         finish=spared.finish if spared is not None else to_all(),
         read_state=kept_states.read_state,
         load_state=kept_states.load_state,

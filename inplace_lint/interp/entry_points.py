@@ -318,6 +318,8 @@ def _run_method(
     # Training runs what a call of the module runs; that it runs another method too is not certain.
     certain = entry in {"", name}
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
+    if not entry:
+        found += second_step.keep(interp, frame, made[0][0], results[:1], cls, name)
     return found if entry != name else [*found, *second_step.run(interp, frame, made[0][0], results[:1], cls, name)]
 
 
@@ -387,7 +389,8 @@ def _finish(
 ) -> list[Found]:
     """Run backward from all that was returned, as a training program would; it is not certain after another one."""
     asked = f"a gradient is computed for what `{name}` returns"
-    for state, _ in results:
+    for state, value in results:
+        interp.listeners.give_back(state, value)
         if name and (not certain or state.trait(traits.LOSS, None) is True):
             state.assume(asked)
     losses.backward(interp, results, cls, name, certain=certain)

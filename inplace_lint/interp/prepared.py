@@ -19,7 +19,7 @@ from itertools import islice
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import symbolic_args
@@ -66,11 +66,10 @@ def built(interp: Interpreter, frame: Frame, state: State, value: Value) -> list
     if isinstance(instance.cls, Dotted):
         return _items_called(interp, frame, state, value, instance.cls.name)
     framework = interp.context.is_module(instance.cls)
-    if framework is None:
-        return [(state, value)]
+    called = "__call__" if framework is None else framework.calls
     found: list[tuple[State, Value]] = []
-    for after in constructed_paths(interp, frame, state, value):
-        method = interp.lookup(after, instance.cls, framework.calls)
+    for after in constructed_paths(interp, frame, state, value) if framework is not None else [state]:
+        method = interp.lookup(after, instance.cls, called)
         if not isinstance(method, Closure) or not _has_given_parts(after, value):
             found.append((after, value))
             continue
@@ -102,7 +101,18 @@ def called(interp: Interpreter, frame: Frame, state: State, module: Value) -> li
 
 
 def _has_given_parts(state: State, ref: Ref) -> bool:
-    """Check whether a module has parts that are older than itself: whoever constructed it made them."""
+    """Check whether an object has modules that are older than itself: whoever constructed it made them."""
     instance = state.instance(ref)
-    parts = () if instance is None else module_registry.direct(state, instance)
-    return any(isinstance(part, Ref) and part.id < ref.id for _, part in parts)
+    held = (
+        ()
+        if instance is None
+        else [value for attribute in instance.attrs.values() for value in _items(state, attribute)]
+    )
+    inner = (part for value in (ref, *held) for _, part in module_registry.parts(state, value))
+    return any(part.id < ref.id for part in inner)
+
+
+def _items(state: State, value: Value) -> tuple[Value, ...]:
+    """Return the items of a list or tuple; for another value itself."""
+    inner = state.object(value)
+    return value.items if isinstance(value, Tuple) else inner.items if isinstance(inner, ListObject) else (value,)

@@ -1,18 +1,23 @@
 """
-A second step of training for a module that is run alone, where the first one left its history in a buffer.
+A second call of a method that is run alone, where the first one left something that the next one meets.
 
     def forward(self, x):
         h = self.fc(x)
         self.mean.mul_(0.9).add_(0.1 * h.mean(0))    # the buffer has the history of this call
         return h - self.mean                         # backward of the next call runs into it
+
+    def push(self, x):
+        self.frame.mul_(0.9).add_(x)
+        self.frames.append(self.frame)               # the next call writes what is in the list
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_lint.core.event import Carried
-from inplace_lint.domain import tape
+from inplace_lint.core.event import Carried, Keeping, Snapshot
+from inplace_lint.domain import tape, traits
+from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Tuple, Value
 from inplace_lint.effects import may_write
@@ -49,6 +54,36 @@ def run(interp: Interpreter, frame: Frame, made: State, results: Results, cls: C
             options = interp.context.coverage.words()
             found += [Found(event, 1, 1, options) for event in after.events if isinstance(event, Carried)]
     return found
+
+
+def keep(interp: Interpreter, frame: Frame, made: State, results: Results, cls: ClassValue, name: str) -> list[Found]:
+    """Return what is found when a method is called once more that stored what it writes, on objects as `made`."""
+    found: list[Found] = []
+    for state, value in results:
+        receiver, method = value.items[-1] if isinstance(value, Tuple) else value, interp.lookup(state, cls, name)
+        if not isinstance(method, Closure) or method.wrapper or not _stores_what_it_writes(made, state):
+            continue
+        again = state.fork()
+        again.assume(f"`{name}` is called more than once")
+        interp.fuel.start_root(again=True, paths=1)
+        arguments = symbolic_args.of_method(interp, again, method, cls)
+        for after, _ in interp.call(frame, again, Bound(receiver, method), arguments, 0)[:1]:
+            new = (event for event in after.events if event not in state.events and isinstance(event, Snapshot))
+            found += [
+                Found(event, 1, 1, interp.context.coverage.words()) for event in new if event.how is Keeping.AGAIN
+            ]
+    return found
+
+
+def _stores_what_it_writes(made: State, state: State) -> bool:
+    """Check whether a call put memory into a container that is older than the call, and has written it."""
+    for ref, kept in state.all_traits(traits.KEPT_FOR_LATER):
+        thing = state.heap.get(ref)
+        if kept.clock <= made.clock or not isinstance(thing, Tensor) or thing.storage > made.next_id:
+            continue
+        if any(write.clock > made.clock for write in state.storages[thing.storage].writes):
+            return True
+    return False
 
 
 def _carrying(made: State, state: State, receiver: Value) -> Iterator[str]:

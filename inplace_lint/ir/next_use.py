@@ -42,6 +42,12 @@ def after(body: Sequence[ir.Stmt], at: int, name: str) -> Use:
     return _first(body[here + 1 :], name) if found is Use.NONE else found
 
 
+def beside(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
+    """Return whether a variable may be read in the statement around the node with an ordinal, or after that."""
+    statement = _innermost(body, at)
+    return (statement is not None and _names(statement, name)) or after(body, at, name) is Use.READ
+
+
 def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
     """
     Return whether certainly nothing reads the value of a variable once the node with an ordinal has read it.

@@ -10,6 +10,7 @@ Evaluation of calls: the arguments first, then whatever is called.
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
+from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
@@ -224,7 +225,19 @@ def call_closure(
     if bound is None:
         return unknown_call(interp, frame, state, closure, arguments, at)
     values, passed, key = bound
-    return _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
+    results = _inline(interp, frame, state, closure, values, passed, frame.site(at), key)
+    for after, value in results if closure.caches else ():
+        _remember_cached(interp, after, closure, value)
+    return results
+
+
+def _remember_cached(interp: Interpreter, state: State, closure: Closure, value: Value) -> None:
+    """Remember that a function has the tensors that it returned in its cache."""
+    for ref, tensor in state.tensors_in(value):
+        facts = None if tensor.made is None else interp.context.facts_of(tensor.made.op)
+        forms = () if facts is None or tensor.made is None else facts.forms(tensor.made.op)
+        bare = any(fact.leaf for form in forms for fact in form.returns)
+        state.set_trait(traits.CACHED, ref.id, traits.Cached(Place(closure.function.slice, 0), bare))
 
 
 def _inline(

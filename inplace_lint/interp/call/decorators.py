@@ -20,6 +20,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.spelling import spells
 
 _WAYS = 2  # of a decorator that are followed
+_CACHES = ("lru_cache", "cache")
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
 
 
@@ -47,6 +48,10 @@ def apply(
             closure = replace(closure, manages=True)
             continue
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
+        if any(spells(decorator, name) for name in _CACHES) and not _is_of_program(value):
+            closure = replace(closure, caches=True)
+            made = replace(made, caches=True) if isinstance(made, Closure) else made
+            continue
         mode = modes.mode_of(interp, state, value)
         if mode is not None and isinstance(made, Closure):
             made = replace(made, modes=(mode, *made.modes))

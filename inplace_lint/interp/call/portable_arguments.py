@@ -6,13 +6,13 @@ Portable arguments: what one path passes to a constructor, in a form that anothe
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Names, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
     ClassValue,
@@ -27,7 +27,9 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
+from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.ir import nodes as ir
 
 _DEEPEST = 12
 
@@ -50,6 +52,13 @@ class _Made(NamedTuple):
     children: Hashable
     pending: Hashable
     made: Place | None
+
+
+class _Function(NamedTuple):
+    """The portable form of a function that is defined in another one: what it reads of the variables there."""
+
+    closure: Closure
+    names: tuple[tuple[str, Hashable], ...]
 
 
 class _Leaf(NamedTuple):
@@ -79,6 +88,8 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
             raise _NotPortable
         case Const() | Sym() | Dotted() | ModuleValue() | ClassValue() | Closure(env=None):
             return value
+        case Closure(owner=None) as closure:
+            return _Function(replace(closure, env=None), tuple(_captured(state, closure, depth + 1)))
         case Tuple(items, exact, fields):
             return Tuple, tuple(_frozen(state, item, depth + 1) for item in items), exact, fields
         case Partial(function, args, keywords):
@@ -90,7 +101,10 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
                 given,
             )
         case _:
-            pass
+            return _frozen_object(state, value, depth)
+
+
+def _frozen_object(state: State, value: Value, depth: int) -> Hashable:
     match state.object(value):
         case ListObject(items, exact, kind):
             return _Box(kind, (), tuple(_frozen(state, item, depth + 1) for item in items), exact)
@@ -98,14 +112,26 @@ def _frozen(state: State, value: Value, depth: int = 0) -> Hashable:
             keys = tuple(mapping)
             return _Box("dict", keys, tuple(_frozen(state, item, depth + 1) for item in mapping.values()), exact)
         case Instance(cls, attrs, opaque, children, made, pending):
-            parts = tuple((name, _frozen(state, part, depth + 1)) for name, part in attrs.items())
+            own = tuple((name, _frozen(state, part, depth + 1)) for name, part in attrs.items())
             inner = None if children is None else _frozen(state, children, depth + 1)
             waiting = None if pending is None else _frozen(state, pending, depth + 1)
-            return _Made(cls, opaque, parts, inner, waiting, made)
+            return _Made(cls, opaque, own, inner, waiting, made)
         case Tensor(nodes=(), base=None, grad=None) as tensor if tensor.leaf:
             return _Leaf(replace(tensor, storage=StorageId(0), made=None))
         case _:
             raise _NotPortable
+
+
+def _captured(state: State, closure: Closure, depth: int) -> Iterator[tuple[str, Hashable]]:
+    """Yield what a function reads of the variables of those that it is defined in."""
+    read = {part.id for part in parts(closure.function.body) if type(part) is ir.Name}
+    read -= {param.name for param in closure.function.params}
+    scope = None if closure.env is None else state.object(closure.env)
+    while isinstance(scope, Names):
+        for name in sorted(read & scope.values.keys()):
+            yield name, _frozen(state, scope.values[name], depth)
+        read -= scope.values.keys()
+        scope = None if scope.parent is None else state.object(scope.parent)
 
 
 def thawed(state: State, entry: tuple[Hashable, ...]) -> Arguments:
@@ -132,6 +158,10 @@ def _thawed(state: State, form: Any) -> Value:  # noqa: ANN401 - a portable form
         assert children is None or isinstance(children, Ref)
         assert pending is None or isinstance(pending, Partial)
         return state.new(Instance(form.cls, attrs, form.opaque, children, form.made, pending))
+    if isinstance(form, _Function):
+        names = {name: _thawed(state, part) for name, part in form.names}
+        env = state.new(Names(names, dict.fromkeys(names, state.clock))) if names else None
+        return replace(form.closure, env=env)
     if isinstance(form, _Leaf):
         return state.new(replace(form.tensor, storage=state.new_storage()))
     if isinstance(form, tuple) and not isinstance(form, Ref) and form[:1] == (Tuple,):

@@ -23,7 +23,7 @@ from inplace_lint.core.event import Clobbered, Spelling
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref, RefId, Tuple, Value
-from inplace_lint.interp.checkers import buried, escaped
+from inplace_lint.interp.checkers import buried, escaped, passed_twice
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
 from inplace_lint.interp.transfer.index import is_constant, takes_all
@@ -116,8 +116,9 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
         ):
             _report(call, part, expr, tensor, write, expr.id)
             return
-        if write.clock > bound and write.tensor == ref:
+        if write.clock > bound and (write.tensor == ref or write.through):
             escaped.check_read(call, part, expr, tensor, write)
+    passed_twice.read(call, part, expr, tensor)
     found = buried.overwritten(call, writes, ref, expr.id)
     if found is not None:
         _report(call, part, expr, tensor, *found, within=True)

@@ -15,7 +15,7 @@ the framework lists, such as `out` or `fill_`, is an opinion: the assumption is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Escaped, Performed, Site
@@ -23,7 +23,9 @@ from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Frame, text_of
+from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
+from inplace_lint.ir.scopes import names_of
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
@@ -48,7 +50,7 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
 def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
     """Report a read of a tensor that was written by a function to which this function had passed it."""
     frame, state = call.frame, call.state
-    if known.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in known.names:
+    if known.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in known.names | known.through:
         return
     inner = _call_that_wrote(frame, known.touch.site)
     if inner is None:
@@ -56,15 +58,36 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     body = (
         frame.closure.function.body if frame.closure is not None else call.interp.context.code(inner.place.slice).body
     )
-    found = _call_at(body, inner.place.at)
-    if found is None or _announced(call, text_of(found.func), *_keywords(found, expr.id)):
-        return
-    behind = _function_behind(call, known.touch.site, inner)
-    if behind is not None and _is_meant(*behind, found, expr.id, beside=_is_beside_itself(call, part, tensor)):
+    beside = _is_beside_itself(call, part, tensor)
+    if is_told(call, body, known.touch.site, inner, expr.id, beside=beside, apart=True):
         return
     assumptions = state.assumptions | known.assumptions | known.doubt
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
     state.report(event)
+
+
+def is_told(
+    call: Call,
+    body: Sequence[ir.Stmt],
+    wrote: Site,
+    inner: Site,
+    name: str,
+    *,
+    beside: bool = False,
+    apart: bool = False,
+) -> bool:
+    """
+    Check whether a caller is told that a call writes what it is passed as a variable.
+
+    `body` is the code with the call at `inner`, which wrote at `wrote`. `beside`: what is read now is computed of both
+    the variable and the result; `apart`: it may be read apart from the result.
+    """
+    found = _call_at(body, inner.place.at)
+    if found is None or _announced(call, text_of(found.func), *_keywords(found, name)):
+        return True
+    behind = _function_behind(call, wrote, inner)
+    beside = beside or (apart and _is_used_apart(call, body, found))
+    return behind is not None and _is_meant(*behind, found, name, beside=beside)
 
 
 def _function(frame: Frame) -> str:
@@ -107,6 +130,22 @@ def _is_beside_itself(call: Call, part: str, tensor: Tensor) -> bool:
     """Check whether another operand of a call is the same memory."""
     others = (pair for name in call.binding.given - {part} for pair in call.binding.tensors(name))
     return any(other.storage == tensor.storage for _, other in others)
+
+
+def _is_used_apart(call: Call, body: Sequence[ir.Stmt], found: ir.Call) -> bool:
+    """
+    Check whether a function reads what it passed to a call beside what that returned.
+
+    The result is a part of an expression that was evaluated before, or has a name of its own that is read later.
+    """
+    if call.frame.closure is None:
+        return False
+    bound = next((node for node in parts(body) if isinstance(node, ir.Assign) and node.value == found), None)
+    if bound is not None:
+        names = (name for target in bound.targets for name in names_of(target))
+        return any(next_use.beside(body, call.at, name) for name in names)
+    returned = any(isinstance(node, ir.Return) and node.value == found for node in parts(body))
+    return not returned
 
 
 def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function, str, int] | None:

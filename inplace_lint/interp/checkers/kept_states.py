@@ -77,7 +77,7 @@ def _kept(frame: Frame, state: State, write: Touch, grad: Ref) -> Place | None:
     lasting, kept = state.trait(traits.KEPT_FOR_LATER, grad.id), state.trait(traits.KEPT, grad.id)
     tensor = state.tensor(grad)
     if lasting is not None or kept is None or tensor is None or frame.closure is None:
-        return lasting
+        return None if lasting is None else lasting.place
     if any(before.clock > kept.clock for before in state.storages[tensor.storage].writes):
         return None  # it was reported, or written for the list
     scope = state.heap[frame.env.id]

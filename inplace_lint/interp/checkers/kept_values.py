@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Keeping, Lost, Snapshot, Spelling, Touch
 from inplace_lint.core.span import Place
-from inplace_lint.domain import tape, traits
+from inplace_lint.domain import origins, tape, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, RefId, Tuple, Value
+from inplace_lint.domain.values import Const, Ref, RefId, Sym, Tuple, Value
 from inplace_lint.interp.checkers import liveness, self_average
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _FETCHES = frozenset({"pop", "popleft", "popitem", "get"})
 _DEEPEST = 3
 _LOW = -1e4
+_ROWS = frozenset({"row", "rows"})  # the moves that leave elements out
 KeptTrait = traits.Trait[RefId, traits.Kept]
 
 
@@ -50,6 +51,13 @@ def bind(frame: Frame, state: State, name: str, value: Value, source: ir.Expr | 
 def collect(state: State, place: Place, value: Value) -> None:
     """Remember that a value is an item of a list that is made at this place."""
     _keep(state, place, value, lasting=False)
+
+
+def yielded(state: State, place: Place, value: Value) -> None:
+    """Remember when a generator yielded a tensor, which it may yield again after a write."""
+    ref = state.ref(value) if state.tensor(value) is not None else None
+    if ref is not None and not state.has_trait(traits.YIELDED_FIRST, ref.id):
+        state.set_trait(traits.YIELDED_FIRST, ref.id, traits.Kept(state.clock, place))
 
 
 def set_attribute(state: State, place: Place, value: Value) -> None:
@@ -84,32 +92,37 @@ def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int
             _keep(state, place, item, lasting=lasting, depth=depth + 1)
         return
     if not tensor.param:
-        state.set_trait(traits.KEPT, ref.id, traits.Kept(state.clock, place))
+        known = None if lasting else state.trait(traits.KEPT, ref.id)
+        before = None if known is None else known.before or (known.clock, known.place)
+        state.set_trait(traits.KEPT, ref.id, traits.Kept(state.clock, place, before))
         if lasting:
-            state.set_trait(traits.KEPT_FOR_LATER, ref.id, place)
-            before = state.trait(traits.KEPT_ALIASES, tensor.storage) or ()
-            if tensor.view in BESIDE and ref not in before:
-                state.set_trait(traits.KEPT_ALIASES, tensor.storage, (*before, ref))
+            state.set_trait(traits.KEPT_FOR_LATER, ref.id, traits.Kept(state.clock, place))
+            aliases = state.trait(traits.KEPT_ALIASES, tensor.storage) or ()
+            if tensor.view in BESIDE and ref not in aliases:
+                state.set_trait(traits.KEPT_ALIASES, tensor.storage, (*aliases, ref))
 
 
 def _report_lost(state: State, before: Ref, tensor: Tensor, writes: tuple[Write, ...]) -> None:
     kept = state.trait(traits.KEPT, before.id)
     if kept is None:
         return
+    # `log += [x]` makes a list of `x` before it is put there, and a generator runs to its end before what it yields is.
+    kept = state.trait(traits.YIELDED_FIRST, before.id) or kept
+    clock, place = kept.before or (kept.clock, kept.place)
     for write in writes:
         written = None if write.tensor is None else state.tensor(write.tensor)
-        if write.clock > kept.clock and written is not None and (not written.part or written.part == tensor.part):
+        if write.clock > clock and written is not None and (not written.part or written.part == tensor.part):
             assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
             array = tensor.view is View.UNTRACKED
-            state.report(Snapshot(tensor.framework, Keeping.AGAIN, write.touch, kept.place, None, assumptions, array))
+            state.report(Snapshot(tensor.framework, Keeping.AGAIN, write.touch, place, None, assumptions, array))
             return
 
 
 def _tensors(state: State, value: Value, depth: int = 0) -> Iterator[tuple[Ref, Tensor]]:
     """Yield the tensors in a value and in its items."""
-    tensor = state.tensor(value)
-    if tensor is not None and isinstance(value, Ref):
-        yield value, tensor
+    ref, tensor = state.ref(value), state.tensor(value)
+    if tensor is not None and ref is not None:
+        yield ref, tensor
     elif depth < _DEEPEST:
         for item in _items(state, value):
             yield from _tensors(state, item, depth + 1)
@@ -126,6 +139,18 @@ def _items(state: State, value: Value) -> tuple[Value, ...]:
             return tuple(mapping.values())
         case _:
             return ()
+
+
+def give_back(state: State, value: Value) -> None:
+    """Report an item of a container that is returned, if a flag of a call or module has overwritten it."""
+    for ref, tensor in _tensors(state, value) if state.tensor(value) is None else ():
+        kept = state.trait(traits.KEPT_FOR_LATER, ref.id)
+        for write in state.storages[tensor.storage].writes if kept is not None else ():
+            hidden = write.touch.flag is not None and not write.touch.dropped
+            if kept is not None and write.clock > kept.clock and write.tensor == ref and hidden:
+                assumptions = state.assumptions | write.assumptions | write.doubt | tensor.doubt
+                state.report(Snapshot(tensor.framework, Keeping.RETURNED, write.touch, kept.place, None, assumptions))
+                break
 
 
 def repeat(state: State, items: tuple[Value, ...], place: Place | None) -> None:
@@ -236,6 +261,8 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     if closure is not None and default is not None and not cut:
         param = next(param for param in closure.function.params if param.name == default)
         _report(call, Keeping.DEFAULT, touch, Place(closure.function.slice, param.at), tensor)
+    elif (cached := _cached(call, ref, tensor)) is not None and not cut:
+        _report(call, Keeping.CACHED, touch, cached, tensor)
     elif isinstance(expr, ir.Subscript) and call.state.has_trait(traits.REPEATED, ref.id):
         _report(call, Keeping.REPEATED, touch, call.state.trait(traits.REPEATED, ref.id), tensor)
     elif tensor.param or tensor.view in BESIDE:
@@ -246,8 +273,14 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
             _check_average(call, touch, ref, tensor)
     elif touch.flag is not None or call.frame.variables(expr):
         _check_detached(call, touch, ref, tensor)
-        if not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame) and _is_older(call, expr.id, tensor):
+        if not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame) and _is_older(call, part, expr.id, tensor):
             _report(call, Keeping.ITEM, touch, None, tensor)
+
+
+def _cached(call: Call, ref: Ref, tensor: Tensor) -> Place | None:
+    """Return where the function is whose later calls return a tensor; None for memory that is there to be filled."""
+    known = call.state.trait(traits.CACHED, ref.id if tensor.base is None else tensor.base.id)
+    return None if known is None or (known.bare and call.spelled is not Spelling.AUGMENTED) else known.place
 
 
 def _is_getitem(frame: Frame) -> bool:
@@ -255,12 +288,19 @@ def _is_getitem(frame: Frame) -> bool:
     return frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__getitem__"
 
 
-def _is_older(call: Call, name: str, tensor: Tensor) -> bool:
-    """Check whether a variable that is no parameter refers to memory from before the call."""
+def _is_older(call: Call, part: str, name: str, tensor: Tensor) -> bool:
+    """Check whether a variable that is no parameter refers to memory, or to an item of a container, from before."""
     closure = call.frame.closure
     assert closure is not None
     params = {param.name for param in closure.function.params}
-    return tensor.sure and tensor.storage < call.frame.env.id and name not in params
+    if not tensor.sure or name in params:
+        return False
+    value, started = call.binding.value(part), call.frame.env.id
+    match call.state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.ITEM, Ref(container), _):
+            return container < started
+        case _:
+            return tensor.storage < started
 
 
 def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
@@ -310,9 +350,19 @@ def record(call: Call) -> None:
         for ref, tensor in call.binding.tensors(name):
             if tensor.rg and tensor.nodes:
                 read = call.touch(name, call.binding.exprs.get(name), tensor)
-                if tensor.view is not View.SINGLE:
+                if tensor.view is not View.SINGLE or _is_of_old_history(call.state, tensor):
                     _remember(call, tape.lost(call.state, call.facts.framework.name, tensor, read))
                 _remember(call, _written_beside(call, ref if tensor.base is None else tensor.base, read))
+
+
+def _is_of_old_history(state: State, view: Tensor) -> bool:
+    """Check whether a view has what an unrecorded write changed, and the history of its base, which lacks the write."""
+    base = None if view.base is None else state.tensor(view.base)
+    write = next((write for write in state.storages[view.storage].writes if write.unseen), None)
+    if base is None or write is None or view.part is None or view.nodes != base.nodes:
+        return False
+    steps = tuple(step for step in view.part if step[0] in _ROWS)
+    return not steps or (write.part is not None and write.part[: len(view.part)] == view.part)
 
 
 def _remember(call: Call, event: Lost | None) -> None:

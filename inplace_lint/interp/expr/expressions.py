@@ -303,6 +303,7 @@ def _yield(interp: Interpreter, frame: Frame, state: State, expr: ir.Yield) -> R
         if frame.inside is not None:
             results.extend((done, NONE) for done in frame.inside(after, value))
             continue
+        interp.listeners.yielded(after, frame.site(expr.at).place, value)
         _collect_yield(after, frame.env, value)
         results.append((after, after.symbols.sym((origins.SENT, frame.env.id, expr.at))))
     return results

@@ -8,7 +8,7 @@ Operators: as methods of tensors, on Python values, and as augmented assignments
 
 from __future__ import annotations
 
-from inplace_lint.core.event import Spelling
+from inplace_lint.core.event import Spelling, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import ListObject
@@ -21,7 +21,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.outcome import Results
@@ -135,6 +135,8 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
         other = state.object(value)
         items = other.items if isinstance(other, ListObject) else value.items if isinstance(value, Tuple) else None
         exact = thing.exact and items is not None and (not isinstance(other, ListObject) or other.exact)
+        for item in items or ():
+            interp.listeners.store(state, frame.site(node.at).place, item, thing.items)
         state.put(old, ListObject(thing.items + (items or ()), exact, thing.kind))
         return [(state, old)]
     if state.instance(old) is not None:
@@ -143,7 +145,37 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
     if facts is not None and not isinstance(old, Tuple):
         method = facts.framework.reflected[node.op]
         return call_method(interp, frame, state, facts, method, (value, old), node.at, {0: node.value, 1: node.target})
+    if isinstance(old, Sym) and old.kind == "input" and _is_no_tensor(state, old, value):
+        later = _written_if_tensor(interp, frame, state, node, old, value)
+        return [(state, later or python_binary(interp, state, node.op, old, value))]
     return [(state, python_binary(interp, state, node.op, old, value))]
+
+
+def _is_no_tensor(state: State, old: Sym, value: Value) -> bool:
+    """Check whether an operand makes no tensor of what is none: a number, or the result of a method of `old` itself."""
+    if isinstance(value, Const):
+        return type(value.value) in {int, float}
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.RESULT, Sym() as method, *_):
+            key = state.symbols.key(method)
+            return isinstance(key, tuple) and key[:2] == (origins.ATTRIBUTE, old.id)
+        case _:
+            return False
+
+
+def _written_if_tensor(
+    interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Sym, value: Value
+) -> Value | None:
+    """Return the result of `x -= 1`, which is `x` itself if that turns out to be a tensor; None if it never is."""
+    framework = interp.context.default().framework
+    method = framework.augmented.get(node.op)
+    if method is None:
+        return None
+    result = state.symbols.sym((origins.BINARY, node.op, old, value, Spelling.AUGMENTED), old.kind)
+    name = f"{framework.tensor}.{method}"
+    touch = Touch(name, frame.site(node.at), "self", text_of(node.target), Spelling.AUGMENTED)
+    materialise.postpone(state, old, result, touch, frame.variables(node.target))
+    return result
 
 
 def _of_parameter(interp: Interpreter, state: State, old: Value, value: Value) -> Facts | None:

@@ -8,6 +8,8 @@ Subscripts: of tensors by the framework's facts, of tuples, lists and dicts by c
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from inplace_lint.core.event import Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
@@ -176,8 +178,14 @@ def _some_item(state: State, value: Value, items: tuple[Value, ...], index: Valu
     # IMPRECISE: an unknown position among modules, classes and functions takes the first one.
     if items and all(is_alternative(state, item) for item in items):
         return items[0]
-    kind = "number" if items and all(_is_number(item) for item in items) else ""
-    return state.symbols.sym((origins.ITEM, value, index), kind)
+    return state.symbols.sym((origins.ITEM, value, index), _kind_of_all(state, items))
+
+
+def _kind_of_all(state: State, items: Collection[Value]) -> str:
+    """Return the kind of an item of a container, where all that are known are of one kind."""
+    if items and all(_is_number(item) for item in items):
+        return "number"
+    return "tensor" if items and all(state.tensor(item) is not None for item in items) else ""
 
 
 def _is_number(value: Value) -> bool:
@@ -196,7 +204,7 @@ def _from_dict(state: State, value: Value, mapping: DictObject, index: Value) ->
         return next(iter(distinct))
     if distinct and not is_key(index) and all(is_alternative(state, item) for item in distinct):
         return next(iter(mapping.items.values()))
-    return state.symbols.sym((origins.ITEM, value, index))
+    return state.symbols.sym((origins.ITEM, value, index), "" if is_key(index) else _kind_of_all(state, distinct))
 
 
 def _from_instance(

@@ -156,8 +156,24 @@ def _of_function(interp: Interpreter, item: Definition, function: ir.Function, l
     known = interp.context.coverage.worth
     key = (item.slice, id(function))
     if key not in known:
-        known[key] = tuple(_sides(function.body, leading, goes_on=False))
+        kept = _kept(function.body) if lowered_may_write(function.body) else frozenset()
+        known[key] = tuple(_sides(function.body, leading, kept, goes_on=False))
     return iter(known[key])
+
+
+def _kept(body: Sequence[ir.Stmt]) -> frozenset[str]:
+    """Return the variables of lists that statements put something into: a write may change what was put there."""
+    return frozenset(
+        part.func.value.id
+        for part in parts(body)
+        if isinstance(part, ir.Call)
+        and isinstance(part.func, ir.Attr)
+        and part.func.name in _PUTS
+        and isinstance(part.func.value, ir.Name)
+    )
+
+
+_PUTS = frozenset({"append", "appendleft", "insert", "extend"})
 
 
 def _named(side: Missed) -> Iterator[str]:
@@ -187,8 +203,12 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     return frozenset(names) - {item.name, "__init__"}
 
 
-def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -> _Found:
-    """Return the sides of conditions in statements, and the attributes that each sets; `goes_on`: to what may write."""
+def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool) -> _Found:
+    """
+    Return the sides of conditions in statements, and the attributes that each sets.
+
+    `kept` are the lists that are filled around them; `goes_on`: to what may write.
+    """
     following = [goes_on]
     for node in reversed(body):
         following.append(following[-1] or _leads((node,), leading))
@@ -196,11 +216,11 @@ def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -
         rest, after = body[position + 1 :], following[-position - 2]
         match node:
             case ir.If():
-                yield from _sides_of_if(node, rest, leading, goes_on=after)
+                yield from _sides_of_if(node, rest, leading, kept, goes_on=after)
             case ir.Assert():
                 yield (id(node), True), _Use.WRITE if after else _Use.NOTHING, _set_in(rest)
             case ir.For(body=inner) | ir.While(body=inner) | ir.With(body=inner) | ir.Try(body=inner):
-                yield from _sides(inner, leading, goes_on=following[-position - 1])
+                yield from _sides(inner, leading, kept, goes_on=following[-position - 1])
             case ir.FunctionDef() | ir.ClassDef():
                 pass
             case _:
@@ -211,20 +231,23 @@ def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -
                                 _Use.WRITE
                                 if _leads((value,), leading)
                                 else _Use.CHANGE
-                                if after
+                                if after or _reads((value,), kept)
                                 else _made_in((value,))
                             )
                             yield (id(part), side), use, _set_in((node,))
 
 
-def _sides_of_if(node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], *, goes_on: bool) -> _Found:
+def _sides_of_if(
+    node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool
+) -> _Found:
     for side, block, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
         left = _leaves(other)
         writes = _leads(block, leading) or (left and goes_on)
         taken = (*block, *rest) if left else block
-        use = _Use.WRITE if writes else _Use.CHANGE if goes_on and not _leaves(block) else _made_in(taken)
+        changes = (goes_on and not _leaves(block)) or _reads(block, kept)
+        use = _Use.WRITE if writes else _Use.CHANGE if changes else _made_in(taken)
         yield (id(node), side), use, _set_in(taken)
-        yield from _sides(block, leading, goes_on=goes_on)
+        yield from _sides(block, leading, kept, goes_on=goes_on)
 
 
 def _made_in(body: Sequence[ir.Stmt | ir.Expr]) -> _Use:
@@ -239,6 +262,11 @@ def _leads(body: Sequence[ir.Stmt | ir.Expr], leading: frozenset[str]) -> bool:
         (isinstance(part, ir.Name) and part.id in leading) or (isinstance(part, ir.Attr) and part.name in leading)
         for part in parts(body)
     )
+
+
+def _reads(body: Sequence[ir.Stmt | ir.Expr], names: frozenset[str]) -> bool:
+    """Return whether code reads one of some variables."""
+    return bool(names) and any(isinstance(part, ir.Name) and part.id in names for part in parts(body))
 
 
 def _leaves(body: Sequence[ir.Stmt]) -> bool:

@@ -69,10 +69,10 @@ def _list_method(
         case "extend" | "update" if first is not None:
             more = interp.turns(frame, state, first, None, at)
             for item in more.items:
-                interp.listeners.store(state, Place(frame.slice, at), item, ())
+                interp.listeners.store(state, Place(frame.slice, at), item, inner.items)
             state.put(ref, replace(inner, items=inner.items + more.items, exact=inner.exact and more.exact))
         case "insert" if len(arguments.positional) > 1:
-            interp.listeners.store(state, Place(frame.slice, at), arguments.positional[1], ())
+            interp.listeners.store(state, Place(frame.slice, at), arguments.positional[1], inner.items)
             _insert(state, ref, inner, arguments.positional[0], arguments.positional[1])
         case "pop" | "popleft":
             return _pop(state, ref, inner, Const(0) if name == "popleft" else first)

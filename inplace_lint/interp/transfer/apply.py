@@ -39,7 +39,7 @@ from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
 from inplace_lint.knowledge.op import Op, SaveFact
-from inplace_lint.knowledge.words import Predicate, ValueKind
+from inplace_lint.knowledge.words import Predicate, ShapeRule, ValueKind
 
 
 def call_op(
@@ -152,11 +152,22 @@ def _materialise(
         expected.add(form.args[0].name)
     some_tensor = any(state.tensors_in(value) for value in values.values())
     measures = bool(form.returns) and form.returns[-1].value in _SIZES  # what else it is given are axes
+    first = form.args[0].name if form.args else ""
+    if first in expected and first in values and _takes_no_number(form):
+        materialise.settle(interp, state, values[first])
     for name, value in values.items():
         likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:
             materialise.materialise_item(interp, frame, state, value, at, sure=False)
             materialise.materialise_all(interp, state, value, framework)
+
+
+def _takes_no_number(form: Op) -> bool:
+    """Check whether the first argument certainly is a tensor: of a layer, or of what gives a tensor of its shape."""
+    if form.init is not None:
+        return True
+    shape = form.returns[-1].shape if form.returns else None
+    return shape is not None and shape.rule is not ShapeRule.BROADCAST and form.args[0].name in shape.args[:1]
 
 
 _SIZES = frozenset({ValueKind.SIZE, ValueKind.SHAPE})

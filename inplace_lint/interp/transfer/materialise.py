@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from inplace_lint.core.assumption import assumption
-from inplace_lint.core.event import Site
+from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits, unknown_history
-from inplace_lint.domain.heap import ListObject, Node, Tensor
+from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Tuple, Value
-from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.frame import Arguments, Frame, Variable
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.knowledge.facts import Facts
@@ -77,6 +77,46 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
         framework=framework or interp.context.default().framework.name,
     )
     return state.tensor_of(value, tensor)
+
+
+def postpone(state: State, old: Sym, result: Sym, touch: Touch, names: frozenset[Variable]) -> None:
+    """
+    Remember that an unknown value was written, and is what an augmented assignment gave, if it is a tensor.
+
+        x -= 1              # a number gives a new one
+        return norm(x)      # no number can be normalised: `x` is still the tensor that the caller passed
+    """
+    root = _augmented_from(state, old)
+    state.clock += 1
+    write = Write(touch, 0, False, state.clock, state.assumptions, names=names)
+    state.set_trait(traits.AUGMENTED, root, (*(state.trait(traits.AUGMENTED, root) or ()), (result.id, write)))
+    state.set_trait(traits.AUGMENTED_FROM, result.id, root)
+
+
+def settle(interp: Interpreter, state: State, value: Value) -> None:
+    """Make one tensor of an unknown value and what augmented assignments gave: one of them was shown to be a tensor."""
+    if not isinstance(value, Sym):
+        return
+    root = _augmented_from(state, value)
+    written = state.trait(traits.AUGMENTED, root)
+    ref = materialise(interp, state, Sym(root, "input")) if written else None
+    tensor = None if ref is None else state.tensor(ref)
+    if written is None or ref is None or tensor is None:
+        return
+    known = state.storages[tensor.storage]
+    # Nothing can have saved what was no tensor yet, so that these writes count for no version.
+    earlier = tuple(replace(write, tensor=ref, part=tensor.part) for _, write in written)
+    state.put_storage(tensor.storage, Storage(known.version, (*earlier, *known.writes)))
+    for number, _ in written:
+        if not state.has_trait(traits.TENSOR, number):
+            state.set_trait(traits.TENSOR, number, ref)
+    state.set_trait(traits.AUGMENTED, root, ())
+
+
+def _augmented_from(state: State, value: Sym) -> SymId:
+    """Return the unknown value that augmented assignments made a value of; that itself where none did."""
+    known = state.trait(traits.AUGMENTED_FROM, value.id)
+    return value.id if known is None else known
 
 
 def materialise_item(interp: Interpreter, frame: Frame, state: State, value: Value, at: int, *, sure: bool) -> None:

@@ -321,6 +321,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         assumptions=frozenset() if fact.to in call.written else call.doubt,
         doubt=tensor.doubt,
         names=_names(call, expr, ref) if alone else frozenset(),
+        through=call.frame.variables(_whole(expr)) if call.spelled is Spelling.CALL else frozenset(),
         tensor=ref,
         unseen=_is_unseen(call, tensor),
         part=overlap.step(call, fact.moves, tensor) if fact.moves else tensor.part,
@@ -328,6 +329,15 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     if write.touch.spelled is Spelling.ITEM and not fact.moves:
         write = replace(write, part=None)  # which elements a mask or an unknown index means is not known
     call.state.write(tensor.storage, write)
+
+
+def _whole(expr: ir.Expr | None) -> ir.Expr | None:
+    """Return what an expression takes a part of by items and methods: `x` for `x[0].view(-1)`; None if it does not."""
+    match expr:
+        case ir.Subscript(_, inner, _) | ir.Call(_, ir.Attr(_, inner, _)):
+            return _whole(inner) or inner
+        case _:
+            return None
 
 
 def _names(call: Call, expr: ir.Expr | None, ref: Ref) -> frozenset[Variable]:

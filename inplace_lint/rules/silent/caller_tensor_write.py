@@ -29,5 +29,12 @@ def judge(event: Event) -> Draft | None:
 
 
 RULE = Rule(
-    "IPL303", "caller-tensor-write", Harm.SILENT, judge, opinion=True, variants=(Variant.WRITE,), traced_as="IPL302"
+    "IPL303",
+    "caller-tensor-write",
+    Harm.SILENT,
+    judge,
+    opinion=True,
+    variants=(Variant.WRITE,),
+    traced_as="IPL302",
+    yields_to_errors=True,
 )

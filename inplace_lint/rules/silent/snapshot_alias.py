@@ -11,6 +11,7 @@ _SAYS = {
     Keeping.CONTAINER: (
         "{what} is overwritten after it was put into a container, and read from there as if it still had its old value"
     ),
+    Keeping.RETURNED: "{what} is overwritten after it was put into a container, which is returned with the new value",
     Keeping.DETACHED: "{what} is overwritten, and with it the detached tensor that was stored, which is not a copy",
     Keeping.AVERAGE: "{what} is averaged with itself: what was stored is not a copy",
     Keeping.STATE: "{what} changes the parameters, and with them the state that was stored: `state_dict` does not copy",
@@ -22,9 +23,11 @@ _SAYS = {
     Keeping.ITEM: "{what} belongs to the object: it is changed again each time the item is requested",
     Keeping.REPEATED: "{what} is overwritten, but all items of the list are this one tensor",
     Keeping.DEFAULT: "{what} is a default argument: it is created once, and the write persists in all later calls",
+    Keeping.CACHED: "{what} is in the cache of a function: later calls return it as this write leaves it",
 }
 _CURES = {
     Keeping.CONTAINER: "put a `clone()` into the container",
+    Keeping.RETURNED: "put a `clone()` into the container",
     Keeping.DETACHED: "store `detach().clone()`",
     Keeping.AVERAGE: "store `detach().clone()`",
     Keeping.STATE: "store a copy: `copy.deepcopy(model.state_dict())`",
@@ -33,6 +36,7 @@ _CURES = {
     Keeping.ITEM: "work on a copy: `clone()`",
     Keeping.REPEATED: "make the list with a comprehension: `[... for _ in range(n)]`",
     Keeping.DEFAULT: "use `None` as the default and make the tensor in the function",
+    Keeping.CACHED: "work on a copy: `clone()`",
 }
 
 
