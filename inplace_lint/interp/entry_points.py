@@ -92,8 +92,7 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     interp.context.bound = []
     # A function that only calls others that write is run for the arguments that it passes to these.
     full = item.kind == "class" or schedule.writes(item)
-    paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_FUNCTION
-    paths = PATHS_IN_TRAINING if item.kind == "function" and trainers.asks(item) else paths
+    paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_TRAINING if trainers.asks(item) else PATHS_IN_FUNCTION
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
     coverage = interp.context.coverage
     coverage.start(item.slice)
@@ -278,9 +277,8 @@ def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
 
 def _paths_in(interp: Interpreter, cls: ClassValue, name: str) -> int:
     """Return how many paths through a method are followed: more where it trains, since few do, and on many branches."""
-    items = interp.context.module(cls.slice.path).items(cls.name)
-    trains = any(trainers.asks(method) for item in items for method in item.methods if method.name == name)
-    return PATHS_IN_TRAINING if trains else PATHS_IN_METHOD
+    methods = (method for item in interp.context.module(cls.slice.path).items(cls.name) for method in item.methods)
+    return PATHS_IN_TRAINING if any(trainers.asks(one) for one in methods if one.name == name) else PATHS_IN_METHOD
 
 
 def _run_method(

@@ -37,7 +37,7 @@ from inplace_lint.domain.values import (
 from inplace_lint.interp.call import closures, enums, module_registry
 from inplace_lint.interp.call.library_bases import is_method, library_method, takes_class
 from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.expr import environment, own_names
+from inplace_lint.interp.expr import environment, own_names, tensor_attributes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules, table
@@ -135,7 +135,7 @@ def _of_unknown(interp: Interpreter, frame: Frame, state: State, value: Sym, nam
     if facts is not None and name != "grad":
         method = f"{facts.framework.tensor}.{name}"
         if facts.forms(method):
-            return _tensor_attribute(interp, frame, state, value, method, at)
+            return tensor_attributes.read(interp, frame, state, value, method, at)
     if name == "shape":
         return [(state, state.symbols.sym((origins.SHAPE, value.id), "sequence"))]
     if name in interp.context.default().framework.parameters:
@@ -160,17 +160,6 @@ def _describes(interp: Interpreter, name: str) -> bool:
     return bool(forms) and (forms[0].grads == () or any(fact.kind == "value" for fact in forms[0].returns))
 
 
-def _tensor_attribute(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
-    """Evaluate an attribute of a tensor: a computed one by its fact, a method as a bound method."""
-    facts = interp.context.facts_of(method)
-    assert facts is not None
-    if method.rpartition(".")[2] in facts.framework.attributes:
-        return interp.apply_op(frame, state, method, Arguments((value,)), at)
-    if method.endswith("_") and not method.endswith("__"):
-        materialise.materialise_item(interp, frame, state, value, at, sure=True)
-    return [(state, Bound(value, Dotted(method)))]
-
-
 def _of_object(interp: Interpreter, frame: Frame, state: State, value: Ref, name: str, at: int) -> Results:
     match state.object(value):
         case Tensor() as tensor:
@@ -193,32 +182,18 @@ def _of_tensor(
     if name == "is_leaf" and tensor.leaf is not None:
         return [(state, Const(tensor.leaf))]
     if name == "grad":
-        return [(state, _gradient(interp, state, value, tensor))]
+        return [(state, tensor_attributes.gradient(interp, state, value, tensor))]
     known = state.trait(traits.ATTRIBUTE, (value.id, name))
     if known is not None:
         return [(state, known)]
     method = f"{framework.tensor}.{name}"
     if facts.forms(method):
-        return _tensor_attribute(interp, frame, state, value, method, at)
+        return tensor_attributes.read(interp, frame, state, value, method, at)
     module = opaque_modules.behind(state, value)
     if module is not None:
         return _of_unknown(interp, frame, state, module, name, at)
     interp.fuel.counters["calls_without_fact:" + method] += 0
     return [(state, state.symbols.sym((origins.ATTRIBUTE, value, name)))]
-
-
-def _gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> Value:
-    """Return the gradient of a tensor: a tensor that requires grad itself only in frameworks that say so."""
-    if tensor.grad is None:
-        facts = interp.context.facts.get(tensor.framework) or interp.context.default()
-        own = facts.framework.own_gradients
-        grad = state.new(Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
-        state.put(value, replace(tensor, grad=grad))
-        if tensor.rg is None:
-            state.set_trait(traits.GRADIENT_OF, grad.id, value)
-            state.symbols.graded.add(grad.id)
-        return grad
-    return tensor.grad
 
 
 def _of_instance(

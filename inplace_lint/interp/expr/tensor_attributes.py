@@ -1,0 +1,38 @@
+"""Attributes of tensors that are tensors or methods: `x.T`, `x.add_`, `w.grad`."""
+
+from __future__ import annotations
+
+from inplace_lint.core.records import replace
+from inplace_lint.domain import traits
+from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Bound, Dotted, Ref, Value
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.transfer import materialise
+
+
+def read(interp: Interpreter, frame: Frame, state: State, value: Value, method: str, at: int) -> Results:
+    """Evaluate an attribute of a tensor: a computed one by its fact, a method as a bound method."""
+    facts = interp.context.facts_of(method)
+    assert facts is not None
+    if method.rpartition(".")[2] in facts.framework.attributes:
+        return interp.apply_op(frame, state, method, Arguments((value,)), at)
+    if method.endswith("_") and not method.endswith("__"):
+        materialise.materialise_item(interp, frame, state, value, at, sure=True)
+    return [(state, Bound(value, Dotted(method)))]
+
+
+def gradient(interp: Interpreter, state: State, value: Ref, tensor: Tensor) -> Value:
+    """Return the gradient of a tensor: a tensor that requires grad itself only in frameworks that say so."""
+    if tensor.grad is None:
+        facts = interp.context.facts.get(tensor.framework) or interp.context.default()
+        own = facts.framework.own_gradients
+        grad = state.new(Tensor(state.new_storage(), rg=own, leaf=True, framework=tensor.framework, dtype=tensor.dtype))
+        state.put(value, replace(tensor, grad=grad))
+        if tensor.rg is None:
+            state.set_trait(traits.GRADIENT_OF, grad.id, value)
+            state.symbols.graded.add(grad.id)
+        return grad
+    return tensor.grad
