@@ -215,6 +215,9 @@ REQUIRES_GRAD: Trait[SymId, bool] = Trait("was found to require grad", Owner.SYM
 
 # What augmented assignments made of an unknown value, each with the write that it was if that is a tensor.
 AUGMENTED: Trait[SymId, tuple[tuple[SymId, Write], ...]] = Trait("augmented", Owner.SYMBOL)
+# Inputs that were used as only a tensor can be, and what augmented assignments assume of those that were not.
+IS_TENSOR: Trait[SymId, bool] = Trait("is no number", Owner.SYMBOL)
+TAKEN_FOR_TENSOR: Trait[str, SymId] = Trait("sentences that take an unknown value for a tensor", Owner.WHOLE)
 AUGMENTED_FROM: Trait[SymId, SymId] = Trait("was augmented", Owner.SYMBOL)
 
 # Of the path as a whole.

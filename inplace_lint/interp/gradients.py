@@ -58,13 +58,16 @@ def is_refuted(state: State, event: Event) -> bool:
 
 
 def settled(state: State, event: Event) -> Event:
-    """Return an event without the assumptions of a gradient that the path has asked for, and found."""
-    known = {
-        one
-        for one in event.assumptions
-        if isinstance(one, Assumption) and state.trait(traits.REQUIRES_GRAD, SymId(one.of))
-    }
+    """Return an event without what it assumes and the path found: a gradient, or that something is a tensor."""
+    known = {one for one in event.assumptions if _is_found(state, one)}
     return replace(event, assumptions=event.assumptions - known) if known else event
+
+
+def _is_found(state: State, sentence: str) -> bool:
+    if isinstance(sentence, Assumption):
+        return state.trait(traits.REQUIRES_GRAD, SymId(sentence.of)) is True
+    taken = state.trait(traits.TAKEN_FOR_TENSOR, sentence)
+    return taken is not None and state.has_trait(traits.IS_TENSOR, taken)
 
 
 def is_assumed(event: Event) -> bool:

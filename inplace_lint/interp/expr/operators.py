@@ -123,11 +123,7 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
     if facts is not None and _counts(state, node.op, old, value):
         return [(state, state.symbols.sym((origins.BINARY, node.op, old, value, state.next_id), "number"))]
     if facts is not None:
-        method = facts.framework.augmented.get(node.op)
-        exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}
-        if method is not None:
-            return call_method(interp, frame, state, facts, method, (old, value), node.at, exprs, Spelling.AUGMENTED)
-        return call_method(interp, frame, state, facts, facts.framework.binary[node.op], (old, value), node.at, exprs)
+        return _of_tensor(interp, frame, state, facts, node, old, value)
     if isinstance(old, Sym) and old.kind == "array":
         return [(state, old)]
     thing = state.object(old)
@@ -149,6 +145,18 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
         later = _written_if_tensor(interp, frame, state, node, old, value)
         return [(state, later or python_binary(interp, state, node.op, old, value))]
     return [(state, python_binary(interp, state, node.op, old, value))]
+
+
+def _of_tensor(
+    interp: Interpreter, frame: Frame, state: State, facts: Facts, node: ir.AugAssign, old: Value, value: Value
+) -> Results:
+    if is_number(state, value):
+        materialise.doubt(state, old)
+    method = facts.framework.augmented.get(node.op)
+    exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}
+    if method is not None:
+        return call_method(interp, frame, state, facts, method, (old, value), node.at, exprs, Spelling.AUGMENTED)
+    return call_method(interp, frame, state, facts, facts.framework.binary[node.op], (old, value), node.at, exprs)
 
 
 def _is_no_tensor(state: State, old: Sym, value: Value) -> bool:

@@ -33,7 +33,6 @@ from inplace_lint.knowledge.words import ArgumentKind, Check, History, Result, V
 
 _SEPARATOR = "::"
 _RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
-_KEYWORDS = "keyword_only_inputs"
 _COUNTS = "the operator counts what it writes"
 _WRITES = re.compile(r"[^(]*\(.*!.*\)[^)]*->")  # another text is no schema, which the framework says
 _COMMA = re.compile(r",(?![^(\[]*[)\]])")  # none inside of brackets
@@ -136,10 +135,10 @@ def _recorded(
     context = state.new(Instance(Dotted(custom.context_class(interp.context.default().framework)), {}))
     states = [state]
     if operator.set_up is not None:
-        parts: dict[str, Value] = {"ctx": context, "inputs": Tuple(inputs), "output": value}
-        if any(param.name == _KEYWORDS for param in operator.set_up.function.params):
-            parts[_KEYWORDS] = state.symbols.sym((origins.ARGUMENT, _KEYWORDS, state.next_id))
-        given = Arguments((), tuple(parts.items()))
+        parts: list[Value] = [context, Tuple(inputs), value]
+        if len(operator.set_up.function.params) > len(parts):  # those that are passed by keyword come before the result
+            parts.insert(2, state.symbols.sym((origins.ARGUMENT, "keywords", state.next_id)))
+        given = Arguments(tuple(parts))
         states = [after for after, _ in interp.call(frame, state, operator.set_up, given, at)] or [state]
     for after in states:
         saves = custom.saved(after, context, name, site, compared=True)

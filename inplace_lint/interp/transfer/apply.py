@@ -155,6 +155,8 @@ def _materialise(
     first = form.args[0].name if form.args else ""
     if first in expected and first in values and _takes_no_number(form):
         materialise.settle(interp, state, values[first])
+    if first in values and (form.init is not None or not form.name.endswith("__")):
+        materialise.show(state, values[first])
     for name, value in values.items():
         likely = form.grads is None and not measures and some_tensor and _may_be_tensor(state, value)
         if name in expected or likely:

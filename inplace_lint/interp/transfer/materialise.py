@@ -79,6 +79,28 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     return state.tensor_of(value, tensor)
 
 
+def show(state: State, value: Value) -> None:
+    """Note that an input is used as only a tensor can be."""
+    if type(value) is Sym and value.kind == "input" and not state.has_trait(traits.IS_TENSOR, value.id):
+        state.set_trait(traits.IS_TENSOR, value.id, True)
+
+
+def doubt(state: State, value: Value) -> None:
+    """
+    Let what is found of an input assume that it is a tensor: it was used as a number may be, too.
+
+        y = w * n
+        n += 1          # a number gives a new one, and nothing is written
+    """
+    ref, tensor = state.ref(value), state.tensor(value)
+    if type(value) is not Sym or value.kind != "input" or ref is None or tensor is None:
+        return
+    sentence = f"{describe(state, value)} is a tensor"
+    if not state.has_trait(traits.IS_TENSOR, value.id) and sentence not in tensor.doubt:
+        state.set_trait(traits.TAKEN_FOR_TENSOR, sentence, value.id)
+        state.put(ref, replace(tensor, doubt=tensor.doubt | {sentence}))
+
+
 def postpone(state: State, old: Sym, result: Sym, touch: Touch, names: frozenset[Variable]) -> None:
     """
     Remember that an unknown value was written, and is what an augmented assignment gave, if it is a tensor.
