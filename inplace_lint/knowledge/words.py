@@ -219,6 +219,7 @@ INTRINSICS = frozenset({
     "operator_impl", "optimizer", "optimizer_step",
     "optimizer_zero", "parameter", "parameters",
     "passed_on", "register_buffer", "register_parameter", "requires_grad_", "reset_parameters", "save_for_backward",
+    "save_state",
     "scaler", "scaler_scale", "scaler_step", "script", "state_dict", "template", "train", "transform", "unknown_value",
     "variable", "with_gradient", "zero_module",
 })  # fmt: skip

@@ -4,6 +4,7 @@ Saved states of modules: `state_dict` shares the memory of the module, `load_sta
     best = model.state_dict()        # no copy: the next step changes it too
     opt.step()
     model.load_state_dict(best)      # copies the parameters onto themselves
+    save(best, path)                 # saves what the step has left
 
     target.load_state_dict(online.state_dict())   # a counted write of all parameters of `target`
 """
@@ -25,6 +26,7 @@ from inplace_lint.interp.intrinsics import opaque_modules, optimizers
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
+_DEEPEST_SAVED = 3  # dicts in dicts
 _FOLLOWED = frozenset({"zero_grad", "step", "load_state_dict"})
 
 
@@ -75,6 +77,20 @@ def _load_state_dict(act: IntrinsicCall) -> Results:
     return [(state, act.unknown())]
 
 
+def _save(act: IntrinsicCall) -> Results:
+    """Check the states in what is saved: a later write has changed them."""
+    state, site, waiting = act.state, act.frame.site(act.at), [act.positional(0)]
+    framework, found = act.interp.context.default().framework.name, list[tuple[Value, Ref]]()
+    for _ in range(_DEEPEST_SAVED):
+        inner = [state.object(value) for value in waiting]
+        for value in waiting:
+            found.extend((value, ref) for ref, _ in state.tensors_in(value))
+            _check_opaque_module(act.interp, state, None, value, site, act.form.name)
+        waiting = [item for one in inner if isinstance(one, DictObject) for item in one.items.values()]
+    act.interp.listeners.load_state(state, framework, Touch(act.form.name, site), found)
+    return [(state, NONE)]
+
+
 def track_opaque_module(interp: Interpreter, state: State, function: Sym, arguments: Arguments, site: Site) -> None:
     """
     Track the saved state of an opaque module, of which only method calls are seen, through steps of an optimizer.
@@ -91,19 +107,24 @@ def track_opaque_module(interp: Interpreter, state: State, function: Sym, argume
             name = opaque_modules.name_of(state, SymId(owner))
             state.set_trait(traits.STEPPED, None, traits.Step(state.clock, site, name))
         case (origins.ATTRIBUTE, int(owner), "load_state_dict") if arguments.positional:
-            _check_opaque_module(interp, state, SymId(owner), arguments.positional[0], site)
+            _check_opaque_module(interp, state, SymId(owner), arguments.positional[0], site, "load_state_dict")
         case _:
             return
 
 
-def _check_opaque_module(interp: Interpreter, state: State, owner: SymId, given: Value, site: Site) -> None:
-    """Report a `state_dict` that is loaded into its own opaque module after its parameters were written."""
+def _check_opaque_module(
+    interp: Interpreter, state: State, target: SymId | None, given: Value, site: Site, reads: str
+) -> None:
+    """Report a `state_dict` that is loaded into its own opaque module, or saved, after its parameters were written."""
     key = state.symbols.key(given) if isinstance(given, Sym) else None
     if not (isinstance(key, tuple) and key[0] is origins.RESULT and isinstance(key[1], Sym)):
         return
     _, function, kept, clock = key
-    if state.symbols.key(function) != (origins.ATTRIBUTE, owner, "state_dict"):
-        return
+    match state.symbols.key(function):
+        case (origins.ATTRIBUTE, int(number), "state_dict") if target in {None, number}:
+            owner = SymId(number)
+        case _:
+            return
     stepped = state.trait(traits.STEPPED, None)
     weight = state.trait(traits.WEIGHT, owner)
     tensor = state.tensor(weight) if weight is not None else None
@@ -116,7 +137,7 @@ def _check_opaque_module(interp: Interpreter, state: State, owner: SymId, given:
     if write is not None:
         assumed = state.assumptions | {f"`{opaque_modules.name_of(state, owner)}` is a module"}
         framework = interp.context.default().framework.name
-        state.report(Snapshot(framework, Keeping.STATE, write, kept.place, Touch("load_state_dict", site), assumed))
+        state.report(Snapshot(framework, Keeping.STATE, write, kept.place, Touch(reads, site), assumed))
 
 
 def _reset_parameters(act: IntrinsicCall) -> Results:
@@ -133,5 +154,6 @@ def _reset_parameters(act: IntrinsicCall) -> Results:
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "state_dict": _state_dict,
     "load_state_dict": _load_state_dict,
+    "save_state": _save,
     "reset_parameters": _reset_parameters,
 }
