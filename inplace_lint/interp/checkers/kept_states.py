@@ -53,11 +53,17 @@ def change_gradients(
     """Report gradients that were stored in a container and are now written in place."""
     for ref in owners:
         tensor = state.tensor(ref)
-        grad = None if tensor is None else tensor.grad
-        kept = None if grad is None else _kept(frame, state, write, grad)
-        if kept is not None:
-            state.report(Snapshot(framework, how, write, kept, None, state.assumptions))
-            return
+        for grad in () if tensor is None or tensor.grad is None else _with_aliases(state, tensor.grad):
+            kept = _kept(frame, state, write, grad)
+            if kept is not None:
+                state.report(Snapshot(framework, how, write, kept, None, state.assumptions))
+                return
+
+
+def _with_aliases(state: State, grad: Ref) -> tuple[Ref, ...]:
+    """Return a gradient and what was stored of it by `data` or `detach`."""
+    tensor = state.tensor(grad)
+    return (grad, *((state.trait(traits.KEPT_ALIASES, tensor.storage) or ()) if tensor is not None else ()))
 
 
 def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
