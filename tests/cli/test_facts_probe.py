@@ -328,7 +328,7 @@ def test_facts_are_added_to_a_file_that_a_project_can_name(probe, lint, folder):
         (("my_ops:Hiding",), "my_ops:Hiding: it is a class; write a function around it"),
         (
             ("my_ops:relu",),
-            "my_ops:relu: it is a module, and what becomes of its parameters would not be seen; write a function around",
+            "my_ops:relu: it is a module, and what becomes of its parameters would not be seen; write a function",
         ),
         (
             ("my_ops:first_of", "--args", "[torch.rand(3), torch.rand(3)]"),

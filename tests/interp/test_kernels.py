@@ -111,6 +111,7 @@ CONDITIONS = {
         "    if not INPLACE:\n        tl.store(out_ptr + offsets, x)\n        return\n    tl.store(x_ptr + offsets, x)"
     ),
     "compared": "    if out_ptr is None or INPLACE == True:\n        tl.store(x_ptr + offsets, x)",
+    "named": "    WANTED: tl.constexpr = INPLACE and n > 2\n    if WANTED:\n        tl.store(x_ptr + offsets, x)",
     "passed on": "    put(x_ptr + offsets, x, INPLACE)",
     "in a loop": "    for _ in range(2):\n        if n > 2 and INPLACE:\n            tl.store(x_ptr + offsets, x)",
 }
@@ -130,8 +131,9 @@ def test_what_the_launch_excludes_is_not_written(store: str) -> None:
     assert codes("[(1,)](x, out, 4, BLOCK=4, INPLACE=bool(w.numel() - input()))") == ["IPL302"]
 
 
-def test_a_flag_that_the_kernel_changes_is_not_that_of_the_launch() -> None:
-    store = "    INPLACE = not INPLACE\n    if INPLACE:\n        tl.store(x_ptr + offsets, x)"
+@pytest.mark.parametrize("change", ["INPLACE = not INPLACE", "if tl.program_id(0) == 0:\n        INPLACE = True"])
+def test_a_flag_that_the_kernel_changes_is_not_that_of_the_launch(change: str) -> None:
+    store = f"    {change}\n    if INPLACE:\n        tl.store(x_ptr + offsets, x)"
     program = CONDITIONAL.format(store=store, launch="[(1,)](x, out, 4, 4, False)", default="")
     assert [one.code for one in check_file("a.py", program, Options()).findings] == ["IPL302"]
 

@@ -11,8 +11,10 @@ Kernels of Triton, which write memory behind the framework's back.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
@@ -91,7 +93,8 @@ class _Body:
 
     A condition on what the launch passes (a `tl.constexpr`, a pointer that is None) is decided as the compiler decides
     it: the other side is not part of the kernel. `stored` are the parameters of the launch that are written, `returned`
-    those that the result is computed from; `bound` are the names that statements of the body bind.
+    those that the result is computed from; `bound` are the names that statements of the body bind,
+    `fixed` the values of those that one statement only binds.
     """
 
     interp: Interpreter
@@ -99,6 +102,7 @@ class _Body:
     state: State
     function: ir.Function
     bound: frozenset[str]
+    fixed: Mapping[str, ir.Expr]
     library: str
     at: int
     stored: set[str] = field(default_factory=set)
@@ -121,8 +125,13 @@ class _Body:
         keywords = tuple((name, value) for name, value in arguments.keywords if name in known)
         given = Arguments(arguments.positional[: len(params)], keywords, arguments.exprs, unknown=True)
         inner = closures.enter(interp, frame, state, kernel, given, at)
-        bound = frozenset(_bound(kernel.function.body))
-        return None if inner is None else cls(interp, inner, state, kernel.function, bound, library, at)
+        if inner is None:
+            return None
+        function = kernel.function
+        counts = Counter(_bound(function.body))
+        named = [(name, value) for name, value in _named(function.body) if counts[name] == 1 and name not in known]
+        fixed = {name: value for name, value in named if _is_plain(value)}
+        return cls(interp, inner, state, function, frozenset(counts), fixed, library, at)
 
     def run(self, body: Iterable[ir.Stmt], env: _Env) -> bool:
         """Read statements in order; return whether what follows them is reached."""
@@ -274,9 +283,8 @@ class _Body:
 
     def truth(self, test: ir.Expr) -> bool | None:
         """Return whether a condition on what the launch passes is true; None where it is no such condition."""
-        nodes = [*parts((test,))]
-        plain = all(type(node) is tuple or isinstance(node, _PLAIN) for node in nodes)
-        if not plain or not self.is_given(test) or any(map(self.compares_tensor, nodes)):
+        test = _spelled_out(test, self.fixed)
+        if not _is_plain(test) or not self.is_given(test) or any(map(self.compares_tensor, parts((test,)))):
             return None
         return path_condition.truth(self.state, value) if (value := self.value(test)) is not None else None
 
@@ -304,6 +312,38 @@ def _bound(body: Sequence[ir.Stmt]) -> Iterator[str]:
                 yield from _names(target)
             case _:
                 pass
+
+
+def _is_plain(expr: ir.Expr) -> bool:
+    """Check whether an expression can be evaluated without running anything of the program."""
+    return all(type(node) is tuple or isinstance(node, _PLAIN) for node in parts((expr,)))
+
+
+def _named(body: Sequence[ir.Stmt]) -> Iterator[tuple[str, ir.Expr]]:
+    """Return the names that are given one value each, with these values."""
+    for node in parts(body):
+        match node:
+            case ir.Assign(_, (ir.Name(_, name),), value):
+                yield name, value
+            case ir.Declare(_, ir.Name(_, name), _, value) if value is not None:
+                yield name, value
+            case _:
+                pass
+
+
+_Node = TypeVar("_Node")
+
+
+def _spelled_out(node: _Node, values: Mapping[str, ir.Expr]) -> _Node:
+    """Return an expression with the values of names in place of these."""
+    result: Any = node
+    if isinstance(node, ir.Name):
+        if node.id in values:
+            result = _spelled_out(values[node.id], {name: one for name, one in values.items() if name != node.id})
+    elif isinstance(node, tuple):
+        items = [_spelled_out(part, values) for part in node]
+        result = tuple(items) if type(node) is tuple else type(node)(*items)
+    return result  # type: ignore[no-any-return]
 
 
 def _names(*exprs: ir.Expr) -> Iterator[str]:
