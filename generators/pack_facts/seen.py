@@ -10,8 +10,9 @@ from typing import Any
 
 import torch
 
-from inplace_lint.live.child.probe_main import Probe, _of_text
-from inplace_lint.live.child.signatures import written
+from inplace_lint.live.child.probe_main import Probe
+from inplace_lint.live.child.probing.arguments import of_text
+from inplace_lint.live.child.probing.signatures import written
 
 Row = dict[str, Any]
 _SEEN = ("args", "writes", "saves", "grads", "history", "returns")
@@ -73,7 +74,7 @@ def _seen(op: str, function: Callable[..., Any], text: str) -> Row:
 
     seeded.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     torch.manual_seed(0)
-    probe = Probe(torch, seeded, _of_text(torch, seeded, text))
+    probe = Probe(torch, seeded, of_text(torch, seeded, text))
     error = probe.call().error
     if error is not None:
         raise error

@@ -86,10 +86,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return Builtin(f"object.{name}")
         case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)
-        case Partial() if name == "run" and kernels.is_kernel(value):
-            return value
-        case Partial(function, _, _) if name == "func":
-            return function
+        case Partial(function, _, _) if name == "func" or (name == "run" and kernels.is_kernel(value)):
+            return function if name == "func" else value
         case Closure() if name == "__name__":
             return Const(value.function.qualname.rpartition(".")[2])
         case _:

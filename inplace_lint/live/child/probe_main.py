@@ -9,8 +9,6 @@ the version counter is found by its values, so that the tensors of a call differ
 from __future__ import annotations
 
 import importlib
-import inspect
-import itertools
 import json
 import operator
 import os
@@ -19,13 +17,12 @@ import warnings
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type
 
 from .attempt import attempt, in_words
-from .signatures import argument_names, bound, signature_of
+from .probing.arguments import guesses, of_text
+from .probing.signatures import argument_names, bound, signature_of, unfit
 
-SHAPES = ((2, 4), (4,), (2, 4, 8), (2, 4, 8, 8), (4, 4))
 _STALE = "modified by an inplace operation"
 # What a write to a view is refused with, and what that says of the view.
 _REFUSED_VIEWS = {"returns multiple views": "multi", "more than one element of the written-to tensor": "expanded"}
-_MOST = 64  # combinations of arguments
 
 
 class Undescribed(Exception):  # noqa: N818 - what an operator is
@@ -338,40 +335,6 @@ def _several(result: Any) -> List[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
 
 
-def guesses(torch: Any, function: Callable[..., Any]) -> Iterator[Dict[str, Any]]:
-    """Yield arguments that a function may take: a tensor for each parameter without a default, or a number."""
-    params = [one for one in signature_of(function).parameters.values() if one.default is one.empty]
-    params = [one for one in params if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-    for shape in SHAPES:
-        choices: List[List[Any]] = []
-        for one in params:
-            choices.append(_choices(torch, one, shape, len(choices)))
-        for values in itertools.islice(itertools.product(*choices), _MOST):
-            yield {params[position].name: value for position, value in enumerate(values)}
-
-
-def _choices(torch: Any, one: inspect.Parameter, shape: Tuple[int, ...], position: int) -> List[Any]:
-    """Return what a parameter may take; the tensors for two parameters do not have the same values."""
-    kind = getattr(one.annotation, "__name__", str(one.annotation))
-    numbers = {"int": 2, "float": 1.5, "number": 2, "bool": True, "str": "mean"}
-    if kind in numbers:
-        return [numbers[kind]]
-    tensor = torch.rand(shape) + 0.5
-    bits = (torch.arange(tensor.numel()) // 2**position % 2).reshape(shape)  # other ones at each position
-    return [tensor, *([] if kind == "Tensor" else [2, 1.5]), bits, bits > 0]
-
-
-def _of_text(torch: Any, function: Callable[..., Any], text: str) -> Dict[str, Any]:
-    """Return the arguments that a text, as in a call, gives a function."""
-    given = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", {torch.__name__: torch})  # noqa: S307 - the user's own
-    signature = signature_of(function)
-    found = dict(signature.bind(*given[0], **given[1]).arguments)
-    for one in signature.parameters.values():
-        if one.kind is one.VAR_KEYWORD:
-            found.update(found.pop(one.name, {}))
-    return found
-
-
 def _found(name: str, text: str) -> Dict[str, Any]:
     """Return the entry of an operator, or the reason why there is none."""
     module, _, path = name.partition(":")
@@ -381,11 +344,11 @@ def _found(name: str, text: str) -> Dict[str, Any]:
     kind = _kind_of(text)
     torch = kind.framework()
     torch.manual_seed(0) if hasattr(torch, "manual_seed") else torch.seed(0)
-    unfit = _unfit(function)
-    if unfit:
-        return {"problem": f"{name}: {unfit}; write a function around it"}
+    reason = unfit(function)
+    if reason:
+        return {"problem": f"{name}: {reason}; write a function around it"}
     if text:
-        given, error = attempt(lambda: _of_text(torch, function, text))
+        given, error = attempt(lambda: of_text(torch, function, text))
         if error is not None:
             return {"problem": f"--args: {type(error).__name__}: {error}"}
         candidates: Iterator[Dict[str, Any]] = iter([given])
@@ -407,17 +370,6 @@ def _found(name: str, text: str) -> Dict[str, Any]:
         "it does not take these arguments" if text else "no arguments were found that it takes; give them with --args"
     )
     return {"problem": f"{name}: {hint} ({type(first).__name__}: {first})"}
-
-
-def _unfit(function: Any) -> str:
-    """Return why the calls of something cannot be described; empty where they can."""
-    if isinstance(function, type):
-        return "it is a class"
-    if hasattr(function, "forward") and hasattr(function, "parameters"):
-        return "it is a module, and what becomes of its parameters would not be seen"
-    if attempt(lambda: signature_of(function)).error is not None:
-        return "its arguments are not known to Python"
-    return ""
 
 
 def _kind_of(text: str) -> Type[Probe]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Dict, Iterable, List, Tuple
 
+from ..attempt import attempt
+
 _WITHOUT_SETUP = "torch.autograd.function"  # where `setup_context` is that of a custom function that has none
 
 
@@ -70,3 +72,14 @@ def bound(signature: inspect.Signature, given: Dict[str, Any]) -> Tuple[List[Any
         elif complete or one.kind is one.POSITIONAL_ONLY:
             positional.append(named.pop(one.name))
     return positional, named
+
+
+def unfit(function: Any) -> str:
+    """Return why the calls of something cannot be described; empty where they can."""
+    if isinstance(function, type):
+        return "it is a class"
+    if hasattr(function, "forward") and hasattr(function, "parameters"):
+        return "it is a module, and what becomes of its parameters would not be seen"
+    if attempt(lambda: signature_of(function)).error is not None:
+        return "its arguments are not known to Python"
+    return ""
