@@ -10,7 +10,9 @@ from typing import Any
 
 import torch
 
-from inplace_lint.live.child.probe_main import Probe, _of_text, _written
+from inplace_lint.live.child.probe_main import Probe
+from inplace_lint.live.child.probing.arguments import of_text
+from inplace_lint.live.child.probing.signatures import written
 
 Row = dict[str, Any]
 _SEEN = ("args", "writes", "saves", "grads", "history", "returns")
@@ -62,17 +64,17 @@ def _of_class(target: type, module: torch.nn.Module) -> Row:
     own = [name for name, _ in module.named_parameters(recurse=False)]
     inner = ["weight"] if not own and any(True for _ in module.parameters()) else []
     state = {name: {"param": True} for name in (*own, *inner)}
-    return {"init": [_written(one) for one in params], **({"state": state} if state else {})}
+    return {"init": written(params), **({"state": state} if state else {})}
 
 
 def _seen(op: str, function: Callable[..., Any], text: str) -> Row:
-    def seeded(**given: Any) -> Any:  # noqa: ANN401 - any arguments and result
+    def seeded(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - any arguments and result
         torch.manual_seed(0)
-        return function(**given)
+        return function(*args, **given)
 
     seeded.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     torch.manual_seed(0)
-    probe = Probe(torch, seeded, _of_text(torch, seeded, text))
+    probe = Probe(torch, seeded, of_text(torch, seeded, text))
     error = probe.call().error
     if error is not None:
         raise error

@@ -41,7 +41,8 @@ _LOADING = frozenset({"load_state_dict", "set_state_dict"})
 _TAKE_FLAGS = USED_AS_CONTAINER | {"getattr", "setattr"}
 _FLAG = "requires_grad_"
 _SWITCH = "inplace"
-_KERNEL_WRITES = ("tl.store", "tl.atomic_")
+_KERNEL_STORE = "store"  # of the language of kernels, or of a descriptor in one
+_KERNEL_ATOMIC = "atomic_"
 _NOT_WRITES = frozenset({_FLAG})
 _BY_OPERATOR = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 # `x.__iadd__(y)`, `operator.iadd(x, y)`
@@ -137,7 +138,7 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         _writing_call(node.func, last, words, kinds)
     # A custom function of autograd: where it returns its argument, some frameworks take that for a write. What an
     # operator does that is called by its name, its registration says.
-    if (last == "apply" and holder) or name.startswith((*_KERNEL_WRITES, *_operators())):
+    if (last == "apply" and holder) or name.startswith(_operators()) or _stores(last):
         words.write()
     for keyword in node.keywords:
         if keyword.arg in _WRITING_KEYWORDS and not _is_nothing(keyword.value):
@@ -154,6 +155,11 @@ def _call(node: ast.Call, words: Words, kinds: Kinds) -> None:
         else:
             words.write()
             words.makes = True
+
+
+def _stores(last: str) -> bool:
+    """Check whether a call may be a store of a kernel."""
+    return last == _KERNEL_STORE or last.startswith(_KERNEL_ATOMIC)
 
 
 @cache

@@ -56,6 +56,66 @@ def bump(x: Tensor) -> None:
     x.detach().numpy()[...] += 1
 
 
+def copied(x, y):
+    x.detach().numpy()[...] = y.detach().numpy()
+
+
+def step(params, lr):
+    for param in params:
+        param.data.add_(-lr)
+
+
+def first_of(tensors):
+    tensors[0].mul_(2)
+
+
+def picked(tensors):
+    return tensors[0]
+
+
+def gathered(x):
+    return {"x": x}
+
+
+def parts(x):
+    return x.chunk(2)
+
+
+def twice(x):
+    return x[:1].expand(4, *x.shape[1:])
+
+
+def scaled(x, *, by=2.0):
+    return x * by
+
+
+def positional(x, /, y):
+    return x.mul_(2)
+
+
+def bumped(*tensors):
+    for tensor in tensors:
+        tensor.add_(1)
+
+
+class Separate(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
+relu = torch.nn.ReLU()
+packet = torch.ops.aten.mul_
+
+
 def broken(x):
     raise ValueError("never")
 """
@@ -104,6 +164,7 @@ def square(x: Tensor):
     return Square.apply(x)
 """
 CHECKS = ["leaf", "leaf_view", "multi_view", "no_grad_view", "inference", "overlap"]
+MULTI = {"is": "view", "of": "x", "kind": "multi"}
 NOTHING = [{"is": "value", "kind": "none"}]
 
 
@@ -141,6 +202,23 @@ def probe(lint, folder):
             "bump",
             {"args": ["x"], "writes": [{"to": "x", "counted": True}], "history": "keep_old", "returns": NOTHING},
         ),
+        (
+            "copied",
+            {"args": ["x", "y"], "writes": [{"to": "x", "counted": False}], "history": "keep_old", "returns": NOTHING},
+        ),
+        ("parts", {"args": ["x"], "returns": [{"is": "tuple", "items": [MULTI, MULTI]}]}),
+        ("twice", {"args": ["x"], "returns": [{"is": "view", "of": "x", "kind": "expanded"}]}),
+        ("scaled", {"args": ["x", "*", "by=2.0"], "returns": [{"is": "fresh"}]}),
+        (
+            "positional",
+            {
+                "args": ["x", "y"],
+                "writes": [{"to": "x", "counted": True, "checks": CHECKS}],
+                "returns": [{"is": "x"}],
+            },
+        ),
+        ("Hiding.apply", {"args": ["x"], "saves": [{"of": "x", "checked": False}], "returns": [{"is": "fresh"}]}),
+        ("Separate.apply", {"args": ["x"], "saves": [{"of": "out0"}], "returns": [{"is": "fresh"}]}),
     ],
 )
 def test_what_an_operator_does_is_seen(probe, name, seen):
@@ -195,6 +273,32 @@ def test_arguments_are_given_as_in_a_call(probe):
     assert fact["returns"] == [{"is": "tuple", "items": [{"is": "fresh"}, {"is": "view", "of": "x", "kind": "detach"}]}]
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "seen"),
+    [
+        ("copied", "torch.ones(3), torch.ones(3)", {"writes": [{"to": "x", "counted": False}]}),
+        ("step", "[torch.rand(3), torch.rand(2)], 0.1", {"writes": [{"to": "params", "counted": False}]}),
+        ("bumped", "torch.rand(3), torch.rand(3)", {"args": ["*tensors"]}),
+        ("picked", "[torch.rand(3), torch.rand(3)]", {"returns": [{"is": "maybe", "of": "tensors"}]}),
+        ("packet", "torch.rand(3), torch.rand(3)", {"args": ["self", "other"], "saves": [{"of": "other"}]}),
+    ],
+)
+def test_tensors_are_seen_wherever_they_are_passed(probe, name, arguments, seen):
+    fact = json.loads(probe(f"my_ops:{name}", "--args", arguments).out)
+    for one in fact.get("writes", ()):
+        one.pop("checks", None)
+    assert {key: fact[key] for key in seen} == seen
+
+
+def test_an_entry_takes_the_place_of_the_older_one(probe, folder):
+    said = '{"op": "my_ops.scaled_", "if": "no(x)", "source": "the author"}'
+    (folder / "ops.jsonl").write_text(said)
+    for name in ("scaled_", "raw_", "scaled_"):
+        probe(f"my_ops:{name}", "-o", "ops.jsonl")
+    first, *rows = (folder / "ops.jsonl").read_text().splitlines()
+    assert (first, [json.loads(row)["op"] for row in rows]) == (said, ["my_ops.raw_", "my_ops.scaled_"])
+
+
 def test_facts_are_added_to_a_file_that_a_project_can_name(probe, lint, folder):
     for name in ("scaled_", "raw_"):
         assert probe(f"my_ops:{name}", "-o", "ops.jsonl").out == ""
@@ -221,6 +325,16 @@ def test_facts_are_added_to_a_file_that_a_project_can_name(probe, lint, folder):
         ),
         (("my_ops:heads", "--args", "torch.rand(3)"), "my_ops:heads: it does not take these arguments (RuntimeError: "),
         (("my_ops:heads", "--args", "torch.rand("), "--args: SyntaxError: "),
+        (("my_ops:Hiding",), "my_ops:Hiding: it is a class; write a function around it"),
+        (
+            ("my_ops:relu",),
+            "my_ops:relu: it is a module, and what becomes of its parameters would not be seen; write a function",
+        ),
+        (
+            ("my_ops:first_of", "--args", "[torch.rand(3), torch.rand(3)]"),
+            "my_ops:first_of: it writes only some of the tensors in 'tensors', or not all of them alike, which no fact",
+        ),
+        (("my_ops:gathered",), "my_ops:gathered: it returns tensors in a dict, which no fact can say"),
     ],
 )
 def test_what_cannot_be_called_is_one_line(probe, words, message):

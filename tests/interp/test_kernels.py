@@ -10,6 +10,17 @@ PROGRAM = """\
 import torch
 import triton
 import triton.language as tl
+from triton.language import atomic_add
+
+
+@triton.jit
+def put(pointer, value):
+    tl.store(pointer, value)
+
+
+@triton.jit
+def moved(pointer, by):
+    return pointer + by
 
 
 {decorators}
@@ -35,6 +46,19 @@ STORES = {
     "moved": "    out_ptr += offsets\n    tl.store(out_ptr, x)",
     "atomic": "    tl.atomic_add(out_ptr + offsets, x)",
     "indexed": "    at = tl.load(index_ptr + offsets)\n    tl.store(out_ptr + at, x)",
+    "of several": "    start, places = x_ptr + offsets, out_ptr + offsets\n    tl.store(places, x)",
+    "by keyword": "    tl.store(value=x, pointer=out_ptr + offsets)",
+    "imported": "    atomic_add(out_ptr + offsets, x)",
+    "of a descriptor": (
+        "    place = tl.make_tensor_descriptor(out_ptr, [n], [1], [BLOCK])\n    place.store([0], place.load([0]))"
+    ),
+    "of a helper": "    put(moved(out_ptr, offsets), x)",
+    "name used again": (
+        "    place = x_ptr + offsets\n    x = tl.load(place)\n    place = out_ptr + offsets\n    tl.store(place, x)"
+    ),
+    "name of one turn": (
+        "    place = out_ptr\n    for step in range(4):\n        tl.store(place, x)\n        place = place + BLOCK"
+    ),
     "in a loop": "    for step in range(4):\n        if step:\n            tl.store(out_ptr + step, x)",
 }
 DECORATORS = ("@triton.jit", "@triton.jit(debug=True)", '@triton.autotune(configs=[], key=["n"])\n@triton.jit')
@@ -54,6 +78,69 @@ def test_what_a_kernel_stores_to_is_written_unnoticed(store: str) -> None:
 @pytest.mark.parametrize("decorators", DECORATORS)
 def test_a_kernel_may_be_decorated_further(decorators: str) -> None:
     assert found(STORES["plain"], "out", decorators) == ["IPL302"]
+
+
+CONDITIONAL = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def put(pointer, value, WANTED: tl.constexpr):
+    if WANTED:
+        tl.store(pointer, value)
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, INPLACE: tl.constexpr{default}):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n) * 2
+{store}
+
+
+w = torch.rand(4, requires_grad=True)
+x, out = w.exp(), torch.empty(4)
+kernel{launch}
+x.sum().backward()
+"""
+CONDITIONS = {
+    "if": "    if INPLACE:\n        tl.store(x_ptr + offsets, x)\n    else:\n        tl.store(out_ptr + offsets, x)",
+    "conditional": "    tl.store((x_ptr if INPLACE else out_ptr) + offsets, x)",
+    "return": (
+        "    if not INPLACE:\n        tl.store(out_ptr + offsets, x)\n        return\n    tl.store(x_ptr + offsets, x)"
+    ),
+    "compared": "    if out_ptr is None or INPLACE == True:\n        tl.store(x_ptr + offsets, x)",
+    "named": "    WANTED: tl.constexpr = INPLACE and n > 2\n    if WANTED:\n        tl.store(x_ptr + offsets, x)",
+    "passed on": "    put(x_ptr + offsets, x, INPLACE)",
+    "in a loop": "    for _ in range(2):\n        if n > 2 and INPLACE:\n            tl.store(x_ptr + offsets, x)",
+}
+
+
+@pytest.mark.parametrize("store", CONDITIONS.values(), ids=CONDITIONS)
+def test_what_the_launch_excludes_is_not_written(store: str) -> None:
+    def codes(launch: str, default: str = "") -> list[str]:
+        program = CONDITIONAL.format(store=store, launch=launch, default=default)
+        return [one.code for one in check_file("a.py", program, Options()).findings]
+
+    assert codes("[(1,)](x, out, 4, BLOCK=4, INPLACE=False)") == []
+    assert codes("[(1,)](x, out, 4, BLOCK=4)", "=False") == []
+    assert codes("[(1,)](x, out, 4, BLOCK=4, INPLACE=True)") == ["IPL302"]
+    assert codes("[(1,)](out, out, 4, 4, True)\nkernel[(1,)](x, out, 4, 4, False, num_warps=4)") == []
+    assert codes("[(1,)](x, out, 4, 4, False)\nkernel[(1,)](x, out, 4, 4, True)") == ["IPL302"]
+    assert codes("[(1,)](x, out, 4, BLOCK=4, INPLACE=bool(w.numel() - input()))") == ["IPL302"]
+
+
+@pytest.mark.parametrize("change", ["INPLACE = not INPLACE", "if tl.program_id(0) == 0:\n        INPLACE = True"])
+def test_a_flag_that_the_kernel_changes_is_not_that_of_the_launch(change: str) -> None:
+    store = f"    {change}\n    if INPLACE:\n        tl.store(x_ptr + offsets, x)"
+    program = CONDITIONAL.format(store=store, launch="[(1,)](x, out, 4, 4, False)", default="")
+    assert [one.code for one in check_file("a.py", program, Options()).findings] == ["IPL302"]
+
+
+def test_a_kernel_is_launched_by_its_method_as_well() -> None:
+    program = CONDITIONAL.format(store=CONDITIONS["if"], launch=".run(x, out, 4, 4, True, grid=(1,))", default="")
+    assert [one.code for one in check_file("a.py", program, Options()).findings] == ["IPL302"]
 
 
 def test_a_kernel_that_stores_nothing_writes_nothing() -> None:

@@ -67,7 +67,9 @@ def show(name: str, output_format: str, lang: str | None, color: str, **options:
 @click.argument("name", metavar="MODULE:FUNCTION")
 @click.option("--args", "arguments", metavar="TEXT", default="", help="Arguments as in a call.")
 @click.option("--python", metavar="PATH", help="The interpreter or virtual environment to run it with.")
-@click.option("-o", "--output-file", type=Output(), metavar="FILE", help="Add the fact to this file.")
+@click.option(
+    "-o", "--output-file", type=Output(), metavar="FILE", help="Add the fact to this file, in place of an older one."
+)
 def probe(name: str, arguments: str, python: str | None, output_file: Path | None) -> None:
     """
     Call an operator and print what it was seen to do, as a line for a file of facts.
@@ -81,12 +83,23 @@ def probe(name: str, arguments: str, python: str | None, output_file: Path | Non
         msg = f"{name!r} is not a `module:function`"
         raise click.UsageError(msg)
     settings = resolver_of({}).settings_of(Path.cwd())
-    line = json.dumps(probed(interpreter(python, settings), name, arguments), ensure_ascii=False) + "\n"
+    fact = probed(interpreter(python, settings), name, arguments)
+    line = json.dumps(fact, ensure_ascii=False) + "\n"
     if output_file is None:
         streams.write(sys.stdout, line)
     else:
         before = output_file.read_text(encoding="utf-8") if output_file.is_file() else ""
-        files.put_text(output_file, before + line)
+        kept = [one for one in before.splitlines(keepends=True) if not _is_probed(one, fact["op"])]
+        files.put_text(output_file, "".join(kept) + ("\n" if kept and not kept[-1].endswith("\n") else "") + line)
+
+
+def _is_probed(line: str, op: str) -> bool:
+    """Check whether a line of a file of facts is what a call of this operator has shown before."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(row, dict) and row.get("op") == op and "probed" in row
 
 
 def _lines(known: Known, say: Callable[[str], str], *, color: bool) -> Iterator[str]:

@@ -40,7 +40,7 @@ from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import environment, own_names, tensor_attributes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import opaque_modules, table
+from inplace_lint.interp.intrinsics import kernels, opaque_modules, table
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import dtypes, materialise
 
@@ -86,8 +86,8 @@ def _of_other(state: State, value: Value, name: str) -> Value:
             return Builtin(f"object.{name}")
         case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)
-        case Partial(function, _, _) if name == "func":
-            return function
+        case Partial(function, _, _) if name == "func" or (name == "run" and kernels.is_kernel(value)):
+            return function if name == "func" else value
         case Closure() if name == "__name__":
             return Const(value.function.qualname.rpartition(".")[2])
         case _:

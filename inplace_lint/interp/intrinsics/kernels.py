@@ -11,12 +11,20 @@ Kernels of Triton, which write memory behind the framework's back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from inplace_lint.domain.values import NONE, Closure, Dotted, Partial, Value
+from inplace_lint.domain import origins
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, Closure, Dotted, Partial, Ref, Sym, Value
 from inplace_lint.effects.write_evidence import parts
-from inplace_lint.interp.context import Context, Declared
-from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.call import closures
+from inplace_lint.interp.context import Declared
+from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
@@ -24,6 +32,8 @@ from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
 from inplace_lint.knowledge.words import ArgumentKind, History, Result
 
 _RUN = ".run"
+# What a condition on the arguments of a launch is made of: it is decided without running anything of the program.
+_PLAIN = (ir.Const, ir.Name, ir.Compare, ir.BoolOp, ir.Unary)
 
 
 def is_kernel(value: Value) -> bool:
@@ -44,64 +54,311 @@ def _launch(act: IntrinsicCall) -> Results:
     kernel = act.positional(0)
     if not isinstance(kernel, Closure):
         return [(act.state, act.unknown())]
+    given = act.arguments
+    rest = Arguments(given.positional[1:], given.keywords, given.shifted(-1), given.unknown)
     name = f"{act.form.name.removesuffix(_RUN)}.{kernel.function.qualname}"
-    library = act.form.name.partition(".")[0]
-    params = [param.name for param in kernel.function.params]
-    stored = _stored(act.interp.context, library, kernel.function.body) & {*params}
+    stored = _stored(act, kernel, rest)
     if not stored:
         return [(act.state, NONE)]
+    params = [param.name for param in kernel.function.params]
     args = (*(Argument(one, optional=True) for one in params), Argument("options", ArgumentKind.KWARGS))
     writes = tuple(WriteFact(one, counted=False) for one in params if one in stored)
     nothing = ReturnFact(Result.VALUE)
     act.interp.context.operators[name] = Declared(
         Op(name, args, writes=writes, grads=(), returns=(nothing,), history=History.KEEP_OLD)
     )
-    given = act.arguments
-    rest = Arguments(given.positional[1:], given.keywords, given.shifted(-1), given.unknown)
     return act.interp.apply_op(act.frame, act.state, name, rest, act.at)
 
 
-def _stored(context: Context, library: str, body: tuple[ir.Stmt, ...]) -> set[str]:
-    """Return the names that pointers are computed from which a kernel writes through."""
-    uses: dict[str, set[str]] = {}
-    found: set[str] = set()
-    for node in parts(body):
+def _stored(act: IntrinsicCall, kernel: Closure, arguments: Arguments) -> set[str]:
+    """Return the parameters whose memory a launch of a kernel with these arguments may write."""
+    state = act.state.fork()  # what is evaluated to decide a condition is not part of the program's run
+    body = _Body.of(act.interp, act.frame, state, kernel, arguments, act.at, act.form.name.partition(".")[0])
+    if body is None:
+        return set()
+    body.run(kernel.function.body, {param.name: frozenset({param.name}) for param in kernel.function.params})
+    return body.stored
+
+
+_Roots = frozenset[str]
+_Env = dict[str, _Roots]  # of a name, the parameters of the launch that its value is computed from
+_NO_ROOTS: _Roots = frozenset()
+_MOST_TURNS = 4
+
+
+@dataclass(slots=True)
+class _Body:
+    """
+    The body of a kernel, or of a function that it calls, read for what it stores to.
+
+    A condition on what the launch passes (a `tl.constexpr`, a pointer that is None) is decided as the compiler decides
+    it: the other side is not part of the kernel. `stored` are the parameters of the launch that are written, `returned`
+    those that the result is computed from; `bound` are the names that statements of the body bind,
+    `fixed` the values of those that one statement only binds.
+    """
+
+    interp: Interpreter
+    frame: Frame
+    state: State
+    function: ir.Function
+    bound: frozenset[str]
+    fixed: Mapping[str, ir.Expr]
+    library: str
+    at: int
+    stored: set[str] = field(default_factory=set)
+    returned: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(
+        cls,
+        interp: Interpreter,
+        frame: Frame,
+        state: State,
+        kernel: Closure,
+        arguments: Arguments,
+        at: int,
+        library: str,
+    ) -> _Body | None:
+        """Return the body with its arguments bound; those that are not passed, a decorator may add."""
+        params = kernel.function.params
+        known = {param.name for param in params}
+        keywords = tuple((name, value) for name, value in arguments.keywords if name in known)
+        given = Arguments(arguments.positional[: len(params)], keywords, arguments.exprs, unknown=True)
+        inner = closures.enter(interp, frame, state, kernel, given, at)
+        if inner is None:
+            return None
+        function = kernel.function
+        counts = Counter(_bound(function.body))
+        named = [(name, value) for name, value in _named(function.body) if counts[name] == 1 and name not in known]
+        fixed = {name: value for name, value in named if _is_plain(value)}
+        return cls(interp, inner, state, function, frozenset(counts), fixed, library, at)
+
+    def run(self, body: Iterable[ir.Stmt], env: _Env) -> bool:
+        """Read statements in order; return whether what follows them is reached."""
+        return all(self.step(node, env) for node in body)
+
+    def step(self, node: ir.Stmt, env: _Env) -> bool:
+        """Read a statement; return whether what follows it is reached."""
         match node:
             case ir.Assign(_, targets, value):
                 for target in targets:
-                    _add(uses, target, _names(context, library, value))
-            case ir.AugAssign(_, _, target, value):
-                _add(uses, target, _names(context, library, value))
-            case ir.Call(_, ir.Attr(_, _, name), (pointer, *_)):
-                if any(form.writes for form in context.forms(f"{library}.language.{name}")):
-                    found |= _names(context, library, pointer)
+                    self.bind(target, value, env)
+            case ir.Declare(_, target, _, value) if value is not None:
+                self.bind(target, value, env)
+            case ir.AugAssign(_, _, ir.Name(_, name), value):
+                env[name] = env.get(name, _NO_ROOTS) | self.roots(value, env)
+            case ir.If():
+                return self.branch(node, env)
+            case ir.For() | ir.While():
+                self.loop(node, env)
+            case ir.With(_, _, body):
+                return self.run(body, env)
+            case ir.Return(_, value):
+                self.returned |= self.roots(value, env)
+                return False
+            case _:
+                self.roots(node, env)
+                return not isinstance(node, ir.Raise)
+        return True
+
+    def branch(self, node: ir.If, env: _Env) -> bool:
+        """Read the side of a condition that is taken, or both."""
+        known = self.truth(node.test)
+        if known is not None:
+            return self.run(node.body if known else node.orelse, env)
+        self.roots(node.test, env)
+        other = {**env}
+        goes_on = self.run(node.body, env)
+        if not self.run(node.orelse, other):
+            return goes_on
+        if not goes_on:
+            env.clear()
+        _join(env, other)
+        return True
+
+    def loop(self, node: ir.For | ir.While, env: _Env) -> None:
+        """Read a loop until a turn adds nothing."""
+        for _ in range(_MOST_TURNS):
+            before = {**env}
+            if isinstance(node, ir.For):
+                self.bind(node.target, node.iter, env)
+            self.run(node.body, env)
+            _join(env, before)
+            if env == before:
+                break
+        self.run(node.orelse, env)
+
+    def bind(self, target: ir.Expr, value: ir.Expr, env: _Env) -> None:
+        """Give names what a value is computed from."""
+        match target, value:
+            case ir.Sequence(_, _, names), ir.Sequence(_, _, items) if len(names) == len(items):
+                found = [self.roots(item, env) for item in items]
+                for name, roots in zip(names, found, strict=True):
+                    _set(name, roots, env)
+            case _:
+                _set(target, self.roots(value, env), env)
+
+    def roots(self, node: object, env: _Env) -> _Roots:
+        """Return what an expression is computed from, but for what is read from memory; note what it stores to."""
+        match node:
+            case ir.Name(_, name):
+                return env.get(name, _NO_ROOTS)
+            case ir.IfExp(_, test, then, orelse):
+                known = self.truth(test)
+                sides = (then, orelse) if known is None else (then if known else orelse,)
+                return _NO_ROOTS.union(*(self.roots(side, env) for side in sides))
+            case ir.NamedExpr(_, target, value):
+                self.bind(target, value, env)
+                return self.roots(value, env)
+            case ir.Call():
+                return self.called(node, env)
+            case tuple():
+                return _NO_ROOTS.union(*(self.roots(part, env) for part in node))
+            case _:
+                return _NO_ROOTS
+
+    def called(self, node: ir.Call, env: _Env) -> _Roots:
+        """Return what the result of a call is computed from."""
+        given = [self.roots(one, env) for one in node.args]
+        named = {one.name: self.roots(one.value, env) for one in node.keywords}
+        receiver = self.receiver(node.func)
+        callee = self.value(node.func) if receiver is None else None
+        forms = self.forms(node.func, callee)
+        if forms:
+            pointer = forms[0].args[0].name
+            first = self.roots(receiver, env) if receiver is not None else (given or [named.get(pointer, _NO_ROOTS)])[0]
+            if any(form.writes for form in forms):
+                self.stored |= first
+            return _NO_ROOTS
+        if callee is not None and is_kernel(callee):
+            return self.helper(callee, node, given, named)
+        return _NO_ROOTS.union(self.roots(node.func, env), *given, *named.values())
+
+    def helper(
+        self, callee: Value, node: ir.Call, given: Sequence[_Roots], named: Mapping[str | None, _Roots]
+    ) -> _Roots:
+        """Read the body of a function that the kernel calls."""
+        function = callee.args[0] if isinstance(callee, Partial) else None
+        spread = any(isinstance(one, ir.Starred) for one in node.args) or None in named
+        everything = _NO_ROOTS.union(*given, *named.values())
+        if not isinstance(function, Closure):
+            return everything
+        values = tuple(self.argument(one) for one in node.args)
+        keywords = tuple((one.name, self.argument(one.value)) for one in node.keywords if one.name is not None)
+        arguments = Arguments() if spread else Arguments(values, keywords)
+        inner = _Body.of(self.interp, self.frame, self.state, function, arguments, self.at, self.library)
+        if inner is None:
+            return everything
+        names = [param.name for param in function.function.params]
+        passed = {**dict(zip(names, given, strict=False)), **{name: named[name] for name in names if name in named}}
+        inner.run(function.function.body, dict.fromkeys(names, everything) if spread else passed)
+        self.stored |= inner.stored
+        return frozenset(inner.returned)
+
+    def receiver(self, func: ir.Expr) -> ir.Expr | None:
+        """Return what a method of a value of the kernel is called on: `descriptor.store(…)`, but not `tl.store(…)`."""
+        root = func
+        while isinstance(root, ir.Attr):
+            root = root.value
+        own = not isinstance(root, ir.Name) or root.id in self.function.local
+        return func.value if own and isinstance(func, ir.Attr) else None
+
+    def forms(self, func: ir.Expr, callee: Value | None) -> Sequence[Op]:
+        """Return what is known of a function of the language, as it was imported, or as a method of its values."""
+        if isinstance(callee, Dotted):
+            return self.interp.context.forms(callee.name)
+        if not isinstance(func, ir.Attr) or not (callee is None or isinstance(callee, Sym)):
+            return ()
+        return self.interp.context.forms(f"{self.library}.language.{func.name}")
+
+    def argument(self, expr: ir.Expr) -> Value:
+        """Return the value of an argument that is passed on as it came; an unknown one for anything else."""
+        found = self.value(expr) if isinstance(expr, ir.Const) or self.is_given(expr) else None
+        return self.state.symbols.sym((origins.ARGUMENT, self.at, self.state.next_id)) if found is None else found
+
+    def is_given(self, expr: ir.Expr) -> bool:
+        """Check whether all names in an expression are of arguments, or of what is outside of the function."""
+        names = set(_names(expr))
+        return not names & self.bound
+
+    def truth(self, test: ir.Expr) -> bool | None:
+        """Return whether a condition on what the launch passes is true; None where it is no such condition."""
+        test = _spelled_out(test, self.fixed)
+        if not _is_plain(test) or not self.is_given(test) or any(map(self.compares_tensor, parts((test,)))):
+            return None
+        return path_condition.truth(self.state, value) if (value := self.value(test)) is not None else None
+
+    def compares_tensor(self, node: object) -> bool:
+        """Check whether a comparison asks for more than whether a pointer is None."""
+        if not isinstance(node, ir.Compare) or {*node.ops} <= {"is", "is not"}:
+            return False
+        return any(isinstance(self.value(one), Ref) for one in (node.left, *node.rights))
+
+    def value(self, expr: ir.Expr) -> Value | None:
+        """Return the value of an expression; None where it has several."""
+        found = self.interp.evaluate(self.frame, self.state, expr)
+        return found[0][1] if len(found) == 1 else None
+
+
+def _bound(body: Sequence[ir.Stmt]) -> Iterator[str]:
+    """Return the names that statements bind."""
+    for node in parts(body):
+        match node:
+            case ir.Assign(_, targets):
+                yield from _names(*targets)
+            case ir.Declare(_, target) | ir.AugAssign(_, _, target) | ir.For(_, target) | ir.NamedExpr(_, target):
+                yield from _names(target)
+            case ir.WithItem(_, target) if target is not None:
+                yield from _names(target)
             case _:
                 pass
-    waiting = [*found]
-    while waiting:
-        new = uses.get(waiting.pop(), set()) - found
-        found |= new
-        waiting.extend(new)
-    return found
 
 
-def _add(uses: dict[str, set[str]], target: ir.Expr, names: set[str]) -> None:
-    for node in parts((target,)):
-        if isinstance(node, ir.Name):
-            uses.setdefault(node.id, set()).update(names)
+def _is_plain(expr: ir.Expr) -> bool:
+    """Check whether an expression can be evaluated without running anything of the program."""
+    return all(type(node) is tuple or isinstance(node, _PLAIN) for node in parts((expr,)))
 
 
-def _names(context: Context, library: str, node: object) -> set[str]:
-    """Return the names in an expression, but for those in calls that read memory."""
-    match node:
-        case ir.Name(_, name):
-            return {name}
-        case ir.Call(_, ir.Attr(_, _, name)) if context.forms(f"{library}.language.{name}"):
-            return set()
-        case tuple():
-            return set[str]().union(*(_names(context, library, part) for part in node))
-        case _:
-            return set()
+def _named(body: Sequence[ir.Stmt]) -> Iterator[tuple[str, ir.Expr]]:
+    """Return the names that are given one value each, with these values."""
+    for node in parts(body):
+        match node:
+            case ir.Assign(_, (ir.Name(_, name),), value):
+                yield name, value
+            case ir.Declare(_, ir.Name(_, name), _, value) if value is not None:
+                yield name, value
+            case _:
+                pass
+
+
+_Node = TypeVar("_Node")
+
+
+def _spelled_out(node: _Node, values: Mapping[str, ir.Expr]) -> _Node:
+    """Return an expression with the values of names in place of these."""
+    result: Any = node
+    if isinstance(node, ir.Name):
+        if node.id in values:
+            result = _spelled_out(values[node.id], {name: one for name, one in values.items() if name != node.id})
+    elif isinstance(node, tuple):
+        items = [_spelled_out(part, values) for part in node]
+        result = tuple(items) if type(node) is tuple else type(node)(*items)
+    return result  # type: ignore[no-any-return]
+
+
+def _names(*exprs: ir.Expr) -> Iterator[str]:
+    """Return the names in expressions."""
+    return (part.id for part in parts(exprs) if isinstance(part, ir.Name))
+
+
+def _set(target: ir.Expr, roots: _Roots, env: _Env) -> None:
+    for name in _names(target):
+        env[name] = roots
+
+
+def _join(env: _Env, other: _Env) -> None:
+    for name, roots in other.items():
+        env[name] = env.get(name, _NO_ROOTS) | roots
 
 
 INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {"kernel": _jit, "kernel_run": _launch}

@@ -25,7 +25,7 @@ from inplace_lint.interp.call import closures
 from inplace_lint.interp.context import Declared
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import custom, kernels
+from inplace_lint.interp.intrinsics import custom
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
@@ -33,6 +33,7 @@ from inplace_lint.knowledge.words import ArgumentKind, Check, History, Result, V
 
 _SEPARATOR = "::"
 _RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
+_KERNELS = frozenset({"kernel", "kernel_run"})  # the acts of decorators that make kernels
 _COUNTS = "the operator counts what it writes"
 _WRITES = re.compile(r"[^(]*\(.*!.*\)[^)]*->")  # another text is no schema, which the framework says
 _COMMA = re.compile(r",(?![^(\[]*[)\]])")  # none inside of brackets
@@ -83,7 +84,7 @@ def registers(interp: Interpreter, value: Value) -> bool:
     """Check whether a value is a decorator that registers a function as an operator, or as a part of one."""
     decorator = value.function if isinstance(value, Partial) else value
     forms = interp.context.forms(decorator.name) if isinstance(decorator, Dotted) else ()
-    return bool(forms) and forms[0].act in INTRINSICS | kernels.INTRINSICS
+    return bool(forms) and forms[0].act in INTRINSICS.keys() | _KERNELS
 
 
 def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:

@@ -2,30 +2,39 @@
 Finds out what an operator does by calling it: `RESULT MODULE:FUNCTION ARGUMENTS`; the last are as in a call, or empty.
 
 What was seen goes to the file RESULT as a line of JSON: an entry in the format of `rules/ops/README.md`, or the reason
-why there is none. Each question takes a call of its own, on new tensors with the same values.
+why there is none. Each question takes a call of its own, on new tensors with the same values; what is written behind
+the version counter is found by its values, so that the tensors of a call differ, and a second call has others.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
-import itertools
 import json
 import operator
 import os
 import sys
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Type
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type
 
 from .attempt import attempt, in_words
+from .probing.arguments import guesses, of_text
+from .probing.signatures import argument_names, bound, signature_of, unfit
 
-SHAPES = ((2, 4), (4,), (2, 4, 8), (2, 4, 8, 8), (4, 4))
 _STALE = "modified by an inplace operation"
-_MOST = 64  # combinations of arguments
+# What a write to a view is refused with, and what that says of the view.
+_REFUSED_VIEWS = {"returns multiple views": "multi", "more than one element of the written-to tensor": "expanded"}
+
+
+class Undescribed(Exception):  # noqa: N818 - what an operator is
+    """No fact can say what an operator does; the text says what that is."""
 
 
 class Call(NamedTuple):
-    """A call that was made: its tensors by name, their versions before, what it returned, and its error."""
+    """
+    A call that was made: its tensors by key, their versions before, what it returned, and its error.
+
+    The key of a tensor is the name of its argument, or that with a place in it: `params[0]`.
+    """
 
     tensors: Dict[str, Any]
     versions: Dict[str, int]
@@ -45,14 +54,41 @@ class Probe:
 
     def __init__(self, torch: Any, function: Callable[..., Any], given: Dict[str, Any]) -> None:
         self.torch, self.function, self.given = torch, function, given
+        self.signature = signature_of(function)
+        self.owners = {key: name for name, value in given.items() for key, _ in self.leaves(name, value)}
+        self.values = {key: one for name, value in given.items() for key, one in self.leaves(name, value)}
+
+    def leaves(self, key: str, value: Any) -> Iterator[Tuple[str, Any]]:
+        """Yield the tensors in an argument, by key."""
+        if isinstance(value, self.torch.Tensor):
+            yield key, value
+        elif isinstance(value, (list, tuple)):
+            for position, one in enumerate(value):
+                yield from self.leaves(f"{key}[{position}]", one)
+        elif isinstance(value, dict):
+            for name, one in value.items():
+                yield from self.leaves(f"{key}[{name!r}]", one)
+
+    def with_tensors(self, key: str, value: Any, tensors: Dict[str, Any]) -> Any:
+        """Return an argument with other tensors in it."""
+        if key in tensors:
+            return tensors[key]
+        if isinstance(value, (list, tuple)):
+            items = [self.with_tensors(f"{key}[{position}]", one, tensors) for position, one in enumerate(value)]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if isinstance(value, dict):
+            return {name: self.with_tensors(f"{key}[{name!r}]", one, tensors) for name, one in value.items()}
+        return value
 
     def call(self, change: Optional[Callable[[str, Any], Any]] = None) -> Call:
         """Call the operator on copies of its arguments, which are results of operations; `change` changes some."""
-        tensors = {name: self.copy(one) for name, one in self.given.items() if isinstance(one, self.torch.Tensor)}
+        tensors = {key: self.copy(one) for key, one in self.values.items()}
         if change is not None:
             tensors = {name: change(name, tensor) for name, tensor in tensors.items()}
         versions = {name: self.version(tensor) for name, tensor in tensors.items()}
-        result, error = attempt(lambda: self.function(**{**self.given, **tensors}))
+        given = {name: self.with_tensors(name, value, tensors) for name, value in self.given.items()}
+        positional, named = bound(self.signature, given)
+        result, error = attempt(lambda: self.function(*positional, **named))
         return Call(tensors, versions, result, error)
 
     def copy(self, tensor: Any) -> Any:
@@ -67,17 +103,42 @@ class Probe:
     def fact(self, op: str) -> Dict[str, Any]:
         """Return the entry of the operator."""
         called = self.call()
-        signature = signature_of(self.function)
-        row: Dict[str, Any] = {"op": op, "args": [_written(one) for one in signature.parameters.values()]}
-        writes = list(self.writes(called))
-        history = self.history([one["to"] for one in writes])
-        saves = [*self.saves([one["to"] for one in writes])]
-        found = {"writes": writes, "saves": saves, "grads": self.grads(), "history": history}
+        row: Dict[str, Any] = {"op": op, "args": argument_names(self.signature)}
+        written = [*self.writes(called)]
+        keys = [one["to"] for one in written]
+        history = self.history(keys)
+        saved = [*self.saves(keys)]
+        found = {
+            "writes": self.by_argument(written, "to", "writes"),
+            "saves": self.by_argument(saved, "of", "saves"),
+            "grads": self.grads(),
+            "history": history,
+        }
         row.update((key, value) for key, value in found.items() if value or (key == "grads" and value is not None))
         row["returns"] = [self.returns(called, called.result)]
         version = self.torch.__version__.partition("+")[0]
         device = self.device(called)
         return {**row, "source": f"run on {self.torch.__name__} {version}, {device}", "probed": [version]}
+
+    def by_argument(self, rows: List[Dict[str, Any]], name: str, does: str) -> List[Dict[str, Any]]:
+        """
+        Return what was seen of tensors as what is said of arguments.
+
+        Raises: `Undescribed` where it is not the same for all tensors in an argument, or the argument has no name.
+        """
+        found: Dict[str, List[Dict[str, Any]]] = {}
+        for row in rows:
+            owner = self.owners.get(row[name], row[name])
+            found.setdefault(owner, []).append({**row, name: owner})
+        for owner, alike in found.items():
+            inside = [key for key in self.owners if self.owners[key] == owner]
+            if inside and (len(alike) < len(inside) or any(one != alike[0] for one in alike)):
+                msg = f"it {does} only some of the tensors in {owner!r}, or not all of them alike"
+                raise Undescribed(msg)
+            if inside and owner not in self.signature.parameters:
+                msg = f"it {does} {owner!r}, which is no parameter of it"
+                raise Undescribed(msg)
+        return [alike[0] for alike in found.values()]
 
     def device(self, called: Call) -> str:
         """Return where the tensors of a call are."""
@@ -88,12 +149,21 @@ class Probe:
         return bool(self.torch.equal(one.detach(), other.detach()))
 
     def writes(self, called: Call) -> Iterator[Dict[str, Any]]:
-        """Yield what the call writes, with what is refused before."""
-        for name, tensor in called.tensors.items():
-            counted = self.version(tensor) != called.versions[name]
-            if counted or not self.equal(tensor, self.given[name]):
-                checks = [word for word, change in self.unfit(name).items() if self.refuses(change)]
-                yield {"to": name, "counted": counted, **({"checks": checks} if checks else {})}
+        """Yield what the call writes, by key, with what is refused before."""
+        before: Dict[str, Any] = {}
+
+        def varied(key: str, tensor: Any) -> Any:
+            changed = tensor * -(1 + (1 + len(before)) / 8) if tensor.is_floating_point() else tensor
+            before[key] = self.copy(changed)
+            return changed
+
+        again = self.call(varied)
+        for key, tensor in called.tensors.items():
+            counted = self.version(tensor) != called.versions[key]
+            other = again.error is None and not self.equal(again.tensors[key], before[key])
+            if counted or other or not self.equal(tensor, self.values[key]):
+                checks = [word for word, change in self.unfit(self.owners[key]).items() if self.refuses(change)]
+                yield {"to": key, "counted": counted, **({"checks": checks} if checks else {})}
 
     def unfit(self, wanted: str) -> Dict[str, Callable[[str, Any], Any]]:
         """Return for each check how an argument is made that does not pass it."""
@@ -120,7 +190,10 @@ class Probe:
         }
 
         def only(make: Callable[[Any], Any]) -> Callable[[str, Any], Any]:
-            return lambda name, tensor: make(tensor) if name == wanted and tensor.is_floating_point() else tensor
+            def change(key: str, tensor: Any) -> Any:
+                return make(tensor) if self.owners[key] == wanted and tensor.is_floating_point() else tensor
+
+            return change
 
         return {word: only(make) for word, make in makes.items()}
 
@@ -154,8 +227,8 @@ class Probe:
         usual = self.gradients(self.call())
         if usual is None:
             return
-        for name in self.given:
-            if isinstance(self.given[name], self.torch.Tensor) and name not in written:
+        for name in self.values:
+            if name not in written:
                 yield from self.saved(name, lambda called, name=name: called.tensors[name], usual)  # type: ignore[misc]
         called = self.call()
         others = [tensor for name, tensor in called.tensors.items() if name not in written]
@@ -209,28 +282,39 @@ class Probe:
         return {name: made[position] for position, name in enumerate(floats)}
 
     def grads(self) -> Optional[List[str]]:
-        """Return the arguments through which a gradient flows; None where it is all of them."""
+        """Return the arguments through which a gradient flows; None where it is all of them, or there are none."""
         called = self.call()
         found = self.gradients(called)
         if found is None:
             return None if self.outputs(called) else []
         own = any(one is result for one in called.tensors.values() for result in _several(called.result))
-        through = [name for name, one in found.items() if one is not None]
-        return None if own or len(through) == len(found) else through
+        through = [key for key, one in found.items() if one is not None]
+        return None if own or len(through) == len(found) else [*dict.fromkeys(self.owners[key] for key in through)]
 
     def returns(self, called: Call, result: Any) -> Dict[str, Any]:
         """Return what a result is."""
         if isinstance(result, (tuple, list)):
             return {"is": "tuple", "items": [self.returns(called, one) for one in result]}
         if not isinstance(result, self.torch.Tensor):
+            if any(True for _ in self.leaves("", result)):
+                msg = f"it returns tensors in a {type(result).__name__}"
+                raise Undescribed(msg)
             return {"is": "value", "kind": "none"} if result is None else {"is": "value"}
-        for name, tensor in called.tensors.items():
-            if result is tensor:
-                return {"is": name}
-        for name, tensor in called.tensors.items():
+        for key, tensor in called.tensors.items():
+            if result is tensor and key in self.signature.parameters:
+                return {"is": key}
+        for key, tensor in called.tensors.items():
             if self.shares(result, tensor):
-                return {"is": "view", "of": name, **self.kind(tensor, result)}
+                return self.shared(key, tensor, result)
         return {"is": "fresh"}
+
+    def shared(self, key: str, tensor: Any, result: Any) -> Dict[str, Any]:
+        """Return what a result is that has the memory of a tensor; which one of several, no fact says."""
+        owner = self.owners[key]
+        if owner not in self.signature.parameters:
+            msg = f"it returns {owner!r}, which is no parameter of it, or a view of that"
+            raise Undescribed(msg)
+        return {"is": "view", "of": key, **self.kind(tensor, result)} if owner == key else {"is": "maybe", "of": owner}
 
     def shares(self, one: Any, other: Any) -> bool:
         """Check whether two tensors have the same memory."""
@@ -239,7 +323,8 @@ class Probe:
     def kind(self, tensor: Any, result: Any) -> Dict[str, str]:
         """Return the kind of a view, where it is not the usual one."""
         if result._is_view():
-            return {}
+            _, error = attempt(lambda: result.mul_(1))
+            return next(({"kind": kind} for text, kind in _REFUSED_VIEWS.items() if text in str(error)), {})
         before = self.version(tensor)
         with self.torch.no_grad():
             result.copy_(result.clone())
@@ -248,48 +333,6 @@ class Probe:
 
 def _several(result: Any) -> List[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
-
-
-def _written(one: inspect.Parameter) -> str:
-    """Return a parameter as it stands in the list of arguments of an entry."""
-    stars = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
-    name = f"{stars}{one.name}"
-    return name if one.default is one.empty else f"{name}={one.default!r}"
-
-
-def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature of a function, or of the one that was registered as an operator."""
-    return inspect.signature(getattr(function, "_init_fn", function))
-
-
-def guesses(torch: Any, function: Callable[..., Any]) -> Iterator[Dict[str, Any]]:
-    """Yield arguments that a function may take: a tensor for each parameter without a default, or a number."""
-    params = [one for one in signature_of(function).parameters.values() if one.default is one.empty]
-    params = [one for one in params if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-    for shape in SHAPES:
-        tensor = torch.rand(shape) + 0.5
-        choices = [_choices(torch, one, tensor) for one in params]
-        for values in itertools.islice(itertools.product(*choices), _MOST):
-            yield {params[position].name: value for position, value in enumerate(values)}
-
-
-def _choices(torch: Any, one: inspect.Parameter, tensor: Any) -> List[Any]:
-    kind = getattr(one.annotation, "__name__", str(one.annotation))
-    numbers = {"int": 2, "float": 1.5, "bool": True, "str": "mean"}
-    if kind in numbers:
-        return [numbers[kind]]
-    return [tensor, *([] if kind == "Tensor" else [2, 1.5]), torch.randint(0, 2, tensor.shape), tensor > 1]
-
-
-def _of_text(torch: Any, function: Callable[..., Any], text: str) -> Dict[str, Any]:
-    """Return the arguments that a text, as in a call, gives a function."""
-    given = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", {torch.__name__: torch})  # noqa: S307 - the user's own
-    signature = signature_of(function)
-    found = dict(signature.bind(*given[0], **given[1]).arguments)
-    for one in signature.parameters.values():
-        if one.kind is one.VAR_KEYWORD:
-            found.update(found.pop(one.name, {}))
-    return found
 
 
 def _found(name: str, text: str) -> Dict[str, Any]:
@@ -301,11 +344,11 @@ def _found(name: str, text: str) -> Dict[str, Any]:
     kind = _kind_of(text)
     torch = kind.framework()
     torch.manual_seed(0) if hasattr(torch, "manual_seed") else torch.seed(0)
-    _, error = attempt(lambda: signature_of(function))
-    if error is not None:
-        return {"problem": f"{name}: its arguments are not known to Python; write a function around it"}
+    reason = unfit(function)
+    if reason:
+        return {"problem": f"{name}: {reason}; write a function around it"}
     if text:
-        given, error = attempt(lambda: _of_text(torch, function, text))
+        given, error = attempt(lambda: of_text(torch, function, text))
         if error is not None:
             return {"problem": f"--args: {type(error).__name__}: {error}"}
         candidates: Iterator[Dict[str, Any]] = iter([given])
@@ -316,7 +359,12 @@ def _found(name: str, text: str) -> Dict[str, Any]:
         probe = kind(torch, function, given)
         error = probe.call().error
         if error is None:
-            return probe.fact(f"{module}.{path}")
+            fact, error = attempt(lambda probe=probe: probe.fact(f"{module}.{path}"))  # type: ignore[misc]
+            if isinstance(error, Undescribed):
+                return {"problem": f"{name}: {error}, which no fact can say"}
+            if error is not None:
+                raise error
+            return fact  # type: ignore[no-any-return]
         first = first or error
     hint = (
         "it does not take these arguments" if text else "no arguments were found that it takes; give them with --args"

@@ -55,7 +55,7 @@ class PaddleProbe(Probe):
         """Return for each check how an argument is made that does not pass it."""
 
         def as_leaf(name: str, tensor: Any) -> Any:
-            return self.leaf(tensor) if name == wanted and tensor.is_floating_point() else tensor
+            return self.leaf(tensor) if self.owners[name] == wanted and tensor.is_floating_point() else tensor
 
         with self.torch.no_grad():
             always = self.call(as_leaf).error is not None

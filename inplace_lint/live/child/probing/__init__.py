@@ -1,0 +1,1 @@
+"""How an operator that is probed is called."""
