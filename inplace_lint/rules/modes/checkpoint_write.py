@@ -23,4 +23,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL402", "checkpoint-write", Harm.SILENT, judge, variants=(Variant.DIRECT,))
+RULE = Rule("IPL402", "checkpoint-write", Harm.SILENT, judge, variants=(Variant.DIRECT,), yields_to_errors=True)
