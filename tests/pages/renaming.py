@@ -53,7 +53,7 @@ def known_attributes() -> frozenset[str]:
         found |= {word for op in (*known, *framework.kin) for word in op.split(".")}
         found |= {argument.split("=")[0].strip("*") for row in rows for argument in row.get("init", ())}
         found |= {word for row in rows for word in re.findall(r"self\.(\w+)", str(row))}
-        found |= {*framework.attributes, *framework.fields, framework.calls, framework.requires_grad}
+        found |= {*framework.attributes, *framework.fields, framework.calls, framework.sets_up, framework.requires_grad}
         found |= {"data", "grad", "training"}
     found |= called_by_templates()
     return frozenset(found)
