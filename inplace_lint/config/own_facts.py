@@ -18,11 +18,12 @@ import glob
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import entry_points
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from inplace_lint.config.installed import installed_only, search_path
 from inplace_lint.config.schema import did_you_mean
 from inplace_lint.core.errors import ConfigError, FactError
 from inplace_lint.knowledge.op import ENTRY, check
@@ -43,7 +44,7 @@ def read(key: str, value: Any, folder: Path, where: Where) -> tuple[OwnFact, ...
     """
     if key == "ops":
         return tuple(_of_table(value, where))
-    return tuple(_of_files(value, folder, where) if key == "facts" else _of_packs(value, where))
+    return tuple(_of_files(value, folder, where) if key == "facts" else _of_packs(value, folder, where))
 
 
 def _of_table(table: Mapping[str, object], where: Where) -> Iterator[OwnFact]:
@@ -67,15 +68,16 @@ def _of_files(patterns: Sequence[str], folder: Path, where: Where) -> Iterator[O
             yield from _of_file(Path(path), os.path.relpath(path, folder) if folder in Path(path).parents else path)
 
 
-def _of_packs(names: Sequence[str], where: Where) -> Iterator[OwnFact]:
-    known = {one.name: one.value for one in entry_points(group=GROUP)} if names else {}
+def _of_packs(names: Sequence[str], folder: Path, where: Where) -> Iterator[OwnFact]:
+    known = _packs(folder) if names else {}
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)
             msg = f"{where('fact-packs')}: 'fact-packs' names {name!r}, which no installed package has{hint}"
             raise ConfigError(msg)
         top, _, rest = known[name].partition(".")
-        spec = find_spec(top)  # of the outermost package: to find one inside would run it
+        with installed_only(folder):
+            spec = find_spec(top)  # of the outermost package: to find one inside would run it
         folders = () if spec is None else spec.submodule_search_locations or ()
         paths = sorted(path for place in folders for path in Path(place, *rest.split(".")).glob("*.jsonl"))
         if not paths:
@@ -83,6 +85,15 @@ def _of_packs(names: Sequence[str], where: Where) -> Iterator[OwnFact]:
             raise ConfigError(msg)
         for path in paths:
             yield from _of_file(path, f"{name}: {path.name}")
+
+
+def _packs(folder: Path) -> Mapping[str, str]:
+    """Return the packages with facts by the names of their entry points; the first on the path of modules counts."""
+    found: dict[str, str] = {}
+    for entry in (one for pack in distributions(path=search_path(folder)) for one in pack.entry_points):
+        if entry.group == GROUP:
+            found.setdefault(entry.name, entry.value)
+    return found
 
 
 def _of_file(path: Path, name: str) -> Iterator[OwnFact]:

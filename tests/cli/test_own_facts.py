@@ -189,6 +189,20 @@ def test_facts_of_an_installed_package_are_read_where_they_are_asked_for(lint, p
     assert lint("a.py", PYTHONPATH=path).err == f"error: {message}\n"
 
 
+def test_a_pack_of_the_scanned_folder_is_not_installed(lint, project, pack):
+    (project / "inplace-lint.toml").write_text('fact-packs = ["my-ext"]\n')
+    (pack / "inplace-lint.toml").write_text('fact-packs = ["my-ext"]\n')
+    (pack / "a.py").write_text(PROGRAM)
+    path = [*filter(None, sys.path)]
+    ran = lint(str(pack / "a.py"), PYTHONPATH=":".join([*path, str(pack)]))
+    assert "'fact-packs' names 'my-ext', which no installed package has" in ran.err
+    (project / "my_ext").mkdir()
+    (project / "my_ext" / "__init__.py").write_text("raise RuntimeError\n")
+    assert found(lint("--output-format=concise", "a.py", PYTHONPATH=":".join([str(project), str(pack), *path]))) == [
+        "7"
+    ]
+
+
 def test_the_settings_are_shown_as_toml(lint, project):
     (project / "inplace-lint.toml").write_text(TABLE)
     ran = lint("--show-settings")
