@@ -17,6 +17,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import distributions
 from importlib.util import find_spec
@@ -26,13 +27,16 @@ from typing import Any
 from inplace_lint.config.installed import installed_only, search_path
 from inplace_lint.config.schema import did_you_mean
 from inplace_lint.core.errors import ConfigError, FactError
-from inplace_lint.knowledge.op import ENTRY, check
+from inplace_lint.knowledge.facts import frameworks, load
+from inplace_lint.knowledge.op import ENTRY, RESULTS, Op, ReturnFact, check, op_of
 from inplace_lint.knowledge.own import OwnFact
-from inplace_lint.knowledge.words import Check
+from inplace_lint.knowledge.schema import mistaken
+from inplace_lint.knowledge.words import Check, Result
 
 GROUP = "inplace_lint.facts"
 _CHECKS = (Check.LEAF, Check.LEAF_VIEW, Check.MULTI_VIEW, Check.NO_GRAD_VIEW, Check.INFERENCE)
 _VIEW = "view of "
+_OUTPUT = re.compile(r"out\d+")
 Where = Callable[[str], str]
 
 
@@ -45,6 +49,23 @@ def read(key: str, value: Any, folder: Path, where: Where) -> tuple[OwnFact, ...
     if key == "ops":
         return tuple(_of_table(value, where))
     return tuple(_of_files(value, folder, where) if key == "facts" else _of_packs(value, folder, where))
+
+
+def check_targets(facts: Sequence[OwnFact]) -> None:
+    """
+    Check that each call that one of these facts becomes is known, from the tables or from these facts.
+
+    Raises: `ConfigError` naming the place of the fact, and the nearest call that is known.
+    """
+    own = {name for fact in facts for name in (fact.row["op"], *fact.row.get("same", ()))}
+    for fact in facts:
+        for one in fact.row.get("becomes", ()):
+            op = one["op"]
+            tables = [load(framework) for framework in frameworks()]
+            if op not in own and not any(known.rows_of(known.canonical(op)) for known in tables):
+                near = did_you_mean(op, (*own, *(name for known in tables for name in known.rows)))
+                msg = f"{fact.place}: {fact.row['op']!r} becomes {op!r}, of which nothing is known{near}"
+                raise ConfigError(msg)
 
 
 def _of_table(table: Mapping[str, object], where: Where) -> Iterator[OwnFact]:
@@ -98,7 +119,7 @@ def _packs(folder: Path) -> Mapping[str, str]:
 
 def _of_file(path: Path, name: str) -> Iterator[OwnFact]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{name}: {getattr(error, 'strerror', '') or 'no text in UTF-8'}"
         raise ConfigError(msg) from error
@@ -124,17 +145,57 @@ def _long(op: str, table: object) -> str:
         raise FactError(msg)
     row = {**table, "op": op}
     for key, form in (("writes", _write), ("saves", _save), ("returns", _result)):
+        if isinstance(row.get(key), str):
+            row[key] = [row[key]]
         if isinstance(row.get(key), list):
+            _check_words(key, [one for one in row[key] if isinstance(one, str)], row)
             row[key] = [form(one) if isinstance(one, str) else one for one in row[key]]
-    if row.get("writes") and "returns" not in row:
+    if isinstance(row.get("writes"), list) and row["writes"] and "returns" not in row:
         row["returns"] = [{"is": one["to"]} for one in row["writes"][:1] if isinstance(one, dict) and "to" in one]
     return _checked(row)
+
+
+def _check_words(key: str, words: Sequence[str], row: Mapping[str, Any]) -> None:
+    """Raise `FactError`, with the nearest right word, for one that stands for no part of the call."""
+    names = [one.name for part in ("args", "init") for one in ENTRY.value(part, row.get(part, []))]
+    right = {
+        "writes": names,
+        "saves": [*names, "result"],
+        "returns": [*names, *RESULTS, *(f"{_VIEW}{name}" for name in names)],
+    }[key]
+    for one in words:
+        if one not in right and not one.removeprefix(_VIEW).startswith("self.") and not _OUTPUT.fullmatch(one):
+            raise mistaken(one, f"neither an argument nor a result of {row['op']}", right)
+
+
+def _check_results(op: Op) -> None:
+    """
+    Check that an op has the results that it saves or writes: `out1` is the second item of a tuple.
+
+    Raises: `FactError` naming the result that is not there.
+    """
+    counts = [_results_of(one) for one in op.returns] or [1]
+    if None in counts:
+        return
+    most = max(count for count in counts if count is not None)
+    used = (*(save.of for save in op.saves), *(write.to for write in op.writes))
+    absent = [name for name in used if _OUTPUT.fullmatch(name) and int(name.removeprefix("out")) >= most]
+    if absent:
+        how = f"not a result of {op.name}, which returns {most}"
+        raise mistaken(absent[0], how, [f"out{number}" for number in range(most)])
+
+
+def _results_of(result: ReturnFact) -> int | None:
+    """Return how many results one alternative has; None where that is not known."""
+    if result.kind == Result.LIST:
+        return None
+    return len(result.items) if result.kind == Result.TUPLE else 1
 
 
 def _checked(row: object) -> str:
     check(row)
     assert isinstance(row, dict)
-    ENTRY.read(row)
+    _check_results(op_of(row))
     return json.dumps(row)
 
 
