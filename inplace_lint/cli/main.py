@@ -285,7 +285,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
         streams.write_error("paste the traceback, then press Ctrl-D")
     resolver = resolver_of({"color": color, "lang": lang})
     settings = resolver.settings_of(Path.cwd())
-    explained = read(streams.read().decode("utf-8", "replace"), rules_of(settings.rule_plugins))
+    explained = read(streams.read().decode("utf-8", "replace"), rules_of(settings.rule_plugins, settings.root))
     if explained is None:
         return _fail("this text contains no error message of torch or paddle about in-place operations", lang)
     streams.write(sys.stdout, "".join(f"{line}\n" for line in describe(explained, sayer(lang))))

@@ -75,10 +75,10 @@ def known_rules() -> list[RuleInfo]:
     return _infos(BUILT_IN)
 
 
-def _rules_of_plugin(name: str) -> list[RuleInfo]:
+def _rules_of_plugin(name: str, root: Path) -> list[RuleInfo]:
     from inplace_lint.rules.plugins import load
 
-    return _infos(load(name).rules)
+    return _infos(load(name, root).rules)
 
 
 def _infos(rules: Sequence[Rule]) -> list[RuleInfo]:

@@ -17,21 +17,26 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import entry_points
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from inplace_lint.config.installed import installed_only, search_path
 from inplace_lint.config.schema import did_you_mean
 from inplace_lint.core.errors import ConfigError, FactError
-from inplace_lint.knowledge.op import ENTRY, check
+from inplace_lint.knowledge.facts import frameworks, load
+from inplace_lint.knowledge.op import ENTRY, RESULTS, Op, ReturnFact, check, op_of
 from inplace_lint.knowledge.own import OwnFact
-from inplace_lint.knowledge.words import Check
+from inplace_lint.knowledge.schema import mistaken
+from inplace_lint.knowledge.words import Check, Result
 
 GROUP = "inplace_lint.facts"
 _CHECKS = (Check.LEAF, Check.LEAF_VIEW, Check.MULTI_VIEW, Check.NO_GRAD_VIEW, Check.INFERENCE)
 _VIEW = "view of "
+_OUTPUT = re.compile(r"out\d+")
 Where = Callable[[str], str]
 
 
@@ -43,7 +48,24 @@ def read(key: str, value: Any, folder: Path, where: Where) -> tuple[OwnFact, ...
     """
     if key == "ops":
         return tuple(_of_table(value, where))
-    return tuple(_of_files(value, folder, where) if key == "facts" else _of_packs(value, where))
+    return tuple(_of_files(value, folder, where) if key == "facts" else _of_packs(value, folder, where))
+
+
+def check_targets(facts: Sequence[OwnFact]) -> None:
+    """
+    Check that each call that one of these facts becomes is known, from the tables or from these facts.
+
+    Raises: `ConfigError` naming the place of the fact, and the nearest call that is known.
+    """
+    own = {name for fact in facts for name in (fact.row["op"], *fact.row.get("same", ()))}
+    for fact in facts:
+        for one in fact.row.get("becomes", ()):
+            op = one["op"]
+            tables = [load(framework) for framework in frameworks()]
+            if op not in own and not any(known.rows_of(known.canonical(op)) for known in tables):
+                near = did_you_mean(op, (*own, *(name for known in tables for name in known.rows)))
+                msg = f"{fact.place}: {fact.row['op']!r} becomes {op!r}, of which nothing is known{near}"
+                raise ConfigError(msg)
 
 
 def _of_table(table: Mapping[str, object], where: Where) -> Iterator[OwnFact]:
@@ -67,15 +89,16 @@ def _of_files(patterns: Sequence[str], folder: Path, where: Where) -> Iterator[O
             yield from _of_file(Path(path), os.path.relpath(path, folder) if folder in Path(path).parents else path)
 
 
-def _of_packs(names: Sequence[str], where: Where) -> Iterator[OwnFact]:
-    known = {one.name: one.value for one in entry_points(group=GROUP)} if names else {}
+def _of_packs(names: Sequence[str], folder: Path, where: Where) -> Iterator[OwnFact]:
+    known = _packs(folder) if names else {}
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)
             msg = f"{where('fact-packs')}: 'fact-packs' names {name!r}, which no installed package has{hint}"
             raise ConfigError(msg)
         top, _, rest = known[name].partition(".")
-        spec = find_spec(top)  # of the outermost package: to find one inside would run it
+        with installed_only(folder):
+            spec = find_spec(top)  # of the outermost package: to find one inside would run it
         folders = () if spec is None else spec.submodule_search_locations or ()
         paths = sorted(path for place in folders for path in Path(place, *rest.split(".")).glob("*.jsonl"))
         if not paths:
@@ -85,9 +108,18 @@ def _of_packs(names: Sequence[str], where: Where) -> Iterator[OwnFact]:
             yield from _of_file(path, f"{name}: {path.name}")
 
 
+def _packs(folder: Path) -> Mapping[str, str]:
+    """Return the packages with facts by the names of their entry points; the first on the path of modules counts."""
+    found: dict[str, str] = {}
+    for entry in (one for pack in distributions(path=search_path(folder)) for one in pack.entry_points):
+        if entry.group == GROUP:
+            found.setdefault(entry.name, entry.value)
+    return found
+
+
 def _of_file(path: Path, name: str) -> Iterator[OwnFact]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{name}: {getattr(error, 'strerror', '') or 'no text in UTF-8'}"
         raise ConfigError(msg) from error
@@ -113,17 +145,57 @@ def _long(op: str, table: object) -> str:
         raise FactError(msg)
     row = {**table, "op": op}
     for key, form in (("writes", _write), ("saves", _save), ("returns", _result)):
+        if isinstance(row.get(key), str):
+            row[key] = [row[key]]
         if isinstance(row.get(key), list):
+            _check_words(key, [one for one in row[key] if isinstance(one, str)], row)
             row[key] = [form(one) if isinstance(one, str) else one for one in row[key]]
-    if row.get("writes") and "returns" not in row:
+    if isinstance(row.get("writes"), list) and row["writes"] and "returns" not in row:
         row["returns"] = [{"is": one["to"]} for one in row["writes"][:1] if isinstance(one, dict) and "to" in one]
     return _checked(row)
+
+
+def _check_words(key: str, words: Sequence[str], row: Mapping[str, Any]) -> None:
+    """Raise `FactError`, with the nearest right word, for one that stands for no part of the call."""
+    names = [one.name for part in ("args", "init") for one in ENTRY.value(part, row.get(part, []))]
+    right = {
+        "writes": names,
+        "saves": [*names, "result"],
+        "returns": [*names, *RESULTS, *(f"{_VIEW}{name}" for name in names)],
+    }[key]
+    for one in words:
+        if one not in right and not one.removeprefix(_VIEW).startswith("self.") and not _OUTPUT.fullmatch(one):
+            raise mistaken(one, f"neither an argument nor a result of {row['op']}", right)
+
+
+def _check_results(op: Op) -> None:
+    """
+    Check that an op has the results that it saves or writes: `out1` is the second item of a tuple.
+
+    Raises: `FactError` naming the result that is not there.
+    """
+    counts = [_results_of(one) for one in op.returns] or [1]
+    if None in counts:
+        return
+    most = max(count for count in counts if count is not None)
+    used = (*(save.of for save in op.saves), *(write.to for write in op.writes))
+    absent = [name for name in used if _OUTPUT.fullmatch(name) and int(name.removeprefix("out")) >= most]
+    if absent:
+        how = f"not a result of {op.name}, which returns {most}"
+        raise mistaken(absent[0], how, [f"out{number}" for number in range(most)])
+
+
+def _results_of(result: ReturnFact) -> int | None:
+    """Return how many results one alternative has; None where that is not known."""
+    if result.kind == Result.LIST:
+        return None
+    return len(result.items) if result.kind == Result.TUPLE else 1
 
 
 def _checked(row: object) -> str:
     check(row)
     assert isinstance(row, dict)
-    ENTRY.read(row)
+    _check_results(op_of(row))
     return json.dumps(row)
 
 

@@ -21,8 +21,8 @@ class SettingsResolver:
 
     `chosen` are the options of the command line, `inline` the configuration keys that `--config` sets there: options
     override these, and these override files. `named` is the one file to read instead of searching; with `isolated` no
-    file is read. `load_plugin` returns the rules of a plugin by its name; those of `known` are there without one. A
-    wrong configuration raises `ConfigError` when its folder is first met.
+    file is read. `load_plugin` returns the rules of a plugin by its name, and by the root of the project that names it;
+    those of `known` are there without one. A wrong configuration raises `ConfigError` when its folder is first met.
     """
 
     chosen: Mapping[str, Any]
@@ -30,7 +30,7 @@ class SettingsResolver:
     inline: Mapping[str, Any] = field(default_factory=dict)
     named: Settings | None = None
     isolated: bool = False
-    load_plugin: Callable[[str], Sequence[RuleInfo]] = lambda _name: ()
+    load_plugin: Callable[[str, Path], Sequence[RuleInfo]] = lambda _name, _root: ()
     _codes: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def settings_of(self, path: Path) -> Settings:
@@ -54,7 +54,8 @@ class SettingsResolver:
         if not settings.rule_plugins:
             return self.known
         try:
-            return [*self.known, *(rule for name in settings.rule_plugins for rule in self.load_plugin(name))]
+            names, root = settings.rule_plugins, settings.root
+            return [*self.known, *(rule for name in names for rule in self.load_plugin(name, root))]
         except PluginError as error:
             msg = f"{settings.origins.get('rule_plugins', settings.source)}: `rule-plugins`: {error}"
             raise ConfigError(msg) from error

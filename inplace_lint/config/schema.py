@@ -36,6 +36,14 @@ Value = TypeVar("Value")
 _CLOSE = 0.65  # `jsn` is json; `lint` is not lang, nor `de` en
 
 
+class WrongEntryError(ValueError):
+    """A wrong value of one `entry` of a table."""
+
+    def __init__(self, entry: str, message: str) -> None:
+        super().__init__(message)
+        self.entry = entry
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `, did you mean 'x'?` for the known word closest to a wrong one, or an empty string when none is close."""
     by_lower = {name.lower(): name for name in known}
@@ -90,8 +98,7 @@ def patterns(values: Iterable[str]) -> tuple[str, ...]:
     """
     for value in (found := tuple(values)):
         if not is_pattern(value):
-            msg = f"has {value!r}, which is not a valid file pattern"
-            raise ValueError(msg)
+            raise WrongEntryError(value, f"has {value!r}, which is not a valid file pattern")
     return found
 
 
@@ -172,8 +179,7 @@ def _severities(value: object) -> Mapping[str, str]:
         try:
             choice_of(word, SEVERITIES)
         except ValueError as error:
-            msg = f"for {selector!r} {error}"
-            raise ValueError(msg) from error
+            raise WrongEntryError(selector, f"for {selector!r} {error}") from error
     return table
 
 
@@ -197,8 +203,7 @@ def _ignores(value: object) -> Mapping[str, tuple[str, ...]]:
 
 def _rules_of(pattern: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        msg = f"must have a list of rules for {pattern!r}, not {_kind(value)}"
-        raise ValueError(msg)
+        raise WrongEntryError(pattern, f"must have a list of rules for {pattern!r}, not {_kind(value)}")
     return tuple(value)
 
 
@@ -206,8 +211,9 @@ def _probes(value: object) -> Mapping[str, str]:
     table = _of(dict, "must be a table of files, not")(value)
     for path, probe in table.items():
         if not isinstance(probe, str) or re.fullmatch(r"[\w.]+:[\w.]+", probe) is None:
-            msg = f"must name a function as `package.module:function` for {path!r}, not {probe!r}"
-            raise ValueError(msg)
+            raise WrongEntryError(
+                path, f"must name a function as `package.module:function` for {path!r}, not {probe!r}"
+            )
     return table
 
 

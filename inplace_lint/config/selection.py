@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inplace_lint.config.schema import did_you_mean
-from inplace_lint.config.settings import Settings
+from inplace_lint.config.settings import Settings, where_in
 from inplace_lint.core.errors import ConfigError
 
 EXACT = 100
@@ -71,10 +71,17 @@ def validated(settings: Settings, known: Sequence[RuleInfo]) -> Settings:
         *lists.items(),
         *(("per-file-ignores", some) for some in settings.per_file_ignores.values()),
     ):
-        where = settings.origins.get(key.replace("-", "_"), settings.source)
         for selector in selectors:
-            codes_of(selector, known, f"{where}: '{key}'")
+            codes_of(selector, known, f"{_place(settings, key, selector)}: '{key}'")
     return settings
+
+
+def _place(settings: Settings, key: str, selector: str) -> str:
+    """Return the file and line of a key, and of an entry where it is a table in the file of the settings itself."""
+    where = settings.origins.get(key.replace("-", "_"), str(settings.source))
+    if key != "severity" or settings.source is None or where.rpartition(":")[0] != str(settings.source):
+        return where
+    return where_in(settings.source, key, selector)
 
 
 def enabled_codes(settings: Settings, known: Sequence[RuleInfo]) -> frozenset[str]:

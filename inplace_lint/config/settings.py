@@ -143,7 +143,7 @@ def settings_of_text(text: str) -> Mapping[str, Any]:
         shown = text if len(text) <= _LONG else f"{text[:_LONG]}..."
         msg = f"--config: {shown!r} is neither a file nor `KEY=VALUE` with a value as in TOML: {error}"
         raise ConfigError(msg) from error
-    values = dict(_values(table, lambda _key: "--config"))
+    values = dict(_values(table, lambda _key, _entry="": "--config"))
     if own := _own(values, Path.cwd(), lambda _key: "--config"):
         values["own"] = own
     if "extend" in values:
@@ -205,13 +205,13 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     tables = tool if isinstance(tool, dict) else {}
     if path.name != "pyproject.toml":
         if "inplace-lint" in tables:
-            where = _where(path, "inplace-lint")
+            where = where_in(path, "inplace-lint")
             msg = f"{where}: keys belong at the top level of this file, not under `[tool.inplace-lint]`"
             raise ConfigError(msg)
         return data
     for name in tables:
         if name in _MISSPELLED:
-            msg = f"{_where(path, name)}: the table is called `[tool.inplace-lint]`, not `[tool.{name}]`"
+            msg = f"{where_in(path, name)}: the table is called `[tool.inplace-lint]`, not `[tool.{name}]`"
             raise ConfigError(msg)
     table: object = tables.get("inplace-lint")
     if table is not None and not isinstance(table, dict):
@@ -222,14 +222,18 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 def _settings(path: Path, table: Mapping[str, Any], above: tuple[Path, ...] = ()) -> Settings:
     """Return the settings of a table over those of the file it extends; `above` are the files that extend this one."""
-    values = dict(_values(table, lambda key: _where(path, key)))
+    values = dict(_values(table, lambda key, entry="": where_in(path, key, entry)))
     start = Settings(root=path.parent)
     if extends := values.pop("extend", ""):
         start = _extended(path, (path.parent / Path(extends).expanduser()).resolve(), (*above, path.resolve()))
     for key in ADDITIVE & values.keys():
         values[key] = (*getattr(start, key), *values[key])
-    places = {key: _where(path, key.replace("_", "-")) for key in values}
-    values["own"] = {**start.own, **_own(values, path.parent, lambda key: _where(path, key))}
+    places = {key: where_in(path, key.replace("_", "-")) for key in values}
+    values["own"] = {**start.own, **_own(values, path.parent, lambda key: where_in(path, key))}
+    if any(key in values for key in OWN_FACTS):
+        from inplace_lint.config.own_facts import check_targets  # noqa: PLC0415 - few projects have any
+
+        check_targets([fact for facts in values["own"].values() for fact in facts])
     origins = {**start.origins, **places}
     return replace(start, root=path.parent, source=path, origins=origins, **values)
 
@@ -245,7 +249,7 @@ def _own(values: Mapping[str, Any], folder: Path, where: Callable[[str], str]) -
 
 
 def _extended(path: Path, target: Path, above: tuple[Path, ...]) -> Settings:
-    where = _where(path, "extend")
+    where = where_in(path, "extend")
     if target in above:
         msg = f"{where}: 'extend' leads back to {target}"
         raise ConfigError(msg)
@@ -259,7 +263,7 @@ def _extended(path: Path, target: Path, above: tuple[Path, ...]) -> Settings:
     return _settings(target, table, above)
 
 
-def _values(table: Mapping[str, Any], where: Callable[[str], str]) -> Mapping[str, Any]:
+def _values(table: Mapping[str, Any], where: Callable[..., str]) -> Mapping[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         parse = KEYS.get(key)
@@ -269,20 +273,28 @@ def _values(table: Mapping[str, Any], where: Callable[[str], str]) -> Mapping[st
         try:
             values[key.replace("-", "_")] = parse(value)
         except ValueError as error:
-            msg = f"{where(key)}: {key!r} {error}"
+            msg = f"{where(key, getattr(error, 'entry', ''))}: {key!r} {error}"
             raise ConfigError(msg) from error
     return values
 
 
-def _where(path: Path, key: str) -> str:
-    """Return `file:line` of a key, or the file alone where the key is spelled in a way that is not searched for."""
+def where_in(path: Path, key: str, entry: str = "") -> str:
+    """
+    Return `file:line` of a key, or of an entry of the table that it is.
+
+    It is the file alone where the key is spelled in a way that is not searched for, and the key where the entry is.
+    """
     pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]|\s*\[.*(?<![\w-]){re.escape(key)}["']?\]""")
     lines = _text(path).splitlines()
     ours = (
         next((at for at, line in enumerate(lines) if "inplace-lint" in line), 0) if path.name == "pyproject.toml" else 0
     )
     hit = next((at for at, line in enumerate(lines) if at >= ours and pattern.match(line)), None)
-    return str(path) if hit is None else f"{path}:{hit + 1}"
+    if hit is None:
+        return str(path)
+    inside = re.compile(rf"""(?:^|.*[\s{{,.\["']){re.escape(entry)}(?:["']?\s*[=.\]]|["']\s*[,\]])""")
+    inner = (at for at, line in enumerate(lines) if entry and at >= hit and inside.match(line))
+    return f"{path}:{next(inner, hit) + 1}"
 
 
 def _text(path: Path) -> str:

@@ -249,7 +249,7 @@ class Resolver:
     def fix(self, entry: Chosen, span: Span) -> Fix | None:
         """Return the fix of a finding, where fixes are made."""
         said = entry.said
-        return None if self.fixes is None else self.fixes(said.event, said.draft, entry.saves, span)
+        return None if self.fixes is None else self.fixes(said.event, said.draft, entry.saves, span, entry.hides)
 
 
 def _counters(context: Context) -> dict[str, int]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.core.errors import FactError, PluginError, UnreadableError
@@ -47,7 +48,7 @@ class Task(NamedTuple):
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `texts` replace the
     files of these paths. `traced`: the result is to be kept. `kept` says where earlier runs have kept what is known of
     single files. `shipped` are files that stand for all on disk. `own` are the facts of the project itself. `plugins`
-    bring more rules.
+    bring more rules, and do not come from `project`, the folder of the configuration that names them.
     """
 
     path: str
@@ -64,6 +65,7 @@ class Task(NamedTuple):
     shipped: Shipped | None = None
     own: tuple[OwnFact, ...] = ()
     plugins: tuple[str, ...] = ()
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ def check_task(task: Task) -> Checked:
         if project is not None:
             project.asked.start()
             project.outlines = {}
-        options = Options(versions, task.opinions, task.advice, task.own, rules_of(task.plugins))
+        rules = rules_of(task.plugins, Path(task.project))
+        options = Options(versions, task.opinions, task.advice, task.own, rules)
         result = check_file(task.path, source, options, project, _make_fixes)
     except (UnreadableError, PluginError) as error:
         return failed(str(error))

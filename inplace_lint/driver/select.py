@@ -7,7 +7,7 @@ others at that place saved becomes related places of it. The interpreter has a `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -65,12 +65,17 @@ class Said:
 
 
 class Chosen(NamedTuple):
-    """The draft that is kept of a place, its marks, how many saves these leave out, and all that was saved."""
+    """
+    The draft that is kept of a place, its marks, how many saves these leave out, and all that was saved.
+
+    `hides`: the same write has another fault, of which nothing is said as long as backward raises.
+    """
 
     said: Said
     marks: tuple[Mark, ...]
     more: int
     saves: frozenset[Touch]
+    hides: bool
 
 
 def say(
@@ -97,13 +102,16 @@ def chosen(said: Iterable[Said]) -> list[Chosen]:
     groups: dict[tuple[str, Place], list[Said]] = {}
     for one in said:
         groups.setdefault((one.rule.code, one.draft.place), []).append(one)
-    dropped = set(_dropped(groups))
-    return [_merged(group) for key, group in groups.items() if key not in dropped]
-
-
-def _dropped(groups: Mapping[tuple[str, Place], Sequence[Said]]) -> Iterator[tuple[str, Place]]:
-    """Yield the rules and places at which the finding of another rule leaves nothing to say."""
     raises = {place for (_, place), group in groups.items() if any(one.severity is Severity.ERROR for one in group)}
+    dropped = set(_dropped(groups, raises))
+    hiding = {place for (_, place), group in groups.items() if group[0].rule.yields_to_errors and place in raises}
+    return [_merged(group, hides=key[1] in hiding) for key, group in groups.items() if key not in dropped]
+
+
+def _dropped(
+    groups: Mapping[tuple[str, Place], Sequence[Said]], raises: Collection[Place]
+) -> Iterator[tuple[str, Place]]:
+    """Yield the rules and places at which the finding of another rule leaves nothing to say."""
     for (code, place), group in groups.items():
         rule = group[0].rule
         if (rule.yields_to_errors and place in raises) or (rule.yields_to, place) in groups:
@@ -112,7 +120,7 @@ def _dropped(groups: Mapping[tuple[str, Place], Sequence[Said]]) -> Iterator[tup
             yield rule.supersedes, place
 
 
-def _merged(group: Sequence[Said]) -> Chosen:
+def _merged(group: Sequence[Said], *, hides: bool) -> Chosen:
     """Return the surest draft of a group with the saves of those that are as severe, of which only the first show."""
     pick = max if group[0].rule.unanimous else min
     best = pick(group, key=lambda one: one.doubt)
@@ -124,7 +132,7 @@ def _merged(group: Sequence[Said]) -> Chosen:
             others.setdefault(mark.place, mark)
     shown = tuple(others.values())[: max(_MOST_SAVES - len(saves), 0)]
     touches = (one.event.save for one in group if isinstance(one.event, Stale | Untracked))
-    return Chosen(best, (*own, *shown), len(others) - len(shown), frozenset(touches))
+    return Chosen(best, (*own, *shown), len(others) - len(shown), frozenset(touches), hides)
 
 
 def findings_of(

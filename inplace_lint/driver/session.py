@@ -233,7 +233,7 @@ def task_of(name: str, data: bytes, path: Path, root: str, plan: Plan, *, report
     paddle = settings.paddle_version or pinned(settings.root, "paddle")
     texts, own = tuple(plan.texts.items()), settings.own_facts
     task = Task(name, data, torch, paddle, root, bool(opinions), advice, reported, texts=texts, own=own)
-    return task._replace(plugins=settings.rule_plugins)
+    return task._replace(plugins=settings.rule_plugins, project=str(settings.root))
 
 
 def _with_callers(tasks: Sequence[Task], graphs: Mapping[str, import_graph.Graph], plan: Plan) -> list[Task]:

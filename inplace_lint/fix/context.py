@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Locate = Callable[[Slice], "Located"]
 Rerun = Callable[[AliasQuery], object]
-Fixes = Callable[[Event, Draft, frozenset[Touch], Span], "Fix | None"]
+Fixes = Callable[[Event, Draft, frozenset[Touch], Span, bool], "Fix | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Case:
     One finding, as a fixer sees it.
 
     `saves` is all that was saved of the written tensor. `written` has, for a place or for the flag that makes a call
-    write, what each execution of the write met; a place that was not executed is not in it.
+    write, what each execution of the write met; a place that was not executed is not in it. `hides`: another fault of
+    the same write would be found if only this one were gone.
     """
 
     event: Event
@@ -45,6 +46,7 @@ class Case:
     written: Mapping[Place, AbstractSet[WrittenTensor]]
     context: Context
     locate: Locate
+    hides: bool = False
 
     @property
     def facts(self) -> Facts:

@@ -83,7 +83,13 @@ def _stays_read(syntax: Syntax, reads: list[cst.CSTNode], statement: cst.CSTNode
 
 
 def at_saves(case: Case) -> Plan | None:
-    """Let backward keep a copy at each place that saves the written tensor; None if one place has no such form."""
+    """
+    Let backward keep a copy at each place that saves the written tensor.
+
+    None if one place has no such form, or if the write, which stays, is wrong in another way as well.
+    """
+    if case.hides:
+        return None
     edits: list[Edit] = []
     for save in case.saves:
         found = list(_at_save(case, save))

@@ -8,9 +8,9 @@ as the order of steps and backwards, is described in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from inplace_lint.core.event import Event, Refused, Spelling, Touch
+from inplace_lint.core.event import Event, Refused, Site, Spelling, Touch
 from inplace_lint.core.finding import Fix
 from inplace_lint.core.span import Span
 from inplace_lint.fix import copies, flags, modes, operands, order, views
@@ -27,10 +27,10 @@ def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: 
     asking = [draft for draft in drafts if draft.repair not in {None, Repair.SET_FLAG}]  # where nothing is written yet
     written = watched(rerun, asking) if asking else {}
 
-    def fix(event: Event, draft: Draft, saves: frozenset[Touch], span: Span) -> Fix | None:
+    def fix(event: Event, draft: Draft, saves: frozenset[Touch], span: Span, hides: bool) -> Fix | None:
         if draft.repair is None:
             return None
-        return FIXERS[draft.repair](Case(event, draft, span, saves, written, context, locate))
+        return FIXERS[draft.repair](Case(event, draft, span, saves, written, context, locate, hides))
 
     return fix
 
@@ -38,6 +38,8 @@ def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: 
 def _of_stale(case: Case) -> Fix | None:
     """Compute without the write, or let backward keep a copy where others must see the write."""
     saved, plan = copies.at_saves(case), _open(case)
+    if plan is not None and plan.copies and _saves_itself(case, in_calls=True):
+        plan = None  # what the statement saves is the copy, and it writes that
     if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
         return fix_of(saved, safe=True)  # the statement would save and then write a copy made before it, too
     if plan is not None and is_safe(case, plan):
@@ -54,24 +56,37 @@ def _is_seen(case: Case, saved: Plan | None) -> bool:
     return saved is not None and called and any(tensor.foreign and tensor.others for tensor in case.met())
 
 
+def _callers(site: Site) -> Iterator[Site]:
+    while site.caller is not None:
+        site = site.caller
+        yield site
+
+
 def _of_parameter(case: Case) -> Fix | None:
     """Let backward keep a copy of what a layer writes in its forward; otherwise name the lines to move."""
     saved = copies.at_saves(case) if case.draft.write.module else None
     return order.proposed(case) if saved is None else fix_of(saved, safe=True)
 
 
-def _saves_itself(case: Case) -> bool:
-    """Check whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`."""
+def _saves_itself(case: Case, *, in_calls: bool = False) -> bool:
+    """
+    Check whether the statement that writes also saves what it writes: `h[1:] = h[:-1] * k`.
+
+    With `in_calls` what it calls may be what saves: `h[...] = self.block(h)`.
+    """
     write = case.draft.write.site.place
     syntax = syntax_at(case, write.slice)
     statement = syntax.statement(syntax.node(write))
-    saves = [save.site.place for save in case.saves if save.site.place.slice == write.slice]
+    sites = [site for save in case.saves for site in (save.site, *(_callers(save.site) if in_calls else ()))]
+    saves = [site.place for site in sites if site.place.slice == write.slice]
     return statement is not None and any(syntax.statement(syntax.node(place)) is statement for place in saves)
 
 
 def _open(case: Case) -> Plan | None:
     plan = rewritten(case)
-    return plan if plan is not None and is_open(case, plan) else None
+    if plan is None or (plan.copies and case.hides):  # the write into a copy would be wrong in the other way
+        return None
+    return plan if is_open(case, plan) else None
 
 
 def _of_leaf(case: Case) -> Fix | None:

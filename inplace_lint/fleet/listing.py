@@ -51,7 +51,7 @@ def listed(path: Path) -> list[Listed]:
     Raises: `InplaceLintError` where the list cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors of Windows put a byte order mark first
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: {(getattr(error, 'strerror', None) or 'not UTF-8').lower()}"
         raise InplaceLintError(msg) from error

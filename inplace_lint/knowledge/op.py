@@ -217,7 +217,7 @@ def _arguments(value: object) -> tuple[Argument, ...]:
                 found.append(Argument(name, ArgumentKind.ARGS))
             kind = ArgumentKind.KEYWORD
         else:
-            found.append(Argument(name, kind, bool(equals), _literal(default) if equals else None))
+            found.append(Argument(name, kind, bool(equals), _literal(one, default) if equals else None))
     return tuple(found)
 
 
@@ -231,11 +231,15 @@ def _name_of(argument: str) -> str:
     return name
 
 
-def _literal(default: str) -> object:
+def _literal(argument: str, default: str) -> object:
+    """Return the value of a default, or the text of an expression that is no literal."""
     try:
         return ast.literal_eval(default.strip())
-    except (ValueError, SyntaxError):
+    except ValueError:
         return default.strip()
+    except SyntaxError as error:
+        msg = f'the default in "{argument}" is not a Python expression'
+        raise FactError(msg) from error
 
 
 def _state(value: object) -> tuple[StatePart, ...]:

@@ -5,24 +5,22 @@ Rules that other distributions bring: the entry points of the group `inplace_lin
     my-team = "my_team.inplace:RULES"
 
 A plugin is code of an installed distribution. It is loaded where a configuration names it, and never from the current
-folder, which may be a repository that somebody else wrote.
+folder or the project that names it, which may be a repository that somebody else wrote.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar
 
+from inplace_lint.config.installed import installed_only, search_path
 from inplace_lint.config.schema import did_you_mean
 from inplace_lint.core.errors import PluginError
 from inplace_lint.core.event import Event, Touch
@@ -59,16 +57,26 @@ class RulePlugin:
     digest: str
 
 
-@cache
-def load(name: str) -> RulePlugin:
+_LOADED: dict[str, RulePlugin] = {}
+
+
+def load(name: str, *checked: Path) -> RulePlugin:
     """
     Return a plugin, whose rules are from then on among `RULE_OF`; it is loaded once in a process.
 
+    No code of the current folder or of those that are `checked` is run.
+
     Raises: `PluginError` where there is none of this name, where it does not load, or where what it has are no rules.
     """
-    entry, brought_by = _entry(name)
+    if name not in _LOADED:
+        _LOADED[name] = _load(name, checked)
+    return _LOADED[name]
+
+
+def _load(name: str, checked: Sequence[Path]) -> RulePlugin:
+    entry, brought_by = _entry(name, checked)
     plugin = f"rule plugin {name!r} ({brought_by})"
-    with _installed_only():
+    with installed_only(*checked):
         value = _run_foreign(entry.load, f"{plugin} does not load")
     if not isinstance(value, tuple | list) or not value:
         msg = f"{plugin} must have rules in a tuple, not {_shown(value)}"
@@ -84,13 +92,13 @@ def load(name: str) -> RulePlugin:
     return RulePlugin(tuple(done), _digest(brought_by, sys.modules[entry.module]))
 
 
-def rules_of(names: Sequence[str]) -> tuple[Rule, ...]:
+def rules_of(names: Sequence[str], *checked: Path) -> tuple[Rule, ...]:
     """
-    Return the rules that judge events: ours, and those of plugins.
+    Return the rules that judge events: ours, and those of plugins, which do not come from folders that are `checked`.
 
     Raises: `PluginError`.
     """
-    return (*RULES, *(rule for name in names for rule in load(name).rules))
+    return (*RULES, *(rule for name in names for rule in load(name, *checked).rules))
 
 
 def digests_of(names: Sequence[str]) -> tuple[str, ...]:
@@ -102,12 +110,12 @@ def digests_of(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(load(name).digest for name in names)
 
 
-def _entry(name: str) -> tuple[EntryPoint, str]:
+def _entry(name: str, checked: Sequence[Path]) -> tuple[EntryPoint, str]:
     from importlib.metadata import distributions  # noqa: PLC0415 - most runs have no plugin
 
     found: dict[str, EntryPoint] = {}
     known: set[str] = set()
-    for distribution in distributions(path=_installed()):
+    for distribution in distributions(path=search_path(*checked)):
         for entry in distribution.entry_points:
             if entry.group == GROUP:
                 known.add(entry.name)
@@ -120,23 +128,6 @@ def _entry(name: str) -> tuple[EntryPoint, str]:
         msg = f"several packages bring rule plugin {name!r}: {', '.join(sorted(found))}"
         raise PluginError(msg)
     return next((entry, brought_by) for brought_by, entry in found.items())
-
-
-def _installed() -> list[str]:
-    """Return where modules are searched for, without the current folder, which Python puts first for `-m` and `-c`."""
-    first = sys.path[:1] if sys.path and sys.path[0] not in {"", os.getcwd()} else []  # noqa: PTH109 - as text
-    return [*first, *(place for place in sys.path[1:] if place)]
-
-
-@contextmanager
-def _installed_only() -> Iterator[None]:
-    """Search modules only where they are installed."""
-    before = sys.path
-    sys.path = _installed()
-    try:
-        yield
-    finally:
-        sys.path = before
 
 
 def _fault(rule: object, others: Sequence[Rule]) -> str:

@@ -67,6 +67,22 @@ def test_an_unknown_call_is_one_line(lint, name, near):
     assert (ran.status, ran.out, ran.err) == (2, "", f"error: nothing is known of a call {name!r}{near}\n")
 
 
+def test_an_operator_that_a_program_registers_is_read_from_its_code(lint):
+    ran = lint("facts", "torch.ops.mine.scale_")
+    why = "operators that a program registers are read from its code"
+    assert (ran.status, ran.err) == (2, f"error: nothing is known of a call 'torch.ops.mine.scale_'; {why}\n")
+    assert lint("facts", "torch.ops.aten.add_").status == 0
+
+
+def test_the_calls_of_a_package_are_listed(lint):
+    calls = ("deepspeed.DeepSpeedEngine.backward", "deepspeed.DeepSpeedEngine.step", "deepspeed.initialize")
+    told = lint("facts", "deepspeed").err
+    assert told.startswith("error: nothing is known of a call 'deepspeed'; calls in it: deepspeed.")
+    assert all(call in told for call in calls)
+    assert "did you mean" not in told
+    assert lint("facts", "torch").err.rstrip().endswith(" more")
+
+
 def test_the_labels_are_told_in_chinese(lint):
     assert "\n  写入      self (counted" in lint("facts", "torch.Tensor.mul_", "--lang", "zh").out
     assert lint("--lang", "zh", "facts").status == 2

@@ -124,6 +124,21 @@ def test_a_project_says_more_than_the_tables_do(lint, project):
         ('{ args = ["x"], writes = [{ to = "x" }] }', 'a write needs the key "counted"'),
         ('{ args = "x" }', '"args" of an entry is "x", not a list'),
         ("3", "3 is not a table of keys"),
+        ('{ args = "x", writes = "x" }', '"args" of an entry is "x", not a list'),
+        ('{ args = ["x"], writes = 3 }', '"writes" of an entry is 3, not a list'),
+        ('{ args = ["n=foo("] }', 'the default in "n=foo(" is not a Python expression'),
+        (
+            '{ args = ["x"], saves = ["results"] }',
+            '"results" is neither an argument nor a result of my_ext.f; did you mean "result"?',
+        ),
+        (
+            '{ args = ["x"], returns = ["views of x"] }',
+            '"views of x" is neither an argument nor a result of my_ext.f; did you mean "view of x"?',
+        ),
+        (
+            '{ args = ["x"], saves = [{ of = "out9" }] }',
+            '"out9" is not a result of my_ext.f, which returns 1; did you mean "out0"?',
+        ),
     ],
 )
 def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
@@ -131,6 +146,31 @@ def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
     ran = concise(lint)
     path = project / "pyproject.toml"
     assert (ran.status, ran.err) == (2, f"error: {path}:4: 'ops' for 'my_ext.f': {message}\n")
+
+
+def test_a_call_becomes_one_that_is_known(lint, project):
+    table = '[ops]\n"my_ext.f" = { args = ["x"], becomes = [{ op = "OP" }] }\n"my_ext.g" = { args = ["x"] }\n'
+    for op in ("torch.exp", "my_ext.g"):
+        (project / "inplace-lint.toml").write_text(table.replace("OP", op))
+        assert concise(lint).err == ""
+    (project / "inplace-lint.toml").write_text(table.replace("OP", "my_ext.h"))
+    why = "'my_ext.f' becomes 'my_ext.h', of which nothing is known, did you mean 'my_ext."
+    assert (concise(lint).status, why in concise(lint).err) == (2, True)
+    (project / "inplace-lint.toml").write_text('facts = ["ops.jsonl"]\n')
+    (project / "ops.jsonl").write_text('{"op": "my_ext.f", "args": ["x"], "becomes": [{"op": "torch.exq"}]}\n')
+    assert "error: ops.jsonl:1: 'my_ext.f' becomes 'torch.exq', of which" in concise(lint).err
+
+
+def test_a_word_may_stand_for_a_list_of_one(lint, project):
+    entry = '{ args = ["x", "other"], writes = "x", saves = "result", returns = "fresh" }'
+    (project / "inplace-lint.toml").write_text(f'[ops]\n"my_ext.fused" = {entry}\n')
+    assert found(concise(lint)) == ["7"]
+
+
+def test_a_file_of_facts_may_begin_with_a_byte_order_mark(lint, project):
+    (project / "inplace-lint.toml").write_text('facts = ["ops.jsonl"]\n')
+    (project / "ops.jsonl").write_text(json.dumps(FULL) + "\n", encoding="utf-8-sig")
+    assert found(concise(lint)) == ["7"]
 
 
 def test_a_name_without_quotes_is_told(lint, project):
@@ -187,6 +227,20 @@ def test_facts_of_an_installed_package_are_read_where_they_are_asked_for(lint, p
     (project / "inplace-lint.toml").write_text('fact-packs = ["my-ext"]\n')
     message = 'my-ext: ops.jsonl:1: "histry" is not a key of an entry; did you mean "history"?'
     assert lint("a.py", PYTHONPATH=path).err == f"error: {message}\n"
+
+
+def test_a_pack_of_the_scanned_folder_is_not_installed(lint, project, pack):
+    (project / "inplace-lint.toml").write_text('fact-packs = ["my-ext"]\n')
+    (pack / "inplace-lint.toml").write_text('fact-packs = ["my-ext"]\n')
+    (pack / "a.py").write_text(PROGRAM)
+    path = [*filter(None, sys.path)]
+    ran = lint(str(pack / "a.py"), PYTHONPATH=":".join([*path, str(pack)]))
+    assert "'fact-packs' names 'my-ext', which no installed package has" in ran.err
+    (project / "my_ext").mkdir()
+    (project / "my_ext" / "__init__.py").write_text("raise RuntimeError\n")
+    assert found(lint("--output-format=concise", "a.py", PYTHONPATH=":".join([str(project), str(pack), *path]))) == [
+        "7"
+    ]
 
 
 def test_the_settings_are_shown_as_toml(lint, project):

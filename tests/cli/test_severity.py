@@ -61,9 +61,18 @@ def test_a_severity_applies_to_the_files_of_its_configuration_and_to_kept_result
         ("severity = 3", "1: 'severity' must be a table of rules, not a number"),
         (
             "[severity]\nIPL101 = 'eror'",
-            "1: 'severity' for 'IPL101' must be one of error, warning, info, not 'eror', did you mean 'error'?",
+            "2: 'severity' for 'IPL101' must be one of error, warning, info, not 'eror', did you mean 'error'?",
         ),
-        ("[severity]\nIPL1O1 = 'error'", "1: 'severity': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
+        (
+            "[severity]\n\nIPL1 = 'info'\n'IPL101' = 'eror'",
+            "4: 'severity' for 'IPL101' must be one of error, warning, info, not 'eror', did you mean 'error'?",
+        ),
+        (
+            "[severity]\n'modified-after-save' = 'info'\nIPL102 = 'wrn'",
+            "3: 'severity' for 'IPL102' must be one of error, warning, info, not 'wrn'",
+        ),
+        ("[per-file-ignores]\n'a.py' = ['IPL1']\n'b.py' = 3", "3: 'per-file-ignores' must have a list of rules for"),
+        ("[severity]\nIPL1O1 = 'error'", "2: 'severity': unknown rule 'IPL1O1', did you mean 'IPL101'?"),
         ("fail-on = 'warnings'", "1: 'fail-on' must be one of error, warning, info, not 'warnings', did you mean"),
         (
             "assume = ['grad', 'no-grad']",

@@ -221,3 +221,50 @@ def test_a_part_that_the_function_takes_is_written_for_the_whole(fix):
     source = RESHAPED.format(line="row, h = h[0], h", given="fc(torch.rand(2, 4))").replace("h +=", "row +=")
     source = source.replace("sin(h)", "sin(row)")
     assert fix(source).text == source.replace("sin(row)", "sin(row.clone())")
+
+
+HIDDEN = {
+    "gradients are off": "with torch.no_grad():\n    h.mul_(2)\nh.sum().backward()\n",
+    "an operator of its own": "scale(h)\nh.sum().backward()\n",
+    "through detach": "h.detach().mul_(2)\nh.sum().backward()\n",
+}
+OPERATOR = """\
+import torch
+
+
+@torch.library.custom_op("mine::scale", mutates_args=("x",))
+def scale(x: torch.Tensor) -> None:
+    x.mul_(2)
+
+
+w = torch.ones(4, requires_grad=True)
+h = w.exp()
+"""
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in HIDDEN.items()])
+def test_a_copy_for_backward_is_not_offered_where_the_gradient_would_be_wrong_then(fix, body):
+    done = fix(OPERATOR + body)
+    assert (applicability(done), done.refused) == (["none"], ())
+
+
+def test_a_copy_for_backward_is_offered_where_the_unrecorded_write_is_right(fix):
+    body = "loss = h.sum()\nwith torch.no_grad():\n    h.mul_(2)\nprint(h)\nloss.backward()\n"
+    done = fix(OPERATOR + body, unsafe=False)
+    assert (applicability(done), done.remaining) == (["safe"], ())
+
+
+INSIDE = {
+    "a module that saves its input": "h[...] = self.norm(h)\nreturn h * 2",
+    "a module that saves its result": "h[:] = nn.ReLU(inplace=True)(h)\nreturn h * 2",
+    "a function of its own": "def double(t):\n    return t * t\nh[0] = double(h)[1]\nreturn h * 2",
+}
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in INSIDE.items()])
+def test_a_copy_before_a_statement_that_saves_it_is_not_offered(fix, body):
+    setup = "        self.norm = eval('nn.LayerNorm')(4)\n\n    def forward"
+    source = program(f"h = self.fc(x)\n{body}").replace("\n    def forward", setup)
+    done = fix(f"{source}\n\nNet()(torch.rand(2, 4)).sum().backward()\n")
+    assert "IPL101" in {finding.code for finding in done.found}
+    assert not done.refused

@@ -176,11 +176,11 @@ def test_fixes_are_told_of_in_chinese(lint, folder, buggy) -> None:
 
 def test_a_fix_that_was_taken_back_is_told_of_in_chinese(lint, folder) -> None:
     (folder / "a.py").write_text(
-        "import torch\n\nw = torch.ones(3, requires_grad=True)\ny = w.exp()\nwith torch.no_grad():\n    y += 1\n"
-        "y.sum().backward()\n"
+        "import torch\n\nrow = torch.arange(12.0).view(3, 4)\nrow.unsqueeze(1).sub_(row.unsqueeze(2))\n"
     )
-    assert lint(".", "--fix", "--show-fixes", "--lang", "zh").err == (
-        "a.py:6:5: IPL101 的修复没有应用：它会在第 6 行引起 IPL305：`y` 被修改但没有被记录：它的梯度仍是旧值的梯度\n"
+    assert lint(".", "--fix", "--unsafe-fixes", "--show-fixes", "--lang", "zh").err == (
+        "a.py:4:1: IPL206 的修复没有应用：它会在第 4 行引起 IPL207：`row.unsqueeze(...)` 的维数少于写入的内容，"
+        "而原地写入不能增加维度\n"
     )
 
 

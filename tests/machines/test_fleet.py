@@ -181,6 +181,12 @@ def test_a_list_that_cannot_be_read_is_one_line(lint, folder):
     assert (ran.status, ran.err.count("\n")) == (2, 1)
 
 
+def test_a_list_may_begin_with_a_byte_order_mark(lint, folder):
+    (folder / "repo").mkdir()
+    (folder / "list.txt").write_text("repo\n", encoding="utf-8-sig")
+    assert (lint("fleet", "list.txt").status, lint("fleet", "list.txt").err) == (0, "")
+
+
 def test_severities_count_for_the_exit_status_as_in_a_check(lint, folder, repositories):
     assert fleet(lint, folder, ["repos/own"], "--exit-zero").status == 0
     assert fleet(lint, folder, ["repos/own"], "--fail-on", "error").status == 1

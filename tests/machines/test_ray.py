@@ -239,3 +239,29 @@ def test_an_interrupted_fleet_goes_on_where_it_was(lint, project):
     assert lint("fleet", "list.txt", "-o", "whole", "-j", "1").status == 1
     texts = [[path.read_text() for path in sorted((project / out).glob("*/f*.json"))] for out in ("out", "whole")]
     assert texts[0] == texts[1]
+
+
+def _raylet_of(pid):
+    """Return the raylet that a process started; None while there is none."""
+    rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], check=True, capture_output=True, text=True).stdout
+    found = [row.split(None, 2) for row in rows.splitlines()[1:]]
+    return next((int(row[0]) for row in found if int(row[1]) == pid and row[2].split()[0].endswith("raylet")), None)
+
+
+@real
+def test_a_raylet_that_is_killed_in_mid_run_is_one_line(project):
+    body = "def f{0}(x):\n    h = x.sigmoid()\n    h += {0}\n    return h\n"
+    for number in range(60):
+        (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(300))))
+    words = [sys.executable, "-m", "inplace_lint", "--no-cache", *RAY, "."]
+    run = subprocess.Popen(
+        words, cwd=project, env=usual_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 60
+    while (raylet := _raylet_of(run.pid)) is None and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(5)
+    assert raylet is not None
+    os.kill(raylet, signal.SIGKILL)
+    _, told = run.communicate(timeout=60)
+    assert (run.returncode, told) == (2, "error: Ray ended before the run did: its process `raylet` is gone\n")

@@ -312,13 +312,53 @@ def test_a_plugin_that_lies_in_the_scanned_folder_is_not_loaded(project):
     assert not (project / "was-here").exists()
 
 
+@pytest.mark.parametrize("place", [".", "", "..", "{project}", "{link}", "plugins"])
+def test_a_plugin_of_the_scanned_folder_is_not_loaded_where_it_is_on_the_path_of_modules(project, tmp_path, place):
+    (project / "plugins").mkdir()
+    for folder in (project, project / "plugins"):
+        made(folder, "my-team", f"open({str(project / 'was-here')!r}, 'w')\nRULES = ()")
+    link = tmp_path.with_name(f"{tmp_path.name}-link")
+    link.symlink_to(project)
+    inside = place in {".", "", "..", "plugins"}
+    run = subprocess.run(
+        [sys.executable, "-m", "inplace_lint", "--no-cache", "a.py" if inside else str(project / "a.py")],
+        cwd=project if inside else ROOT / "docs",
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place.format(project=project, link=link)}"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert "no package that is installed beside inplace-lint brings rule plugin 'my-team'\n" in run.stderr
+    assert not (project / "was-here").exists()
+
+
+def test_a_plugin_of_an_environment_in_the_scanned_folder_is_loaded(project, site):
+    """What an installer put there is the user's choice: packages in the environment, and folders that it links to."""
+    (project / "rules").symlink_to(site)
+    home = project / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    (packages,) = home.glob("lib/*/site-packages")
+    others = [place for place in sys.path if place.endswith("-packages")]
+    lines = (str(ROOT), str(project / "rules"), *others)
+    (packages / "linked.pth").write_text("".join(f"{line}\n" for line in lines))
+    run = subprocess.run(
+        [str(home / "bin" / "python"), "-m", "inplace_lint", "--no-cache", "a.py"],
+        cwd=project,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert OVERWRITTEN in run.stdout, run.stderr
+
+
 def test_a_module_of_the_scanned_folder_does_not_hide_that_of_the_plugin(project, site):
     (project / "my_team").mkdir()
     (project / "my_team" / "__init__.py").write_text("open('was-here', 'w')")
     run = subprocess.run(
         [sys.executable, "-m", "inplace_lint", "a.py"],
         cwd=project,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{site}"},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}.{os.pathsep}{site}"},
         check=False,
         capture_output=True,
         text=True,

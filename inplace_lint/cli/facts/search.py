@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import click
 
 from inplace_lint.config.schema import did_you_mean
-from inplace_lint.knowledge.facts import frameworks, load
+from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.own import OwnFact
 from inplace_lint.knowledge.packs import packs
+
+_MOST_SHOWN = 12
 
 
 class Known(NamedTuple):
@@ -41,17 +43,27 @@ def search(name: str, own: Sequence[OwnFact]) -> list[Known]:
     spelled = {spelling for one in (*mine, *tables) for spelling in one.names}
     chosen = next(filter(None, _meant(name, spelled)), None)
     if chosen is None:
-        last = name.rpartition(".")[2]
-        hint = did_you_mean(name, sorted(spelled)) or did_you_mean(
-            last, sorted(one.rpartition(".")[2] for one in spelled)
+        msg = (
+            f"nothing is known of a call {name!r}{_instead(name, [one.row['op'] for one in (*mine, *tables)], spelled)}"
         )
-        msg = f"nothing is known of a call {name!r}{hint}"
         raise click.UsageError(msg)
     replaced = chosen.intersection(spelling for one in mine for spelling in one.names)
     return [
         *(one for one in mine if chosen.intersection(one.names)),
         *(one for one in tables if (chosen - replaced).intersection(one.names)),
     ]
+
+
+def _instead(name: str, calls: Sequence[str], spelled: set[str]) -> str:
+    """Return what an error about a name adds: where the call is read from, what the package has, or the nearest."""
+    if any(name.startswith(f"{space}.") for one in frameworks() for space in framework(one).operators):
+        return "; operators that a program registers are read from its code"
+    inside = sorted({one for one in calls if one.startswith(f"{name}.")})
+    if inside:
+        more = f", and {len(inside) - _MOST_SHOWN} more" if len(inside) > _MOST_SHOWN else ""
+        return f"; calls in it: {', '.join(inside[:_MOST_SHOWN])}{more}"
+    last = name.rpartition(".")[2]
+    return did_you_mean(name, sorted(spelled)) or did_you_mean(last, sorted(one.rpartition(".")[2] for one in spelled))
 
 
 def _meant(name: str, spelled: set[str]) -> Iterator[set[str]]:
@@ -65,12 +77,12 @@ def _meant(name: str, spelled: set[str]) -> Iterator[set[str]]:
 
 def _tables() -> Iterator[Known]:
     ops = rules_dir() / "ops"
-    for framework in frameworks():
-        paths = sorted((ops / framework).glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
-        libraries = [pack.path for pack in packs().values() if pack.framework == framework]
+    for name in frameworks():
+        paths = sorted((ops / name).glob("*.jsonl"), key=lambda path: (path.stem != "acts", path.name))
+        libraries = [pack.path for pack in packs().values() if pack.framework == name]
         for path in (*paths, *libraries):
             lines = path.read_text(encoding="utf-8").splitlines()
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     place = f"rules/{path.relative_to(ops.parent).as_posix()}:{number}"
-                    yield Known(framework, place, json.loads(line))
+                    yield Known(name, place, json.loads(line))

@@ -26,6 +26,7 @@ LOCAL = "local"
 _CONNECT_SECONDS = 10
 _CLIENT = "ray://"
 _AHEAD = 2
+_LOOK_SECONDS = 1
 _FEWEST = 8  # a cluster may start with no worker, and add them when tasks wait
 
 
@@ -58,7 +59,8 @@ class RayCluster:
                 while left and len(running) < most:
                     number = left.next()
                     running[run.remote([sent], tasks[number])] = number
-                for ready in ray.wait(list(running))[0]:
+                _check_runs(ray)
+                for ready in ray.wait(list(running), timeout=_LOOK_SECONDS)[0]:
                     number, answer = running.pop(ready), _answer(ray, ready)
                     if not left.retried(number, answer):
                         yield number, answer
@@ -93,6 +95,14 @@ def _answer(ray: Any, ready: Any) -> Any:  # noqa: ANN401 - results of any work
             raise InplaceLintError(msg) from error
         last = text.strip().splitlines()[-1:]
         return Lost(f"failed: {''.join(last)}")
+
+
+def _check_runs(ray: Any) -> None:  # noqa: ANN401 - the module
+    """Raise `InplaceLintError` where a Ray that this process started has ended: soon after, Ray ends this process."""
+    node = getattr(ray._private.worker, "_global_node", None)  # noqa: SLF001 - the one place that knows its processes
+    if any(name == "raylet" for name, _ in getattr(node, "dead_processes", list)()):
+        msg = "Ray ended before the run did: its process `raylet` is gone"
+        raise InplaceLintError(msg)
 
 
 def _connected(address: str, jobs: int) -> Any:  # noqa: ANN401 - the module
