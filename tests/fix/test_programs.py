@@ -89,7 +89,10 @@ def test_a_program_whose_errors_are_fixed_raises_nothing_about_writes(example, r
 MOVED = re.compile(r"move lines? (\d+)(?: to (\d+))? below line (\d+):")
 
 
-@pytest.mark.parametrize("example", [_parameter(one) for one in EXAMPLES if "error: IPL103" in one.program and one.has_library])
+MOVABLE = [one for one in EXAMPLES if "error: IPL103" in one.program and one.has_library]
+
+
+@pytest.mark.parametrize("example", [_parameter(one) for one in MOVABLE])
 def test_the_lines_that_the_help_names_are_the_ones_to_move(example, real, tmp_path):
     told = [MOVED.match(finding.help) for finding in fixed(example.program).found if finding.code == "IPL103"]
     named = [match for match in told if match is not None]
