@@ -192,6 +192,13 @@ def test_a_second_run_over_many_programs_finds_and_changes_nothing_new(steps, un
 
 @settings(max_examples=120, deadline=None)
 @given(BODIES)
+@example(
+    [
+        "k, _ = h; k.mul_(2); k = k.unsqueeze(0)",
+        "r = h.reshape(-1); r += torch.sin(r); h = r.view(2, 3)",
+        "h += k",
+    ]
+)
 def test_programs_whose_faults_are_all_fixed_run_on_real_torch(steps):
     done = fixed(program(steps))
     if not any(finding.severity.value == "error" for finding in done.remaining):

@@ -124,7 +124,7 @@ def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands
         shared += 1
     if any(_rows(step) is None for step in written[:shared] if step[0] in {"row", "rows"}):
         return False
-    left, right = _dense(written[shared:]), _dense(other[shared:])
+    left, right = _dense(_reshaped(written[shared:])), _dense(_reshaped(other[shared:]))
     moves = {move for move, _, _ in left + right}
     if max(len(left), len(right)) > 1:
         return False
@@ -241,6 +241,11 @@ def _has_gaps(step: Step) -> bool:
             return True
         several = several or item == _DOTS or not isinstance(item, Const)
     return False
+
+
+def _reshaped(steps: Part) -> Part:
+    """Leave out that all of the memory has got another shape: it is the same memory."""
+    return () if all(move == "all" for move, _, _ in steps) else steps
 
 
 def _dense(steps: Part) -> Part:
