@@ -78,7 +78,7 @@ def test_a_traceback_has_no_frames_of_ours(tracer, source):
     alone = subprocess.run(
         [sys.executable, "program.py"], cwd=tracer.folder, capture_output=True, text=True, check=False
     )
-    assert traced.stderr.startswith(alone.stderr)
+    assert traced.stderr[: len(alone.stderr)] == alone.stderr  # shows where they differ
 
 
 def test_an_error_of_backward_that_is_caught_does_not_occur_and_is_reported(tracer):
