@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from inplace_lint.core.event import Touch
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
@@ -131,6 +132,10 @@ class Context:
         """Return the op forms of a dotted name; empty when nothing is known of it."""
         facts = self.facts_of(name)
         return () if facts is None else facts.forms(facts.canonical(name))
+
+    def allocates(self, made: Touch | None) -> bool:
+        """Check whether what made a tensor is a factory, which gives new memory and no value that was computed."""
+        return made is not None and any(fact.leaf for form in self.forms(made.op) for fact in form.returns)
 
     def forms_behind(self, spelled: str) -> tuple[Op, ...]:
         """Return the op forms of a dotted name as the file spells it; empty for what it defines itself."""

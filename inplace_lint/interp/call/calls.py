@@ -234,9 +234,7 @@ def call_closure(
 def _remember_cached(interp: Interpreter, state: State, closure: Closure, value: Value) -> None:
     """Remember that a function has the tensors that it returned in its cache."""
     for ref, tensor in state.tensors_in(value):
-        facts = None if tensor.made is None else interp.context.facts_of(tensor.made.op)
-        forms = () if facts is None or tensor.made is None else facts.forms(tensor.made.op)
-        bare = any(fact.leaf for form in forms for fact in form.returns)
+        bare = interp.context.allocates(tensor.made)
         state.set_trait(traits.CACHED, ref.id, traits.Cached(Place(closure.function.slice, 0), bare))
 
 

@@ -225,12 +225,10 @@ def _is_allocated(act: IntrinsicCall, tensor: Tensor) -> bool:
     """Check whether a tensor is memory that the function made by a factory, and no value that it computed or got."""
     base = tensor if tensor.base is None else act.state.tensor(tensor.base)
     made = None if base is None else base.made
-    facts = None if made is None else act.interp.context.facts_of(made.op)
-    forms = () if facts is None or made is None else facts.forms(made.op)
     site = None if made is None else made.site
     while site is not None and site.caller != act.frame.caller:
         site = site.caller
-    return site is not None and any(fact.leaf for form in forms for fact in form.returns)
+    return site is not None and act.interp.context.allocates(made)
 
 
 def _is_tensor(state: State, value: Value) -> bool:
