@@ -35,6 +35,11 @@ class Schedule:
     set_up: frozenset[str] = frozenset()
     seen: Counter[frozenset[str]] = field(default_factory=Counter)
 
+    @property
+    def run_alone(self) -> frozenset[str]:
+        """Return the classes whose instances are called in a run of their own."""
+        return frozenset(item.name for item in self.items if item.kind == "class") - self.set_up
+
     def is_one_of_many(self, item: Definition) -> bool:
         """
         Return whether a function that writes nothing itself is a further caller of what enough others called before.

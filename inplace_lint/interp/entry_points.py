@@ -62,21 +62,17 @@ def run_all(interp: Interpreter) -> list[Found]:
         if schedule.pending(bases, item, interp.fuel.returned, call):
             if item.kind == "function" and order.is_one_of_many(item):
                 interp.fuel.counters["callers_left_out"] += 1
-            elif item.kind == "function":
-                found.extend(named(interp, item, _run_function(interp, item)))
-            elif item.name in order.set_up:
-                found.extend(named(interp, item, _set_up_class(interp, item)))
             else:
-                found.extend(named(interp, item, _run_class(interp, item)))
+                found.extend(named(interp, item, _run(interp, item, order)))
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
     for item, calls in cost.items():
         expected, before = calls, counters["framework_calls"]
         if not calls and item.kind == "class" and search.has_own_choices(interp, item):
             # Outer entry points ran the class and passed none of its options on.
-            found.extend(named(interp, item, _run_class(interp, item)))
+            found.extend(named(interp, item, _run(interp, item, order)))
             expected = counters["framework_calls"] - before
-        found.extend(named(interp, item, _run_choices(interp, item, expected)))
+        found.extend(named(interp, item, _run_choices(interp, item, order, expected)))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
 
@@ -128,7 +124,13 @@ def _run_script(interp: Interpreter) -> list[Found]:
     return collect(interp, [(state, NONE) for state in states], calls=True)
 
 
-def _run_choices(interp: Interpreter, item: Definition, calls: int) -> list[Found]:
+def _run(interp: Interpreter, item: Definition, order: schedule.Schedule) -> list[Found]:
+    if item.kind == "function":
+        return _run_function(interp, item, order)
+    return _set_up_class(interp, item) if item.name in order.set_up else _run_class(interp, item)
+
+
+def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule, calls: int) -> list[Found]:
     """
     Run a function or class again, on arguments that lead to sides of conditions that were not taken yet.
 
@@ -145,13 +147,13 @@ def _run_choices(interp: Interpreter, item: Definition, calls: int) -> list[Foun
         coverage.choice, runs = choice, runs + 1
         counters["choices"] += 1
         before = counters["framework_calls"]
-        found.extend(_run_function(interp, item) if item.kind == "function" else _run_class(interp, item))
+        found.extend(_run(interp, item, order))
         left -= counters["framework_calls"] - before
     coverage.choice = Choice()
     return found
 
 
-def _run_function(interp: Interpreter, item: Definition) -> list[Found]:
+def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedule) -> list[Found]:
     state, frame = _start(interp, item)
     function = environment.module_variable(interp, state, interp.context.path, item.name)
     if not isinstance(function, Closure):
@@ -164,7 +166,7 @@ def _run_function(interp: Interpreter, item: Definition) -> list[Found]:
             symbolic_args.without_history(interp, state, arguments)
         results: list[tuple[State, Value]] = []
         for after, value in _called_whole(interp, frame, state, function, arguments):
-            results.extend(prepared.built(interp, frame, after, value))
+            results.extend(prepared.built(interp, frame, after, value, order.run_alone))
     return _finish(interp, results, item.name, calls=True)
 
 

@@ -14,10 +14,11 @@ What a function builds of parts is called by those who call the function:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 
 from inplace_lint.domain import origins
-from inplace_lint.domain.heap import ListObject
+from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.effects import schedule
@@ -26,7 +27,7 @@ from inplace_lint.interp import symbolic_args
 from inplace_lint.interp.call import closures, module_containers, module_registry
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.frame import Arguments, Frame
-from inplace_lint.interp.fuel import PATHS_IN_FUNCTION, SETTERS
+from inplace_lint.interp.fuel import CONSTRUCTIONS, PATHS_IN_FUNCTION, SETTERS
 from inplace_lint.interp.interpreter import Interpreter
 
 
@@ -58,25 +59,41 @@ def prepared(
     return [(state, receiver)] if ready else []
 
 
-def built(interp: Interpreter, frame: Frame, state: State, value: Value) -> list[tuple[State, Value]]:
-    """Return what a call of the module returns that a function built of parts; of any other value, the value itself."""
+def built(
+    interp: Interpreter, frame: Frame, state: State, value: Value, run_alone: Collection[str]
+) -> list[tuple[State, Value]]:
+    """
+    Return what a call of the module returns that a function built of parts; of any other value, the value itself.
+
+    Classes of the file that are `run_alone` are so on the parts that they were given here, unless one path owns these.
+    """
     instance = state.instance(value)
-    if instance is None or not isinstance(value, Ref):
+    if instance is None or not isinstance(value, Ref) or _is_run_alone(interp, instance.cls, run_alone):
         return [(state, value)]
     if isinstance(instance.cls, Dotted):
         return _items_called(interp, frame, state, value, instance.cls.name)
+    if instance.pending is not None and not _has_given_parts(state, instance, value):
+        return [(state, value)]
     framework = interp.context.is_module(instance.cls)
     called = "__call__" if framework is None else framework.calls
     found: list[tuple[State, Value]] = []
     for after in constructed_paths(interp, frame, state, value) if framework is not None else [state]:
         method = interp.lookup(after, instance.cls, called)
-        if not isinstance(method, Closure) or not _has_given_parts(after, value):
+        whole = after.instance(value)
+        if not isinstance(method, Closure) or whole is None or not _has_given_parts(after, whole, value):
             found.append((after, value))
             continue
         interp.context.observed.enter(after, closures.name_of(method.function))
         arguments = symbolic_args.of_method(interp, after, method, instance.cls)
         found.extend(interp.call(frame, after, Bound(value, method), arguments, 0))
     return found or [(state, value)]
+
+
+def _is_run_alone(interp: Interpreter, cls: Value, run_alone: Collection[str]) -> bool:
+    if not isinstance(cls, ClassValue) or cls.slice.path != interp.context.path or cls.name not in run_alone:
+        return False
+    recorded = interp.context.constructed.get(id(cls), ())
+    return 0 < len(recorded) < CONSTRUCTIONS and None not in recorded
 
 
 def _items_called(interp: Interpreter, frame: Frame, state: State, ref: Ref, name: str) -> list[tuple[State, Value]]:
@@ -90,7 +107,7 @@ def _items_called(interp: Interpreter, frame: Frame, state: State, ref: Ref, nam
         return called(interp, frame, state, ref)
     kinds = {module_containers.form(state, item): item for item in reversed(inner.items)}
     items = [item for item in kinds.values() if state.instance(item) is not None]
-    found = [result for item in items[-PATHS_IN_FUNCTION:] for result in built(interp, frame, state.fork(), item)]
+    found = [result for item in items[-PATHS_IN_FUNCTION:] for result in built(interp, frame, state.fork(), item, ())]
     return found or [(state, ref)]
 
 
@@ -100,16 +117,17 @@ def called(interp: Interpreter, frame: Frame, state: State, module: Value) -> li
     return interp.call(frame, state, module, Arguments((given,)), 0)
 
 
-def _has_given_parts(state: State, ref: Ref) -> bool:
-    """Check whether an object has modules that are older than itself: whoever constructed it made them."""
-    instance = state.instance(ref)
-    held = (
-        ()
-        if instance is None
-        else [value for attribute in instance.attrs.values() for value in _items(state, attribute)]
-    )
-    inner = (part for value in (ref, *held) for _, part in module_registry.parts(state, value))
-    return any(part.id < ref.id for part in inner)
+def _has_given_parts(state: State, instance: Instance, ref: Ref) -> bool:
+    """
+    Check whether an object has modules that are older than itself: whoever constructed it made them.
+
+    A constructor that has not been run was given them if they are among its arguments.
+    """
+    waiting = instance.pending
+    held = instance.attrs.values() if waiting is None else (*waiting.args, *(value for _, value in waiting.keywords))
+    items = (ref, *(item for value in held for item in _items(state, value)))
+    inner = (part for item in items for _, part in module_registry.parts(state, item))
+    return any(part.id < ref.id and module_registry.is_module(state, part) for part in inner)
 
 
 def _items(state: State, value: Value) -> tuple[Value, ...]:

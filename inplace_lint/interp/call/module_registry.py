@@ -41,7 +41,7 @@ def parts(state: State, value: Value, seen: set[int] | None = None) -> Iterator[
 
 def direct(state: State, instance: Instance) -> list[tuple[str, Value]]:
     """List the sub-modules of a module, in the order in which they were set."""
-    found = [(name, value) for name, value in instance.attrs.items() if _is_module(state, value)]
+    found = [(name, value) for name, value in instance.attrs.items() if is_module(state, value)]
     if instance.children is not None:
         found.extend(
             pair for pair in module_containers.children(state, instance).pairs if state.instance(pair[1]) is not None
@@ -49,7 +49,8 @@ def direct(state: State, instance: Instance) -> list[tuple[str, Value]]:
     return found
 
 
-def _is_module(state: State, value: Value) -> bool:
+def is_module(state: State, value: Value) -> bool:
+    """Return whether a value is an instance of a module class."""
     thing = state.instance(value)
     return thing is not None and "training" in thing.attrs
 
