@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from inplace_lint.core import interruption
-from inplace_lint.interp.outcome import Flow, Outcomes
+from inplace_lint.domain.state import State
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -162,6 +163,11 @@ class Fuel:
             return paths
         self.drop("paths")
         return paths[: self.paths]
+
+    def leave(self, state: State, error: Raised) -> Results:
+        """Leave a path on which an expression raises to the statement that runs; return that it has no value."""
+        self.raised.append(Outcome(state, Flow.RAISE, error=error))
+        return []
 
     def drop(self, reason: str) -> None:
         """Count something that was not explored."""

@@ -36,7 +36,7 @@ from inplace_lint.interp.expr import environment
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, operators, optimizers, state_dict, table
-from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Results, returned
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.facts import Facts
@@ -154,6 +154,8 @@ def _call_unknown(
     receiver: ir.Expr | None,
 ) -> Results:
     """Call an unknown value, which may be a method of an unknown module, or of what was made of parameters."""
+    if path_condition.is_surely_none(state, function):
+        return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))
     method = module_methods.behind(interp, state, function) or optimizers.behind(interp, state, function)
     if method is None:
         return unknown_call(interp, frame, state, function, arguments, at)

@@ -248,6 +248,13 @@ def negate(state: State, value: Value) -> Value:
     return state.symbols.sym((origins.UNTRUE, value))
 
 
+def is_surely_none(state: State, value: Value) -> bool:
+    """Return whether a value is None on this path: to use it as something else raises."""
+    if type(value) is Sym:
+        return state.truth((origins.NONE, value.id)) is True
+    return type(value) is Const and value.value is None
+
+
 def is_none(state: State, value: Value) -> Value:
     """Return `value is None`, as a constant or as a condition on the unknown."""
     if isinstance(value, Sym):

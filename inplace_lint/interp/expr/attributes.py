@@ -41,7 +41,7 @@ from inplace_lint.interp.expr import environment, own_names, tensor_attributes
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules, table
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.transfer import dtypes, materialise
 
 _OF_OBJECT = frozenset({"__init__", "__setattr__"})
@@ -72,12 +72,18 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, name: str
             return _of_class(interp, state, value, name)
         case Tuple():
             return [(state, _of_tuple(interp, value, name))]
-        case Const():
-            return [(state, value if name in enums.VALUES else Builtin(name, value))]
-        case Sym():
-            return _of_unknown(interp, frame, state, value, name, at)
+        case Const() | Sym():
+            return _of_scalar(interp, frame, state, value, name, at)
         case _:
             return [(state, _of_other(state, value, name))]
+
+
+def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | Sym, name: str, at: int) -> Results:
+    if path_condition.is_surely_none(state, value) and not hasattr(None, name):
+        return interp.fuel.leave(state, Raised(Builtin("AttributeError"), frame.site(at)))
+    if isinstance(value, Sym):
+        return _of_unknown(interp, frame, state, value, name, at)
+    return [(state, value if name in enums.VALUES else Builtin(name, value))]
 
 
 def _of_other(state: State, value: Value, name: str) -> Value:

@@ -14,6 +14,7 @@ from inplace_lint.domain import origins, unknown_history
 from inplace_lint.domain.heap import ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    Builtin,
     Const,
     Ref,
     Sym,
@@ -21,10 +22,11 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import opaque_modules
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.ir import nodes as ir
@@ -50,6 +52,8 @@ def binary(
     interp: Interpreter, frame: Frame, state: State, op: str, left: Value, right: Value, expr: ir.Binary
 ) -> Results:
     """Evaluate `left op right`: by a tensor's method if a side is a tensor, else as a folded constant or an unknown."""
+    if _is_refused(state, op, left, right):
+        return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(expr.at)))
     facts = materialise.of_operand(interp, state, left)
     if facts is not None:
         method = facts.framework.binary[op]
@@ -62,6 +66,11 @@ def binary(
         method = facts.framework.reflected[op]
         return call_method(interp, frame, state, facts, method, (right, left), expr.at, {0: expr.right, 1: expr.left})
     return [(state, python_binary(interp, state, op, left, right, frame.site(expr.at).place))]
+
+
+def _is_refused(state: State, op: str, left: Value, right: Value) -> bool:
+    """Return whether an operand is None, which only `int | None`, an annotation, allows."""
+    return op != "|" and (path_condition.is_surely_none(state, left) or path_condition.is_surely_none(state, right))
 
 
 def python_binary(
@@ -119,6 +128,8 @@ def _fold(op: str, left: object, right: object) -> Const | None:
 
 def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, value: Value) -> Results:
     """Evaluate `old op= value`: the old object where its type writes in place, else a new value."""
+    if _is_refused(state, node.op, old, value):
+        return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(node.at)))
     facts = materialise.framework_of(interp, state, old) or _of_parameter(interp, state, old, value)
     if facts is not None and _counts(state, node.op, old, value):
         return [(state, state.symbols.sym((origins.BINARY, node.op, old, value, state.next_id), "number"))]

@@ -29,12 +29,13 @@ from inplace_lint.domain.values import (
     key_of,
 )
 from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.expr import own_names
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import kernels, opaque_modules
 from inplace_lint.interp.options.coverage import is_alternative
-from inplace_lint.interp.outcome import Results
+from inplace_lint.interp.outcome import Raised, Results
 from inplace_lint.interp.pylib import constant_folding
 from inplace_lint.interp.transfer import materialise
 from inplace_lint.interp.transfer.index import copies
@@ -54,6 +55,12 @@ def get(interp: Interpreter, frame: Frame, state: State, value: Value, index: Va
             if isinstance(item, Ref):
                 after.set_trait(traits.SELECTED, item.id, True)
         return results
+    if path_condition.is_surely_none(state, value):
+        return interp.fuel.leave(state, Raised(Builtin("TypeError"), frame.site(at)))
+    return _of_python(interp, frame, state, value, index, at)
+
+
+def _of_python(interp: Interpreter, frame: Frame, state: State, value: Value, index: Value, at: int) -> Results:
     if isinstance(value, Tuple):
         return [(state, _from_items(state, value, value.items, value.exact, index))]
     if kernels.is_kernel(value):
