@@ -191,6 +191,7 @@ HOOKS_AFTER: Trait[RefId, tuple[Value, ...]] = Trait("hooks after", Owner.OBJECT
 BUFFER: Trait[tuple[RefId, str], bool] = Trait("buffer", Owner.OBJECT)
 MAPPING: Trait[RefId, Ref] = Trait("dict behind an object of a class that derives from it", Owner.OBJECT)
 SELECTED: Trait[RefId, bool] = Trait("copied by an index", Owner.OBJECT, derived=True)
+UNIT_AXIS: Trait[RefId, bool] = Trait("has an axis of size 1, of how many is not known", Owner.OBJECT)
 GRADIENT_OF: Trait[RefId, Ref] = Trait("gradient of a parameter that may not require grad", Owner.OBJECT)
 CACHED: Trait[RefId, Cached] = Trait("is returned by later calls of a function", Owner.OBJECT)
 REFUSED: Trait[tuple[RefId, str], bool] = Trait("refused", Owner.OBJECT)

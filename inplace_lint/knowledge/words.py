@@ -95,6 +95,7 @@ class DType(Word):
     COMPLEX = "complex"
     SAME = "same"
     FRACTION = "fraction"
+    OTHER = "other"  # that of the argument of this name
     UNKNOWN = "unknown"
 
 

@@ -66,6 +66,9 @@ def of_new(binding: Binding, framework: Framework, fact: ReturnFact, operands: l
     requested = of_request(binding)
     if requested is not None:
         return requested
+    if fact.dtype == "other":
+        asked = binding.tensor("other")
+        return UNKNOWN if asked is None else Kind(asked.dtype, asked.exact)
     if fact.dtype == "float" and fact.leaf:
         return default(binding.state, framework.default_dtype)
     if fact.dtype not in {"same", "fraction"}:

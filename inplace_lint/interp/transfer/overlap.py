@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.domain import origins
-from inplace_lint.domain.values import NONE, Const, SliceValue, Sym, Three, Tuple, Value
+from inplace_lint.domain import origins, traits
+from inplace_lint.domain.values import NONE, Const, Ref, SliceValue, Sym, Three, Tuple, Value
 from inplace_lint.interp.transfer import shapes
 from inplace_lint.interp.transfer.index import is_constant, is_whole
 
@@ -67,6 +67,17 @@ def repeats(source: Tensor, sizes: Sizes | None) -> Part | None:
     new = len(sizes) - len(source.sizes)
     found = [at for at, size in enumerate(sizes) if size not in {1, None} and (at < new or source.sizes[at - new] == 1)]
     return (*source.part, (_REPEATS, "", (Const(len(sizes)), *map(Const, found)))) if found else None
+
+
+def expands(state: State, ref: Ref, source: Tensor, sizes: Sizes | None) -> Three:
+    """Return whether an expansion to these sizes repeats elements; None where it may be to the sizes that there are."""
+    if source.sizes is None or sizes is None:
+        return state.trait(traits.UNIT_AXIS, ref.id)
+    new = len(sizes) - len(source.sizes)
+    pairs = list(zip(source.sizes, sizes[new:], strict=True))
+    if any(size != 1 for size in sizes[:new]) or any(size == 1 != target for size, target in pairs):
+        return True
+    return False if all(size is not None and size == target for size, target in pairs) else None
 
 
 def keeps_repeats(call: Call, moves: str) -> bool:

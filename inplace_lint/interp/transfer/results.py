@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Part, Tensor, View, alike
 from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
@@ -112,7 +112,15 @@ def _fresh(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Valu
         inference=state.modes.inference,
         batched=state.modes.mapped and any(tensor.batched for _, tensor in _given_tensors(call)),
     )
-    return state.new(tensor)
+    return _made(call, fact, tensor)
+
+
+def _made(call: Call, fact: ReturnFact, tensor: Tensor) -> Ref:
+    """Add a new tensor to the state, with what is known of its axes where their number is not."""
+    ref = call.state.new(tensor)
+    if tensor.sizes is None and shapes.makes_unit_axis(call.binding, fact.shape):
+        call.state.set_trait(traits.UNIT_AXIS, ref.id, True)
+    return ref
 
 
 def _given_tensors(call: Call) -> list[tuple[Ref, Tensor]]:
@@ -157,9 +165,13 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         doubt |= {f"`{short(call.name)}` returns a view here, not a copy"}
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
+    layout = shapes.of_view(call.binding, fact, source)
+    if kind is View.EXPANDED and fact.shape is not None:
+        repeats = overlap.expands(state, ref, source, layout["sizes"])
+        kind = View.SINGLE if repeats is False else kind
+        doubt |= {f"`{short(call.name)}` repeats elements here"} if repeats is None else set()
     kind, rg = _view_kind(call, fact, kind, source, rg)
     dtype = dtypes.of_view(call.binding, fact, source)
-    layout = shapes.of_view(call.binding, fact, source)
     tensor = Tensor(
         storage=source.storage,
         rg=rg if source.rg is not False or rg else source.rg,
@@ -182,7 +194,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         follows=call.facts.framework.rebases,
         since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
     )
-    return state.new(tensor)
+    return _made(call, fact, tensor)
 
 
 def _part(call: Call, fact: ReturnFact, source: Tensor, layout: shapes.Layout) -> Part | None:

@@ -198,6 +198,17 @@ def of_fact(binding: Binding, fact: ShapeFact | None) -> tuple[Size, ...] | None
     return None if axes is None else tuple([axis.size for axis in axes])
 
 
+def makes_unit_axis(binding: Binding, fact: ShapeFact | None) -> bool:
+    """Return whether a result certainly has an axis of size 1, however many axes the arguments have."""
+    if fact is None or fact.rule is ShapeRule.INSERT:
+        return fact is not None
+    last = binding.value(str(fact.args[-1])) if fact.args else None
+    if fact.rule is ShapeRule.REDUCE:
+        return last == Const(True)
+    items = last.items if isinstance(last, Tuple) else (last,)
+    return fact.rule is ShapeRule.INDEX and NONE in items
+
+
 def views(binding: Binding, name: str) -> Three:
     """Return whether a tensor can get the shape of the result without a copy; None if unknown."""
     tensor = binding.tensor(name)
