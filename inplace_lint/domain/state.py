@@ -309,6 +309,11 @@ class State:
             self.assumptions |= {sentence}
             self.trail = self.lasting = object()
 
+    def withdraw(self, sentence: str) -> None:
+        """Take an assumption back: nothing that has happened on this path depends on it."""
+        self.assumptions -= {sentence}
+        self.trail = self.lasting = object()
+
     def report(self, event: Event) -> None:
         """Add an event, once; leave out an error that the program handles."""
         if self.modes.expects and self._is_handled(event):

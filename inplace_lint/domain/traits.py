@@ -218,6 +218,8 @@ REQUIRES_GRAD: Trait[SymId, bool] = Trait("was found to require grad", Owner.SYM
 AUGMENTED: Trait[SymId, tuple[tuple[SymId, Write], ...]] = Trait("augmented", Owner.SYMBOL)
 # Inputs that were used as only a tensor can be, and what augmented assignments assume of those that were not.
 IS_TENSOR: Trait[SymId, bool] = Trait("is no number", Owner.SYMBOL)
+RECORDED_IN: Trait[str, tuple[int, int | None]] = Trait("numbers of the nodes made in a context", Owner.WHOLE)
+WAS_ON: Trait[str, bool] = Trait("sentences that say that gradients were on, and they were", Owner.WHOLE)
 TAKEN_FOR_TENSOR: Trait[str, SymId] = Trait("sentences that take an unknown value for a tensor", Owner.WHOLE)
 AUGMENTED_FROM: Trait[SymId, SymId] = Trait("was augmented", Owner.SYMBOL)
 

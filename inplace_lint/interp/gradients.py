@@ -66,6 +66,8 @@ def settled(state: State, event: Event) -> Event:
 def _is_found(state: State, sentence: str) -> bool:
     if isinstance(sentence, Assumption):
         return state.trait(traits.REQUIRES_GRAD, SymId(sentence.of)) is True
+    if state.has_trait(traits.WAS_ON, sentence):
+        return True
     taken = state.trait(traits.TAKEN_FOR_TENSOR, sentence)
     return taken is not None and state.has_trait(traits.IS_TENSOR, taken)
 

@@ -8,7 +8,7 @@ from functools import partial
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
-from inplace_lint.interp.control import context_managers, exceptional_flow, modes
+from inplace_lint.interp.control import context_managers, exceptional_flow, modes, unknown_contexts
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Outcomes
@@ -33,10 +33,13 @@ def _run(
     item = items[0]
     at = item.context.at if isinstance(item.context, ir.Call) else 0
 
-    def inside(handled: tuple[ir.Expr, ...], live: State, value: Value) -> Outcomes:
+    def inside(handled: tuple[ir.Expr, ...], live: State, value: Value, *, known: bool = True) -> Outcomes:
+        assumed = "" if known else unknown_contexts.enter(interp, live, item.context, value)
         states = [live] if item.target is None else interp.assign(frame, live, item.target, value)
         with interp.fuel.listening(bool(handled)):
             left = [outcome for path in states for outcome in _run(interp, frame, path, items[1:], body)]
+        for outcome in left if assumed else ():
+            unknown_contexts.leave(outcome.state, assumed)
         return exceptional_flow.suppress(interp, frame, handled, left) if handled else left
 
     outcomes: Outcomes = []
@@ -50,5 +53,6 @@ def _run(
             after.modes = modes.entered(after, mode)
         inner = partial(inside, handled)
         managed = context_managers.run(interp, frame, after, value, at, inner) if mode is None else None
-        outcomes.extend(inner(after, value) if managed is None else managed)
+        known = mode is not None or bool(handled)
+        outcomes.extend(inner(after, value, known=known) if managed is None else managed)
     return outcomes

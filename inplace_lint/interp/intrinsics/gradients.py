@@ -20,7 +20,7 @@ from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Node, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, NodeId, Ref, Three, Tuple, Value
-from inplace_lint.interp.control import path_condition
+from inplace_lint.interp.control import path_condition, unknown_contexts
 from inplace_lint.interp.intrinsics import opaque_modules, optimizers
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
@@ -43,6 +43,7 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
     inputs = state.tensors_in(act.value("inputs"))
     site = act.frame.site(act.at)
     framework = act.interp.context.default().framework.name
+    unknown_contexts.note_backward(state, found)
     act.interp.listeners.differentiate(state, framework, found)
     added = tape.backward(state, framework, found, site, retain=retain, inputs=inputs, handed=handed)
     optimizers.announce_change(act, sorted(Ref(leaf) for leaf in added), Keeping.SUM)

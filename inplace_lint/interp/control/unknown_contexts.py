@@ -1,0 +1,85 @@
+"""
+Contexts of which nothing is known, such as those of a library that is not read: they may turn gradients off.
+
+    with frozen():            # frozen = torch.no_grad
+        weight.clamp_(0)      # refused only if the context leaves gradients on
+
+It is assumed that they leave them on. The assumption ends with a context in which nothing was recorded, and is settled
+when the program runs backward from what was recorded in the context: gradients were on.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import Tensor
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import Dotted, Sym, Value
+from inplace_lint.interp.frame import text_of
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.ir import nodes as ir
+
+_ATTRIBUTES = {origins.ATTRIBUTE, origins.PARAMETER, origins.RESULT}
+
+
+def enter(interp: Interpreter, state: State, context: ir.Expr, value: Value) -> str:
+    """Assume that a context leaves gradients on; return the assumption, empty where none is made."""
+    if state.modes.grad is False or not _is_unknown(interp, state, value):
+        return ""
+    called = context.func if isinstance(context, ir.Call) else context
+    sentence = f"`{text_of(called) or 'the context'}` leaves gradients on"
+    if sentence in state.assumptions:
+        return ""
+    state.assume(sentence)
+    state.set_trait(traits.RECORDED_IN, sentence, (state.next_id, None))
+    return sentence
+
+
+def leave(state: State, sentence: str) -> None:
+    """Leave a context; drop the assumption if nothing was recorded inside."""
+    known = state.trait(traits.RECORDED_IN, sentence)
+    if known is None:
+        return
+    state.set_trait(traits.RECORDED_IN, sentence, (known[0], state.next_id))
+    if not any(number >= known[0] for number in state.nodes):
+        state.withdraw(sentence)
+
+
+def note_backward(state: State, roots: list[Tensor]) -> None:
+    """Settle the assumptions about contexts without whose records there would be nothing to run backward through."""
+    for sentence, (first, end) in list(state.all_traits(traits.RECORDED_IN)):
+        if not state.has_trait(traits.WAS_ON, sentence) and _all_from(state, roots, first, end or state.next_id):
+            state.set_trait(traits.WAS_ON, sentence, True)
+
+
+def _all_from(state: State, roots: list[Tensor], first: int, end: int) -> bool:
+    """Return whether each way from the roots to a leaf leads through a node with a number from `first` to `end`."""
+    waiting = [node for tensor in roots for node in tensor.nodes]
+    seen: set[int] = set()
+    met = False
+    while waiting:
+        number = waiting.pop()
+        if first <= number < end:
+            met = True
+        elif number not in seen:
+            seen.add(number)
+            node = state.nodes[number]
+            if node.leaves or node.passes or node.doubts:
+                return False
+            waiting.extend(node.inputs)
+    return met
+
+
+def _is_unknown(interp: Interpreter, state: State, value: Value) -> bool:
+    if isinstance(value, Dotted):
+        return _is_unread(interp, value)
+    key = state.symbols.key(value) if isinstance(value, Sym) else None
+    if not isinstance(key, tuple) or not key or key[0] not in _ATTRIBUTES:
+        return False
+    return key[0] is not origins.RESULT or not isinstance(key[1], Dotted) or _is_unread(interp, key[1])
+
+
+def _is_unread(interp: Interpreter, value: Dotted) -> bool:
+    top = value.name.partition(".")[0]
+    return top not in interp.context.roots and top not in sys.stdlib_module_names
