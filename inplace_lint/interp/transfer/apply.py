@@ -72,6 +72,7 @@ def call_op(
             call = _select(interp, frame, state, facts, forms, usual, at, spelled, instance)
     if call is None:
         keywords.check(interp, frame, state, name, [arg for form in forms for arg in form.args], arguments, at)
+        state.assume(f"`{results.short(name)}` accepts these arguments")
         return _unknown(interp, frame, state, name, arguments, at, instance)
     if own is not None:
         call.doubt |= own.doubt
