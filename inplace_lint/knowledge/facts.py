@@ -24,7 +24,7 @@ from inplace_lint.knowledge.own import OwnFact
 from inplace_lint.knowledge.packs import Pack, packs_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
-from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, UNARY
+from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, UNARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Facts:
     def registering(self) -> frozenset[str]:
         """The last words of the calls with which a program registers operators."""
         acts = ((name, str(rows[0].get("act"))) for name, rows in self.rows.items())
-        return frozenset(name.rpartition(".")[2] for name, act in acts if act.startswith("operator"))
+        return frozenset(name.rpartition(".")[2] for name, act in acts if act.startswith(OPERATOR))
 
     def forms(self, name: str) -> tuple[Op, ...]:
         """Return the forms of an op in the order in which they are tried; none without a fact for this version."""

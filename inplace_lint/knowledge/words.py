@@ -224,3 +224,5 @@ INTRINSICS = frozenset({
     "variable", "with_gradient", "zero_module",
 })  # fmt: skip
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}
+# What the acts begin with of calls that make an operator, or a kernel, of a function, or a part of one.
+OPERATOR, KERNEL = "operator", "kernel"

@@ -26,13 +26,13 @@ from inplace_lint.interp.call import closures
 from inplace_lint.interp.context import Declared
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import custom, kernels
+from inplace_lint.interp.intrinsics import custom
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge import operator_schema
 from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
 from inplace_lint.knowledge.operator_schema import OperatorSchema, SchemaError
-from inplace_lint.knowledge.words import ArgumentKind, Check, History, Result, ValueKind
+from inplace_lint.knowledge.words import KERNEL, OPERATOR, ArgumentKind, Check, History, Result, ValueKind
 
 _SEPARATOR = "::"
 _RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
@@ -85,7 +85,7 @@ def registers(interp: Interpreter, value: Value) -> bool:
     """Check whether a value is a decorator that makes an operator, a part of one, or a kernel of a function."""
     decorator = value.function if isinstance(value, Partial) else value
     forms = interp.context.forms(decorator.name) if isinstance(decorator, Dotted) else ()
-    return bool(forms) and forms[0].act in INTRINSICS.keys() | kernels.INTRINSICS.keys()
+    return bool(forms) and forms[0].act.startswith((OPERATOR, KERNEL))
 
 
 def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:
