@@ -124,6 +124,11 @@ class Context:
         """The last words of the calls that register operators."""
         return frozenset(word for facts in self.facts.values() for word in facts.registering)
 
+    @property
+    def described(self) -> frozenset[str]:
+        """The packages and modules of whose functions the project itself says what they do."""
+        return frozenset(op.rpartition(".")[0] for facts in self.facts.values() for op in facts.declared)
+
     def facts_of(self, name: str) -> Facts | None:
         """Return the facts of the framework that a dotted name belongs to; None for other libraries."""
         return self.roots.get(name.partition(".")[0])

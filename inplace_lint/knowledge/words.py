@@ -211,6 +211,7 @@ INTRINSICS = frozenset({
     "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
     "container_append", "container_extend", "container_insert", "container_items", "container_keys",
     "container_update", "container_values", "converted", "decorator", "default_dtype", "detach_", "engine", "eval",
+    "extension",
     "forward_hook", "forward_pre_hook", "grad", "grad_enabled", "gradient", "gradient_hook", "helper", "itself",
     "kernel", "kernel_run",
     "layer_parameter", "load_state_dict", "map_function", "mark_dirty", "module", "module_requires_grad_",

@@ -162,6 +162,26 @@ def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
     assert (ran.status, ran.err) == (2, f"error: {path}:4: 'ops' for 'my_ext.f': {message}\n")
 
 
+@pytest.mark.parametrize(
+    "load",
+    [
+        'load(name="my_ext", sources=["a.cpp"])',
+        'load_inline("my_ext", cpp_sources="", functions=["fused"])',
+        'load(sources=["a.cpp"], name="my_" + "ext", verbose=True)',
+    ],
+)
+def test_an_extension_that_the_program_compiles_is_called_by_its_name(lint, project, load):
+    program = f"from torch.utils.cpp_extension import load, load_inline\n{PROGRAM}".replace("import my_ext\n", "")
+    (project / "a.py").write_text(
+        program.replace("from my_ext import scale as by", f"my_ext = {load}; by = my_ext.scale")
+    )
+    assert found(concise(lint)) == []
+    (project / "inplace-lint.toml").write_text(TABLE)
+    assert found(concise(lint)) == ["7", "9"]
+    (project / "inplace-lint.toml").write_text(TABLE.replace("my_ext.", "other."))
+    assert found(concise(lint)) == []
+
+
 def test_a_call_becomes_one_that_is_known(lint, project):
     table = '[ops]\n"my_ext.f" = { args = ["x"], becomes = [{ op = "OP" }] }\n"my_ext.g" = { args = ["x"] }\n'
     for op in ("torch.exp", "my_ext.g"):

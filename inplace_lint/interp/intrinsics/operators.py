@@ -218,6 +218,13 @@ def _with_autograd(act: IntrinsicCall) -> Results:
     return [(act.state, NONE)]
 
 
+def _load(act: IntrinsicCall) -> Results:
+    """Compile an extension: it is called by its name where the project describes what is in it."""
+    name = act.value("name")
+    described = isinstance(name, Const) and isinstance(name.value, str) and name.value in act.interp.context.described
+    return [(act.state, Dotted(str(name.value)) if isinstance(name, Const) and described else act.unknown())]
+
+
 def _decorator(act: IntrinsicCall, without: str = "") -> Value:
     """Return the decorator that a call gives which has no function yet, without an argument that was dealt with."""
     keywords = tuple((name, value) for name, value in act.arguments.keywords if name != without)
@@ -248,4 +255,5 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "operator_define": _define,
     "operator_impl": _implement,
     "operator_autograd": _with_autograd,
+    "extension": _load,
 }
