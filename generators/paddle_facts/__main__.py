@@ -1,5 +1,5 @@
 """
-Writes `functions.jsonl` of Paddle: `python -m generators.paddle_facts rules/ops/paddle`.
+Writes `functions.jsonl` and `c_ops.jsonl` of Paddle: `python -m generators.paddle_facts rules/ops/paddle`.
 
 The wheel ships no derivative files, so everything is seen by running: a tensor is bumped after the call, and backward
 raises if it was kept. Each function is tried in a process of its own, because some gradient kernels crash.
@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 import paddle
 
-from generators.paddle_facts import inplace
+from generators.paddle_facts import c_ops, inplace
 from generators.paddle_facts.samples import BINARY, LAYERS, OPERATORS, SAMPLES, Sample
 from generators.paddle_facts.trying import Row, arguments_of, bump, found, kept_arguments, names_of, raises, source
 from generators.shapes import common, shapes
+from inplace_lint.core.errors import FactError
+from inplace_lint.knowledge.op import check
 
 _HOMES = ("paddle", "paddle.nn.functional", "paddle.Tensor", "paddle.linalg")
 _ALIKE = 3
@@ -36,12 +38,45 @@ def main(folder: Path) -> None:
     for name in LAYERS:
         if f"paddle.nn.{name}" not in owned:
             rows.extend(_in_child(lambda name=name: list(_layer(name))))
+    _write(folder / "functions.jsonl", rows)
+    _write(folder / "c_ops.jsonl", [row for calls in c_ops.tries() for row in _first(calls, owned)])
+
+
+def _write(target: Path, rows: list[Row]) -> None:
     text = "".join(json.dumps(row, separators=(", ", ": ")) + "\n" for row in rows)
-    target = folder / "functions.jsonl"
     scratch = target.with_suffix(".tmp")
     scratch.write_text(text, encoding="utf-8")
     scratch.replace(target)
-    print(f"{len(rows)} entries")
+    print(f"{target.name}: {len(rows)} entries")
+
+
+def _first(calls: list[c_ops.Try], owned: frozenset[str]) -> list[Row]:
+    """Return the entry of a generated operator: what the first call did that it took."""
+    for one in calls:
+        rows = [] if one.op in owned else _in_child(lambda one=one: list(_c_op(one)))
+        if rows:
+            return rows
+    return []
+
+
+def _c_op(one: c_ops.Try) -> Iterator[Row]:
+    names = list(one.sample.names or ())
+    try:
+        seen = inplace.seen(one.call, one.sample, names) if one.writes else _observe(one.call, one.sample, names)
+    except Exception:  # noqa: BLE001 - it does not take these arguments
+        return
+    row = {"op": one.op, "args": one.args, **(seen or {}), **source()}
+    if seen is not None and _is_told(row):
+        yield row
+
+
+def _is_told(row: Row) -> bool:
+    """Return whether all that an entry speaks of are arguments that it names: of a former operator, the tensors."""
+    try:
+        check(row)
+    except FactError:
+        return False
+    return True
 
 
 def _owned(path: Path) -> frozenset[str]:
@@ -152,7 +187,8 @@ def _several(kinds: list[Row], call: Callable[..., Any], sample: Sample) -> Row:
     if len(kinds) < _ALIKE or any(kind != kinds[0] for kind in kinds):
         return {"is": "tuple", "items": kinds}
     counted = sample.rest[:1] == (len(kinds),)
-    length = list(inspect.signature(call).parameters)[sample.tensors] if counted else None
+    names = sample.names or tuple(inspect.signature(call).parameters) if counted else ()
+    length = names[sample.tensors] if counted else None
     return {"is": "list", "item": kinds[0], "length": length}
 
 

@@ -26,7 +26,7 @@ def entries(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
     call = found(free[0])
     try:
         names = names_of(free[0], sample)
-        row = _seen(call, sample, names)
+        row = seen(call, sample, names)
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no fact then
         print(f"no fact of {free[0]}: {type(error).__name__}")
         return
@@ -36,7 +36,7 @@ def entries(sample: Sample, owned: frozenset[str]) -> Iterator[Row]:
         yield head | {"args": arguments_of(names)} | row | source()
 
 
-def _seen(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row | None:
+def seen(call: Callable[..., Any], sample: Sample, names: list[str]) -> Row | None:
     """Return what a call does; None where it writes nothing that counts."""
     given = sample.arguments()
     first, before = given[0], _node(given[0])

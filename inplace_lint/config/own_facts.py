@@ -27,8 +27,10 @@ from typing import Any
 from inplace_lint.config.installed import installed_only, search_path
 from inplace_lint.config.schema import did_you_mean
 from inplace_lint.core.errors import ConfigError, FactError
+from inplace_lint.knowledge import operator_schema
 from inplace_lint.knowledge.facts import frameworks, load
 from inplace_lint.knowledge.op import ENTRY, RESULTS, Op, ReturnFact, check, op_of
+from inplace_lint.knowledge.operator_schema import Parameter, SchemaError
 from inplace_lint.knowledge.own import OwnFact
 from inplace_lint.knowledge.schema import mistaken
 from inplace_lint.knowledge.words import Check, Result
@@ -36,6 +38,7 @@ from inplace_lint.knowledge.words import Check, Result
 GROUP = "inplace_lint.facts"
 _CHECKS = (Check.LEAF, Check.LEAF_VIEW, Check.MULTI_VIEW, Check.NO_GRAD_VIEW, Check.INFERENCE)
 _VIEW = "view of "
+_NO_TENSOR = {"is": "value", "kind": "unknown"}
 _OUTPUT = re.compile(r"out\d+")
 Where = Callable[[str], str]
 
@@ -143,7 +146,8 @@ def _long(op: str, table: object) -> str:
     if "." not in op:
         msg = f'"{op}" is not a call of a package: write "package.function", in quotes'
         raise FactError(msg)
-    row = {**table, "op": op}
+    row = {**_declared(table.get("schema")), **table, "op": op}
+    row.pop("schema", None)
     for key, form in (("writes", _write), ("saves", _save), ("returns", _result)):
         if isinstance(row.get(key), str):
             row[key] = [row[key]]
@@ -153,6 +157,38 @@ def _long(op: str, table: object) -> str:
     if isinstance(row.get("writes"), list) and row["writes"] and "returns" not in row:
         row["returns"] = [{"is": one["to"]} for one in row["writes"][:1] if isinstance(one, dict) and "to" in one]
     return _checked(row)
+
+
+def _declared(schema: object) -> dict[str, Any]:
+    """Return the keys for what the schema of an operator says; nothing without one."""
+    if schema is None:
+        return {}
+    if not isinstance(schema, str):
+        msg = f'"schema" is {json.dumps(schema, default=str)}, not a text'
+        raise FactError(msg)
+    try:
+        read = operator_schema.read(schema, named=not schema.lstrip().startswith("("))
+    except SchemaError as error:
+        msg = f'"schema" does not parse: {error}'
+        raise FactError(msg) from error
+    args = [f"{one.name}=None" if one.optional else one.name for one in read.parameters]
+    plain = sum(not one.keyword for one in read.parameters)
+    writes = [one.name for one in read.parameters if one.writes]
+    results = [_returned(one, read.parameters) for one in read.results]
+    returns = results if len(results) == 1 else [{"is": "tuple", "items": results}] if results else [_NO_TENSOR]
+    return {
+        "args": [*args[:plain], *(["*"] if args[plain:] else []), *args[plain:]],
+        "writes": writes,
+        "returns": returns,
+    }
+
+
+def _returned(result: Parameter, parameters: Sequence[Parameter]) -> Mapping[str, Any]:
+    """Return what a result is: memory of an argument where the schema gives both the same name."""
+    shared = next((one for one in parameters if result.alias and one.alias == result.alias), None)
+    if shared is not None:
+        return {"is": shared.name} if result.writes else {"is": "view", "of": shared.name}
+    return {"is": "fresh"} if result.type == "Tensor" else _NO_TENSOR
 
 
 def _check_words(key: str, words: Sequence[str], row: Mapping[str, Any]) -> None:

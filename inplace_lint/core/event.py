@@ -258,6 +258,13 @@ class Ignored(_Written):
 
 
 @dataclass(frozen=True, slots=True)
+class Misdeclared(_Written):
+    """`write` declares an operator by a schema that does not parse: `problem` says where."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class LostUpdate(_Written):
     """
     An augmented assignment bound a variable anew, and the parameter behind it keeps its value.
@@ -307,6 +314,7 @@ Event = (
     | Snapshot
     | Lost
     | Ignored
+    | Misdeclared
     | Escaped
     | LostUpdate
     | Carried

@@ -20,6 +20,7 @@ from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.shape import Size
 from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, SymId, Value
+from inplace_lint.knowledge.operator_schema import OperatorSchema
 
 Key = TypeVar("Key", bound=Hashable)
 Kind = TypeVar("Kind")
@@ -161,7 +162,7 @@ class Operator:
     hides: bool = False
     writes: tuple[str, ...] = ()
     set_up: Closure | None = None
-    schema: str = ""
+    schema: OperatorSchema | None = None
 
 
 # Computed on first use, once an entry point.

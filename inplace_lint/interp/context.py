@@ -15,7 +15,7 @@ from inplace_lint.core.event import Touch
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
-from inplace_lint.effects.summary import Outline
+from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
 from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.interp.options.coverage import Coverage
@@ -43,7 +43,7 @@ class Context:
 
     `declared` are the names of the program, by file, of which the project has a fact, with its op: that counts, and not
     their code. `operators` is what calls of operators do that the program registers, besides running their bodies;
-    `with_operators` are the files that register some.
+    `registers` are the top-level items that register some, with their files, once that is known.
     `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
     took. `constructed` are the arguments on which the program constructs each class, and `bound` the variables of
@@ -61,7 +61,7 @@ class Context:
     roots: dict[str, Facts] = field(default_factory=dict)
     declared: dict[tuple[str, str], str] = field(default_factory=dict)
     operators: dict[str, Declared] = field(default_factory=dict)
-    with_operators: list[str] = field(default_factory=list)
+    registers: tuple[tuple[str, Definition], ...] | None = None
     symbols: Symbols = field(default_factory=Symbols)
     library_methods: dict[tuple[str, str], Value | None] = field(default_factory=dict)
     constructed: dict[int, list[tuple[Hashable, ...] | None]] = field(default_factory=dict)
@@ -123,6 +123,11 @@ class Context:
     def registering(self) -> frozenset[str]:
         """The last words of the calls that register operators."""
         return frozenset(word for facts in self.facts.values() for word in facts.registering)
+
+    @property
+    def described(self) -> frozenset[str]:
+        """The packages and modules of whose functions the project itself says what they do."""
+        return frozenset(op.rpartition(".")[0] for facts in self.facts.values() for op in facts.declared)
 
     def facts_of(self, name: str) -> Facts | None:
         """Return the facts of the framework that a dotted name belongs to; None for other libraries."""

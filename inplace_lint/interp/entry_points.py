@@ -22,7 +22,7 @@ from inplace_lint.interp import gradients, losses, prepared, second_step, symbol
 from inplace_lint.interp.call import closures, module_containers, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import path_condition, statements
-from inplace_lint.interp.expr import environment
+from inplace_lint.interp.expr import environment, registering
 from inplace_lint.interp.found import Found, collect, named
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
@@ -52,8 +52,7 @@ def run_all(interp: Interpreter) -> list[Found]:
     context = interp.context
     found: list[Found] = []
     order = schedule.schedule(call_graph.file_effects(context.project, context.main))
-    if order.script:
-        found.extend(_run_script(interp))
+    found.extend(_run_script(interp) if order.script else registering.run_alone(interp))
     cost: dict[Definition, int] = {}
     counters, call = interp.fuel.counters, context.default().framework.calls
     for item in order.items:

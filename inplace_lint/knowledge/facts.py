@@ -24,7 +24,7 @@ from inplace_lint.knowledge.own import OwnFact
 from inplace_lint.knowledge.packs import Pack, packs_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
-from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, UNARY
+from inplace_lint.knowledge.words import BINARY, COMPARISONS, CURES, MESSAGES, OPERATOR, UNARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,9 @@ class Framework:
 
     `augmented` maps a binary token to the method that `x op= y` calls, or is without it where the statement rebinds;
     `binary` and `reflected` likewise. `requires_grad` is the attribute that says it, `negated` when it says the
-    opposite. `canonical` maps module prefixes to the public name of what they hold, `kin` classes of libraries to the
-    one of the framework that they derive from and behave like. `calls` is the method that runs when a module is called.
+    opposite. `canonical` maps module prefixes to the public homes of what they hold, in the order in which these are
+    tried, `kin` classes of libraries to the one of the framework that they derive from and behave like. `calls` is the
+    method that runs when a module is called.
     `attributes` are the tensor attributes that are not methods. `autocast` are the ops whose operands autocast replaces
     by copies; outside of it these refuse operands of different dtypes. `default_dtype` is that of new floating tensors.
     `rebases`: a write through a view gives its base a new node. `says` are the framework's own words for each harm,
@@ -89,7 +90,7 @@ class Framework:
     compare: Mapping[str, str]
     requires_grad: str
     negated: bool
-    canonical: Mapping[str, str]
+    canonical: Mapping[str, tuple[str, ...]]
     kin: Mapping[str, str]
     rebases: bool
     says: Mapping[str, str]
@@ -211,7 +212,7 @@ class Facts:
     def registering(self) -> frozenset[str]:
         """The last words of the calls with which a program registers operators."""
         acts = ((name, str(rows[0].get("act"))) for name, rows in self.rows.items())
-        return frozenset(name.rpartition(".")[2] for name, act in acts if act.startswith("operator"))
+        return frozenset(name.rpartition(".")[2] for name, act in acts if act.startswith(OPERATOR))
 
     def forms(self, name: str) -> tuple[Op, ...]:
         """Return the forms of an op in the order in which they are tried; none without a fact for this version."""
@@ -231,8 +232,8 @@ class Facts:
             return kin
         pack = self.packs.get(name.partition(".")[0])
         tail = name.rpartition(".")[2]
-        for prefix, public in (self.framework if pack is None else pack).canonical.items():
-            for known in (f"{prefix}{tail}", f"{public}.{tail}") if name.startswith(prefix) else ():
+        for prefix, homes in (self.framework if pack is None else pack).canonical.items():
+            for known in (f"{prefix}{tail}", *(f"{home}.{tail}" for home in homes)) if name.startswith(prefix) else ():
                 if self.rows_of(known):
                     return known
         return name
@@ -295,6 +296,7 @@ def _framework_schema(version: str | None) -> Schema:
         "unary": table(text, "unary operator", UNARY),
         "compare": table(text, "comparison", COMPARISONS),
         "says": table(text, "message of a framework", MESSAGES),
+        "canonical": table(each(text)),
         "nodes": table(each(text)),
         "words": table(text, "word for a cure", CURES),
         "negated": flag,

@@ -35,7 +35,7 @@ class Pack:
 
     `distribution` is the name that it is installed by, for whoever makes the pack again.
 
-    `canonical` maps module prefixes to the public name of what they hold, as that of a framework does.
+    `canonical` maps module prefixes to the public names of what they hold, as that of a framework does.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Pack:
     packages: tuple[str, ...]
     release: str
     obtained: Obtained
-    canonical: Mapping[str, str] = field(default_factory=dict)
+    canonical: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
@@ -60,7 +60,7 @@ _PACK = Schema(
         "packages": ("packages", each(text)),
         "release": ("release", text),
         "obtained": ("obtained", word(Obtained, "way to obtain facts")),
-        "canonical": ("canonical", table(text)),
+        "canonical": ("canonical", table(each(text))),
     },
     ("framework", "distribution", "packages", "release", "obtained"),
 )

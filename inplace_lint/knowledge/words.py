@@ -212,6 +212,7 @@ INTRINSICS = frozenset({
     "call_module", "call_part", "checkpoint", "children", "compile", "compile_module", "configured", "container",
     "container_append", "container_extend", "container_insert", "container_items", "container_keys",
     "container_update", "container_values", "converted", "decorator", "default_dtype", "detach_", "engine", "eval",
+    "extension",
     "forward_hook", "forward_pre_hook", "grad", "grad_enabled", "gradient", "gradient_hook", "helper", "itself",
     "kernel", "kernel_run",
     "layer_parameter", "load_state_dict", "map_function", "mark_dirty", "module", "module_requires_grad_",
@@ -225,3 +226,5 @@ INTRINSICS = frozenset({
     "variable", "with_gradient", "zero_module",
 })  # fmt: skip
 ACTS = INTRINSICS | {f"mode:{mode}{setting}" for mode in MODES for setting in ("", "=True", "=False")}
+# What the acts begin with of calls that make an operator, or a kernel, of a function, or a part of one.
+OPERATOR, KERNEL = "operator", "kernel"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from inplace_lint.rules.at_import import invalid_schema
 from inplace_lint.rules.at_write import (
     custom_function_write,
     hooked_inplace,
@@ -75,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     compiled_write.RULE,
     inplace_in_forward.RULE,
     inplace_opportunity.RULE,
+    invalid_schema.RULE,
 )
 TEXT_RULES: tuple[Rule, ...] = (UNUSED_SUPPRESSION, INVALID_SYNTAX)
 BUILT_IN = (*RULES, *TEXT_RULES)

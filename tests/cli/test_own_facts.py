@@ -115,6 +115,16 @@ def test_a_project_says_more_than_the_tables_do(lint, project):
     assert found(concise(lint)) == []
 
 
+def test_the_schema_of_an_operator_says_what_it_takes_writes_and_returns(lint, project):
+    fused = '"my_ext.fused" = { schema = "fused(Tensor(a!) x, Tensor y) -> ()" }\n'
+    scale = '"my_ext.scale" = { schema = "(Tensor(a) x, float by=1.0, *, bool on=True) -> Tensor(a)" }\n'
+    (project / "inplace-lint.toml").write_text(f"[ops]\n{fused}{scale}")
+    assert found(concise(lint)) == ["7"]
+    view = PROGRAM.replace("by(z, 2)", "v = by(z, by=2, on=False)\nv += 1")
+    (project / "a.py").write_text(view)
+    assert found(concise(lint)) == ["7", "10"]
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
@@ -139,6 +149,10 @@ def test_a_project_says_more_than_the_tables_do(lint, project):
             '{ args = ["x"], saves = [{ of = "out9" }] }',
             '"out9" is not a result of my_ext.f, which returns 1; did you mean "out0"?',
         ),
+        ('{ schema = "(Tensor x" }', '"schema" does not parse: expected `)`, not the end'),
+        ('{ schema = "f(Tensr x) -> ()" }', '"schema" does not parse: expected a type, not `Tensr`'),
+        ("{ schema = 3 }", '"schema" is 3, not a text'),
+        ('{ schema = "(Tensor x) -> ()", writes = ["y"] }', '"y" is neither an argument nor a result of my_ext.f'),
     ],
 )
 def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
@@ -146,6 +160,26 @@ def test_a_wrong_entry_of_the_table_is_one_line(lint, project, entry, message):
     ran = concise(lint)
     path = project / "pyproject.toml"
     assert (ran.status, ran.err) == (2, f"error: {path}:4: 'ops' for 'my_ext.f': {message}\n")
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        'load(name="my_ext", sources=["a.cpp"])',
+        'load_inline("my_ext", cpp_sources="", functions=["fused"])',
+        'load(sources=["a.cpp"], name="my_" + "ext", verbose=True)',
+    ],
+)
+def test_an_extension_that_the_program_compiles_is_called_by_its_name(lint, project, load):
+    program = f"from torch.utils.cpp_extension import load, load_inline\n{PROGRAM}".replace("import my_ext\n", "")
+    (project / "a.py").write_text(
+        program.replace("from my_ext import scale as by", f"my_ext = {load}; by = my_ext.scale")
+    )
+    assert found(concise(lint)) == []
+    (project / "inplace-lint.toml").write_text(TABLE)
+    assert found(concise(lint)) == ["7", "9"]
+    (project / "inplace-lint.toml").write_text(TABLE.replace("my_ext.", "other."))
+    assert found(concise(lint)) == []
 
 
 def test_a_call_becomes_one_that_is_known(lint, project):

@@ -36,6 +36,7 @@ REST = {
     **dict.fromkeys(("fill_", "constant_"), "0.5"),
     "linear": "k",
     "geometric_": "0.5",
+    "exponential_": "1.0",
     "cross_entropy": "paddle.to_tensor([0, 1, 2])",
     **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), "2"),
 }
@@ -73,8 +74,8 @@ class Fact:
     def call(self) -> str:
         """Spell a call of it on `h`."""
         short = self.name.rpartition(".")[2]
-        if short == "assign" and self.entry.get("writes"):
-            return f"{self.name}({'k' if self.entry.get('if') == 'rg(x)' else 'k.detach()'}, output=h)"
+        if short in {"assign", "assign_out_"} and self.entry.get("writes"):
+            return f"{self.name}({'k' if self.entry.get('if') == 'rg(x)' else 'k.detach()'}, h)"
         rest = "2.0" if self.entry.get("if") == "not tensor(y)" else REST.get(short, "")
         if self.name.startswith("paddle.Tensor."):
             return f"h.{short}({rest})"

@@ -131,6 +131,32 @@ def test_what_the_launch_excludes_is_not_written(store: str) -> None:
     assert codes("[(1,)](x, out, 4, BLOCK=4, INPLACE=bool(w.numel() - input()))") == ["IPL302"]
 
 
+@pytest.mark.parametrize("store", [name for name in CONDITIONS if name != "conditional"])
+@pytest.mark.parametrize("constexpr", [True, False])
+def test_what_depends_on_a_flag_that_is_not_known_is_assumed(store: str, constexpr: bool) -> None:
+    def assumed(flag: str) -> list[tuple[str, ...]]:
+        launch = f"[(1,)](x, out, 4, BLOCK=4, INPLACE={flag})"
+        program = CONDITIONAL.format(store=CONDITIONS[store], launch=launch, default="")
+        if not constexpr:
+            program = program.replace("INPLACE: tl.constexpr", "INPLACE")
+        return [one.assumptions for one in check_file("a.py", program, Options()).findings]
+
+    assert assumed("bool(w.numel() - input())") == [("a flag that is not known makes `kernel` store",)]
+    assert assumed("True") == [()]
+
+
+def test_what_both_sides_of_a_flag_store_to_is_certain() -> None:
+    sides = "    if INPLACE:\n        tl.store(x_ptr + offsets, x)\n    else:\n        tl.store(x_ptr + offsets, x * 2)"
+    program = CONDITIONAL.format(store=sides, launch="[(1,)](x, out, 4, 4, input())", default="")
+    assert [one.assumptions for one in check_file("a.py", program, Options()).findings] == [()]
+
+
+def test_what_some_instances_of_a_kernel_store_is_certain() -> None:
+    store = "    if tl.program_id(0) == 0:\n        tl.store(x_ptr + offsets, x)"
+    program = CONDITIONAL.format(store=store, launch="[(1,)](x, out, 4, 4, False)", default="")
+    assert [one.assumptions for one in check_file("a.py", program, Options()).findings] == [()]
+
+
 @pytest.mark.parametrize("change", ["INPLACE = not INPLACE", "if tl.program_id(0) == 0:\n        INPLACE = True"])
 def test_a_flag_that_the_kernel_changes_is_not_that_of_the_launch(change: str) -> None:
     store = f"    {change}\n    if INPLACE:\n        tl.store(x_ptr + offsets, x)"

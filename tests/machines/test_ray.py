@@ -241,11 +241,11 @@ def test_an_interrupted_fleet_goes_on_where_it_was(lint, project):
     assert texts[0] == texts[1]
 
 
-def _raylet_of(pid):
-    """Return the raylet that a process started; None while there is none."""
+def _raylet_of(pid, name="raylet"):
+    """Return the raylet, or another process of Ray, that a process started; None while there is none."""
     rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], check=True, capture_output=True, text=True).stdout
     found = [row.split(None, 2) for row in rows.splitlines()[1:]]
-    return next((int(row[0]) for row in found if int(row[1]) == pid and row[2].split()[0].endswith("raylet")), None)
+    return next((int(row[0]) for row in found if int(row[1]) == pid and row[2].split()[0].endswith(name)), None)
 
 
 @real
@@ -265,3 +265,19 @@ def test_a_raylet_that_is_killed_in_mid_run_is_one_line(project):
     os.kill(raylet, signal.SIGKILL)
     _, told = run.communicate(timeout=60)
     assert (run.returncode, told) == (2, "error: Ray ended before the run did: its process `raylet` is gone\n")
+
+
+@real
+@pytest.mark.parametrize(("name", "said"), [("raylet", "no Ray cluster at 'local': "), ("gcs_server", "")])
+def test_a_ray_that_dies_while_it_starts_is_one_line(project, name, said):
+    words = [sys.executable, "-m", "inplace_lint", "--no-cache", *RAY, "."]
+    run = subprocess.Popen(
+        words, cwd=project, env=usual_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 60
+    while (found := _raylet_of(run.pid, name)) is None and time.monotonic() < until:
+        time.sleep(0.05)
+    assert found is not None
+    os.kill(found, signal.SIGKILL)
+    _, told = run.communicate(timeout=120)
+    assert (run.returncode, told.count("\n"), told.startswith(f"error: {said}")) == (2, 1, True)

@@ -23,7 +23,8 @@ HEADINGS = (
 )
 OPTIONAL = ("Paddle", "Versions")  # between what is fine and what a fix may do
 HARM = re.compile(
-    r"harm: (raises in backward|raises at the write|silent|style) · severity: (error|warning|info)"
+    r"harm: (raises in backward|raises at the write|silent|style|the file cannot be imported)"
+    r" · severity: (error|warning|info)"
     r" · since \d+\.\d+\.\d+ · frameworks: (torch|paddle|torch, paddle)"
 )
 CODES = {rule.name: rule.code for rule in RULES}

@@ -19,7 +19,7 @@ from inplace_lint.rules.rule import Harm, Rule, Variant
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "inplace_lint"
-FOLDERS = {"1": "backward", "2": "at_write", "3": "silent", "4": "modes", "5": "style", "6": "style"}
+FOLDERS = {"1": "backward", "2": "at_write", "3": "silent", "4": "modes", "5": "style", "6": "style", "9": "at_import"}
 HARMS = {
     "raises in backward": Harm.BACKWARD,
     "raises at the write": Harm.AT_WRITE,

@@ -7,6 +7,7 @@ once. Tasks are sent one by one, two for each processor, so that none waits for 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
@@ -27,6 +28,7 @@ _CONNECT_SECONDS = 10
 _CLIENT = "ray://"
 _AHEAD = 2
 _LOOK_SECONDS = 1
+_NEEDED = ("raylet", "gcs_server")  # a Ray without one of these ends the processes that are connected to it
 _FEWEST = 8  # a cluster may start with no worker, and add them when tasks wait
 
 
@@ -46,8 +48,8 @@ class RayCluster:
         """
         Yield the index and the result of every task, in the order in which they finish.
 
-        Raises: `InplaceLintError` where Ray is not installed, where nothing answers at the address within seconds, and
-        where workers have no inplace-lint.
+        Raises: `InplaceLintError` where Ray is not installed, where nothing answers at the address within seconds,
+        where workers have no inplace-lint, and where the cluster ends before the tasks do.
         """
         ray = _connected(self.address, self.jobs)
         run = ray.remote(num_cpus=1, max_retries=0)(_run)
@@ -55,15 +57,20 @@ class RayCluster:
         left, running = waiting(tasks), dict[Any, int]()
         try:
             while left or running:
+                _check_runs(ray)
                 most = self.jobs or max(_AHEAD * int(ray.cluster_resources().get("CPU", 0)), _FEWEST)
                 while left and len(running) < most:
                     number = left.next()
                     running[run.remote([sent], tasks[number])] = number
-                _check_runs(ray)
                 for ready in ray.wait(list(running), timeout=_LOOK_SECONDS)[0]:
                     number, answer = running.pop(ready), _answer(ray, ready)
                     if not left.retried(number, answer):
                         yield number, answer
+        except ray.exceptions.RayError as error:
+            _check_runs(ray)
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            msg = f"Ray ended before the run did: {reason}"
+            raise InplaceLintError(msg) from error
         finally:
             if running:  # left early; to cancel a task that is about to start can abort this process (Ray 2.60)
                 ray.shutdown()
@@ -98,11 +105,34 @@ def _answer(ray: Any, ready: Any) -> Any:  # noqa: ANN401 - results of any work
 
 
 def _check_runs(ray: Any) -> None:  # noqa: ANN401 - the module
-    """Raise `InplaceLintError` where a Ray that this process started has ended: soon after, Ray ends this process."""
+    """Raise `InplaceLintError` where the Ray that this process is connected to has ended: it soon ends this process."""
     node = getattr(ray._private.worker, "_global_node", None)  # noqa: SLF001 - the one place that knows its processes
-    if any(name == "raylet" for name, _ in getattr(node, "dead_processes", list)()):
-        msg = "Ray ended before the run did: its process `raylet` is gone"
+    dead = {name for name, _ in getattr(node, "dead_processes", list)()}
+    gone = next((name for name in _NEEDED if name in dead), "") or _unreachable(node)
+    if gone:
+        msg = f"Ray ended before the run did: its process `{gone}` is gone"
         raise InplaceLintError(msg)
+
+
+def _unreachable(node: Any) -> str:  # noqa: ANN401 - of Ray, or None for a client
+    """Return the name of a process of a cluster that was there before that refuses connections; empty for none."""
+    if not hasattr(socket, "AF_UNIX"):
+        return ""
+    host, _, port = str(getattr(node, "gcs_address", "")).rpartition(":")
+    places: list[tuple[str, socket.AddressFamily, Any]] = [
+        ("raylet", socket.AF_UNIX, str(getattr(node, "raylet_socket_name", "")).removeprefix("unix://"))
+    ]
+    if port.isdecimal():
+        places.append(("gcs_server", socket.AF_INET6 if ":" in host else socket.AF_INET, (host.strip("[]"), int(port))))
+    for name, family, place in places:
+        with contextlib.suppress(TimeoutError, socket.gaierror), socket.socket(family, socket.SOCK_STREAM) as asked:
+            asked.settimeout(_LOOK_SECONDS)
+            try:
+                if place:
+                    asked.connect(place)
+            except (ConnectionRefusedError, FileNotFoundError):
+                return name
+    return ""
 
 
 def _connected(address: str, jobs: int) -> Any:  # noqa: ANN401 - the module
@@ -123,7 +153,7 @@ def _connected(address: str, jobs: int) -> Any:  # noqa: ANN401 - the module
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what goes wrong is told once, by the exception
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **here)
-    except (ConnectionError, RuntimeError, ValueError, OSError, ImportError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises the class itself where a process of its own dies while it starts
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         msg = f"no Ray cluster at {address!r}: {reason}"
         raise InplaceLintError(msg) from error

@@ -32,7 +32,7 @@ from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.control import exceptional_flow, modes, path_condition
-from inplace_lint.interp.expr import environment
+from inplace_lint.interp.expr import registering
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, operators, optimizers, state_dict, table
@@ -200,7 +200,7 @@ def _call_operator(
     if forms:
         return table.run(interp, frame, state, forms[0], arguments.first(Dotted(called)), at)
     key = "::".join(words[:_OPERATOR_WORDS])
-    environment.run_registering(interp, state)
+    registering.run(interp, state)
     operator = state.trait(traits.OPERATOR, key)
     if operator is None or not (operator.body or operator.schema):
         return None

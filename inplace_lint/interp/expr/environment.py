@@ -24,7 +24,6 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.ir.nodes import ImportFrom, ImportName
 
-_MOST_IMPORTED = 64
 _BUILTINS = {name: Builtin(name) for name in dir(builtins) if not name.startswith("__")}
 
 
@@ -92,51 +91,17 @@ def find(interp: Interpreter, state: State, path: str, name: str) -> Value | Non
     return imported(interp, state, found) if type(found) is Imported else found
 
 
-def run_registering(interp: Interpreter, state: State) -> None:
-    """Run the top-level statements that register operators, of the file under analysis and of those that it imports."""
-    for path in _registering(interp):
-        module = interp.context.module(path)
-        for word in sorted(interp.context.registering):
-            for item in module.calling(word):
-                _run_once(interp, state, path, module_env(state, path), item)
-
-
-def _registering(interp: Interpreter) -> list[str]:
-    """Return the files that register operators, of those that the file under analysis imports."""
-    context = interp.context
-    if not context.with_operators:
-        found = [context.path]
-        for path in found:
-            for name in sorted(context.module(path).names) if len(found) < _MOST_IMPORTED else ():
-                targets = (_imported_file(interp, path, *one) for one in context.module(path).imports(name))
-                new = dict.fromkeys(target for target in targets if target is not None and target not in found)
-                found.extend(target for target in new if context.project.module(target) is not None)
-        calling = [path for path in found if any(map(context.module(path).calling, context.registering))]
-        context.with_operators = calling or [context.path]
-    return context.with_operators
-
-
-def _imported_file(interp: Interpreter, path: str, node: ImportName | ImportFrom, name: str) -> str | None:
-    project = interp.context.project
-    if isinstance(node, ImportName):
-        return project.resolve(path, node.module, 0)
-    target = project.resolve(path, node.module, node.level)
-    if target is None:
-        return project.part(path, node.module, name, node.level)
-    return project.submodule(target, name) or target
-
-
 def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str) -> Value | None:
     module = interp.context.module(path)
     items = module.items(name)
     for item in items:
-        _run_once(interp, state, path, env, item)
+        run_once(interp, state, path, env, item)
     found = _bound(state, env, name)
     if found is not None and not isinstance(found, Dotted):  # statements do not add to a library
         for item in module.fills(name):
             for other in item.binds:  # what fills these is run as well
                 find(interp, state, path, other)
-            _run_once(interp, state, path, env, item)
+            run_once(interp, state, path, env, item)
         found = _bound(state, env, name)
     if found is not None or items:
         interp.context.bound.append((path, name))
@@ -212,7 +177,7 @@ def bind_import_from(interp: Interpreter, frame: Frame, state: State, node: Impo
         state.bind(frame.env, alias or name, value)
 
 
-def _run_once(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
+def run_once(interp: Interpreter, state: State, path: str, env: Ref, item: Definition) -> None:
     """
     Run a top-level statement, unless it ran on this path, is running, or is yet to come in the script.
 

@@ -12,7 +12,7 @@ Kernels of Triton, which write memory behind the framework's back.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -57,27 +57,34 @@ def _launch(act: IntrinsicCall) -> Results:
     given = act.arguments
     rest = Arguments(given.positional[1:], given.keywords, given.shifted(-1), given.unknown)
     name = f"{act.form.name.removesuffix(_RUN)}.{kernel.function.qualname}"
-    stored = _stored(act, kernel, rest)
-    if not stored:
-        return [(act.state, NONE)]
+    stored, perhaps = _stored(act, kernel, rest)
+    results: Results = [(act.state, NONE)]
+    if stored:
+        act.interp.context.operators[name] = Declared(_op(name, kernel, stored))
+        results = act.interp.apply_op(act.frame, act.state, name, rest, act.at)
+    if perhaps:
+        doubt = frozenset({f"a flag that is not known makes `{kernel.function.qualname}` store"})
+        act.interp.context.operators[name] = Declared(_op(name, kernel, perhaps), doubt)
+        results = [pair for state, _ in results for pair in act.interp.apply_op(act.frame, state, name, rest, act.at)]
+    return results
+
+
+def _op(name: str, kernel: Closure, stored: Collection[str]) -> Op:
+    """Return what a launch of a kernel does that stores to some of its parameters."""
     params = [param.name for param in kernel.function.params]
     args = (*(Argument(one, optional=True) for one in params), Argument("options", ArgumentKind.KWARGS))
     writes = tuple(WriteFact(one, counted=False) for one in params if one in stored)
-    nothing = ReturnFact(Result.VALUE)
-    act.interp.context.operators[name] = Declared(
-        Op(name, args, writes=writes, grads=(), returns=(nothing,), history=History.KEEP_OLD)
-    )
-    return act.interp.apply_op(act.frame, act.state, name, rest, act.at)
+    return Op(name, args, writes=writes, grads=(), returns=(ReturnFact(Result.VALUE),), history=History.KEEP_OLD)
 
 
-def _stored(act: IntrinsicCall, kernel: Closure, arguments: Arguments) -> set[str]:
-    """Return the parameters whose memory a launch of a kernel with these arguments may write."""
+def _stored(act: IntrinsicCall, kernel: Closure, arguments: Arguments) -> tuple[set[str], set[str]]:
+    """Return the parameters whose memory a launch of a kernel with these arguments writes, and those it may write."""
     state = act.state.fork()  # what is evaluated to decide a condition is not part of the program's run
     body = _Body.of(act.interp, act.frame, state, kernel, arguments, act.at, act.form.name.partition(".")[0])
     if body is None:
-        return set()
+        return set(), set()
     body.run(kernel.function.body, {param.name: frozenset({param.name}) for param in kernel.function.params})
-    return body.stored
+    return body.stored, body.perhaps - body.stored
 
 
 _Roots = frozenset[str]
@@ -92,9 +99,10 @@ class _Body:
     The body of a kernel, or of a function that it calls, read for what it stores to.
 
     A condition on what the launch passes (a `tl.constexpr`, a pointer that is None) is decided as the compiler decides
-    it: the other side is not part of the kernel. `stored` are the parameters of the launch that are written, `returned`
-    those that the result is computed from; `bound` are the names that statements of the body bind,
-    `fixed` the values of those that one statement only binds.
+    it: the other side is not part of the kernel. `stored` are the parameters of the launch that are written, `perhaps`
+    those that only one side writes where it is not known which is taken, or what follows a return of one side (then
+    the body is `unsure`), `returned` those that the result is computed from; `bound` are the names that statements of
+    the body bind, `fixed` the values of those that one statement only binds.
     """
 
     interp: Interpreter
@@ -106,6 +114,8 @@ class _Body:
     library: str
     at: int
     stored: set[str] = field(default_factory=set)
+    perhaps: set[str] = field(default_factory=set)
+    unsure: bool = False
     returned: set[str] = field(default_factory=set)
 
     @classmethod
@@ -167,9 +177,19 @@ class _Body:
         if known is not None:
             return self.run(node.body if known else node.orelse, env)
         self.roots(node.test, env)
-        other = {**env}
+        other, before = {**env}, self.stored
+        self.stored = set()
         goes_on = self.run(node.body, env)
-        if not self.run(node.orelse, other):
+        first, self.stored = self.stored, set()
+        other_goes_on = self.run(node.orelse, other)
+        flag = self.is_flag(node.test)
+        if flag:
+            self.perhaps |= first ^ self.stored
+            self.stored = before | (first & self.stored)
+        else:  # what one instance of the kernel does not store, another one does
+            self.stored |= before | first
+        self.unsure = self.unsure or (flag and goes_on is not other_goes_on)
+        if not other_goes_on:
             return goes_on
         if not goes_on:
             env.clear()
@@ -228,7 +248,7 @@ class _Body:
             pointer = forms[0].args[0].name
             first = self.roots(receiver, env) if receiver is not None else (given or [named.get(pointer, _NO_ROOTS)])[0]
             if any(form.writes for form in forms):
-                self.stored |= first
+                self.stores(first)
             return _NO_ROOTS
         if callee is not None and is_kernel(callee):
             return self.helper(callee, node, given, named)
@@ -252,8 +272,13 @@ class _Body:
         names = [param.name for param in function.function.params]
         passed = {**dict(zip(names, given, strict=False)), **{name: named[name] for name in names if name in named}}
         inner.run(function.function.body, dict.fromkeys(names, everything) if spread else passed)
-        self.stored |= inner.stored
+        self.stores(inner.stored)
+        self.perhaps |= inner.perhaps
         return frozenset(inner.returned)
+
+    def stores(self, names: Collection[str]) -> None:
+        """Note that parameters are written, if what is read now is run."""
+        (self.perhaps if self.unsure else self.stored).update(names)
 
     def receiver(self, func: ir.Expr) -> ir.Expr | None:
         """Return what a method of a value of the kernel is called on: `descriptor.store(…)`, but not `tl.store(…)`."""
@@ -283,10 +308,15 @@ class _Body:
 
     def truth(self, test: ir.Expr) -> bool | None:
         """Return whether a condition on what the launch passes is true; None where it is no such condition."""
-        test = _spelled_out(test, self.fixed)
-        if not _is_plain(test) or not self.is_given(test) or any(map(self.compares_tensor, parts((test,)))):
+        if not self.is_flag(test):
             return None
-        return path_condition.truth(self.state, value) if (value := self.value(test)) is not None else None
+        value = self.value(_spelled_out(test, self.fixed))
+        return None if value is None else path_condition.truth(self.state, value)
+
+    def is_flag(self, test: ir.Expr) -> bool:
+        """Check whether a condition asks only for what the launch passes, which is the same in the whole kernel."""
+        test = _spelled_out(test, self.fixed)
+        return _is_plain(test) and self.is_given(test) and not any(map(self.compares_tensor, parts((test,))))
 
     def compares_tensor(self, node: object) -> bool:
         """Check whether a comparison asks for more than whether a pointer is None."""

@@ -12,9 +12,10 @@ is registered as an implementation only (`impl`) runs as if it were called itsel
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from inplace_lint.core.event import Misdeclared, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance
@@ -28,15 +29,14 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import custom
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
+from inplace_lint.knowledge import operator_schema
 from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
-from inplace_lint.knowledge.words import ArgumentKind, Check, History, Result, ValueKind
+from inplace_lint.knowledge.operator_schema import OperatorSchema, SchemaError
+from inplace_lint.knowledge.words import KERNEL, OPERATOR, ArgumentKind, Check, History, Result, ValueKind
 
 _SEPARATOR = "::"
 _RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
-_KERNELS = frozenset({"kernel", "kernel_run"})  # the acts of decorators that make kernels
 _COUNTS = "the operator counts what it writes"
-_WRITES = re.compile(r"[^(]*\(.*!.*\)[^)]*->")  # another text is no schema, which the framework says
-_COMMA = re.compile(r",(?![^(\[]*[)\]])")  # none inside of brackets
 _NOTHING = ReturnFact(Result.VALUE, value=ValueKind.UNKNOWN)
 _KINDS = {
     "keyword-only": ArgumentKind.KEYWORD,
@@ -51,6 +51,7 @@ def run(
     """Call a registered operator; `name` is that of the call."""
     body = operator.body
     if body is None:
+        assert operator.schema is not None
         interp.context.operators[name] = Declared(_of_schema(name, operator.schema), frozenset({_COUNTS}))
         return interp.apply_op(frame, state, name, arguments, at)
     if not operator.hides:
@@ -81,10 +82,10 @@ def _written(
 
 
 def registers(interp: Interpreter, value: Value) -> bool:
-    """Check whether a value is a decorator that registers a function as an operator, or as a part of one."""
+    """Check whether a value is a decorator that makes an operator, a part of one, or a kernel of a function."""
     decorator = value.function if isinstance(value, Partial) else value
     forms = interp.context.forms(decorator.name) if isinstance(decorator, Dotted) else ()
-    return bool(forms) and forms[0].act in INTRINSICS.keys() | _KERNELS
+    return bool(forms) and forms[0].act.startswith((OPERATOR, KERNEL))
 
 
 def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:
@@ -98,22 +99,15 @@ def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:
     return Op(name, args, writes=facts, grads=(), returns=(_NOTHING,), history=History.KEEP_OLD)
 
 
-def _of_schema(name: str, schema: str) -> Op:
+def _of_schema(name: str, schema: OperatorSchema) -> Op:
     """Return what a call of an operator does whose implementation is not in Python, as far as its schema says."""
-    before, _, result = schema.rpartition("->")
-    text = before[before.index("(") + 1 : before.rindex(")")]
-    args: list[Argument] = []
-    writes: list[WriteFact] = []
-    kind = ArgumentKind.PLAIN
-    for part in _COMMA.split(text):
-        typed, _, default = part.strip().partition("=")
-        kind = ArgumentKind.KEYWORD if typed == "*" else kind
-        declared, _, argument = typed.rpartition(" ")
-        if declared:
-            args.append(Argument(argument, kind, bool(default)))
-            writes += [WriteFact(argument, True, frozenset({Check.LEAF}))] if "!" in declared else []
-    returned = ReturnFact(writes[0].to) if writes and "!" in result else _NOTHING
-    return Op(name, tuple(args), writes=tuple(writes), returns=(returned,))
+    args = tuple(
+        Argument(one.name, ArgumentKind.KEYWORD if one.keyword else ArgumentKind.PLAIN, one.optional)
+        for one in schema.parameters
+    )
+    writes = tuple(WriteFact(one.name, True, frozenset({Check.LEAF})) for one in schema.parameters if one.writes)
+    returned = ReturnFact(writes[0].to) if any(one.writes for one in schema.results) else _NOTHING
+    return Op(name, args, writes=writes, returns=(returned,))
 
 
 def _recorded(
@@ -153,8 +147,9 @@ def _recorded(
 def _register(act: IntrinsicCall) -> Results:
     """Register a function as an operator, which the call returns; without a function, return the decorator."""
     key, body = _key(act, act.value("name")), act.value("fn")
+    _schema(act, act.value("schema"), partial(operator_schema.read, named=False))
     if not isinstance(body, Closure):
-        return [(act.state, _decorator(act))]
+        return [(act.state, _decorator(act, without="schema"))]
     if not key:
         return [(act.state, body)]
     params = [param.name for param in body.function.params]
@@ -175,13 +170,29 @@ def called(act: IntrinsicCall, key: str) -> str:
 
 def _define(act: IntrinsicCall) -> Results:
     """Register the schema of an operator."""
-    text = next(
-        (str(one.value) for one in act.values.values() if isinstance(one, Const) and "->" in str(one.value)), ""
-    )
-    key = _key(act, act.value("name"))
-    if key and _WRITES.match(text):
-        _put(act.state, key, replace(act.state.trait(traits.OPERATOR, key) or Operator(), schema=text))
+    key, given, name = _key(act, act.value("name")), act.value("schema"), act.value("name")
+    if given == NONE:
+        schema = _schema(act, name, operator_schema.read)
+    else:  # the first argument is a name, or a library
+        apart = act.state.instance(name) is None
+        schema = _schema(act, given, operator_schema.read_apart if apart else operator_schema.read)
+    if key and schema is not None and any(one.writes for one in schema.parameters):
+        _put(act.state, key, replace(act.state.trait(traits.OPERATOR, key) or Operator(), schema=schema))
     return [(act.state, NONE)]
+
+
+def _schema(act: IntrinsicCall, given: Value, read: Callable[[str], OperatorSchema]) -> OperatorSchema | None:
+    """Return what a schema says; report one that does not parse, unless something handles the error."""
+    if not isinstance(given, Const) or not isinstance(given.value, str):
+        return None
+    try:
+        return read(given.value)
+    except SchemaError as error:
+        if not act.interp.fuel.listens:
+            touch = Touch(act.form.name, act.frame.site(act.at), dropped=True)
+            framework = act.interp.context.default().framework.name
+            act.state.report(Misdeclared(framework, touch, act.state.assumptions, str(error)))
+    return None
 
 
 def _implement(act: IntrinsicCall) -> Results:
@@ -207,8 +218,17 @@ def _with_autograd(act: IntrinsicCall) -> Results:
     return [(act.state, NONE)]
 
 
-def _decorator(act: IntrinsicCall) -> Value:
-    return Partial(Dotted(act.form.name), act.arguments.positional, act.arguments.keywords)
+def _load(act: IntrinsicCall) -> Results:
+    """Compile an extension: it is called by its name where the project describes what is in it."""
+    name = act.value("name")
+    described = isinstance(name, Const) and isinstance(name.value, str) and name.value in act.interp.context.described
+    return [(act.state, Dotted(str(name.value)) if isinstance(name, Const) and described else act.unknown())]
+
+
+def _decorator(act: IntrinsicCall, without: str = "") -> Value:
+    """Return the decorator that a call gives which has no function yet, without an argument that was dealt with."""
+    keywords = tuple((name, value) for name, value in act.arguments.keywords if name != without)
+    return Partial(Dotted(act.form.name), act.arguments.positional, keywords)
 
 
 def _put(state: State, key: str, operator: Operator) -> None:
@@ -235,4 +255,5 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "operator_define": _define,
     "operator_impl": _implement,
     "operator_autograd": _with_autograd,
+    "extension": _load,
 }

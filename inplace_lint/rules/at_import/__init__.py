@@ -1,0 +1,1 @@
+"""Rules about what raises where a file is imported."""
