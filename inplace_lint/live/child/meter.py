@@ -126,4 +126,3 @@ class _Held:
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
-

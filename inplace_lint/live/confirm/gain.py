@@ -71,13 +71,21 @@ def measured(file: File, target: Target, number: int) -> Result:
         return Result(Proof.NOT_REACHED, f"the line ran by {by}, which says nothing certain")
     if any(one.apart > 0 for one in again.measured):
         return Result(Proof.NOT_REACHED, f"the line ran by {by}, whose numbers differ from run to run")
+    refuted = next(_refuted(first, changed, by), None)
+    if refuted is not None:
+        return refuted
+    return _said(list(_pairs(number, changed, before, after)), by)
+
+
+def _refuted(first: Ran, changed: Ran, by: str) -> Iterator[Result]:
+    """Yield what shows that the program does something else in place: an error, or other numbers."""
     for one, other in zip(first.measured, changed.measured, strict=False):
         if one.error is None and other.error is not None:
-            return Result(Proof.REFUTED, f"in place it raises {other.error}, by {by}")
-        if one.error is None and other.apart > _TOLERANCE:
-            differ = f"differ by {other.apart:.0e}" if math.isfinite(other.apart) else "are others"
-            return Result(Proof.REFUTED, f"in place its numbers {differ}, by {by}")
-    return _said(list(_pairs(number, changed, before, after)), by)
+            yield Result(Proof.REFUTED, f"in place it raises {other.error}, by {by}")
+        elif one.error is None and math.isinf(other.apart):
+            yield Result(Proof.REFUTED, f"in place its numbers are others, by {by}")
+        elif one.error is None and other.apart > _TOLERANCE:
+            yield Result(Proof.REFUTED, f"in place its numbers differ by {other.apart:.0e}, by {by}")
 
 
 def _pairs(number: int, changed: Ran, before: Ran, after: Ran) -> Iterator[_Pair]:
