@@ -151,7 +151,8 @@ def test_a_fix_waits_for_the_proof(prover):
         + "        return self.last(F.leaky_relu(h))\n"
     )
     before = program.read_text()
-    prover.run(*ADVICE)
+    judged = prover.run(*ADVICE)
+    assert [row["fix"]["applicability"] for row in judged.rows] == ["safe", "unsafe"]
     assert program.read_text() == before
     prover.run(*ADVICE, "--fix")
     after = program.read_text()
