@@ -24,7 +24,7 @@ from inplace_lint.cli.options import PolicyOptions, resolve_paths, resolver_of
 @shared_options.confirm_options
 def opportunities(paths: tuple[Path, ...], output_file: Path | None, *, diff: bool, **options: Any) -> int:  # noqa: ANN401 - as click passes them
     """
-    Show operations that would use less memory in place, where nothing else needs what they overwrite.
+    Show operations that would use less memory in place, where no other code needs what they overwrite.
 
     The largest tensors come first. Without a path, the current folder is checked.
     """

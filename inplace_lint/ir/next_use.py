@@ -50,9 +50,10 @@ def beside(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
 
 def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
     """
-    Return whether certainly nothing reads the value of a variable once the node with an ordinal has read it.
+    Return whether certainly nothing reads the value of a variable once the node with an ordinal was evaluated.
 
-    The statement around that node reads it once, and sets it or is followed by nothing that reads it.
+    The statement around that node reads it within the node alone, once at most (`y = h; f(y)` overwrites `h` too, which
+    the node does not read), and sets it or is followed by nothing that reads it.
     """
     if any(isinstance(node, _LATER) and _names(node, name) for node in walk(tuple(body))):
         return False
@@ -61,8 +62,13 @@ def dies(body: Sequence[ir.Stmt], at: int, name: str) -> bool:
         return False
     binds = isinstance(statement, ir.Assign) and any(_is_name(target, name) for target in statement.targets)
     part = statement.value if binds and isinstance(statement, ir.Assign) else statement
-    reads = sum(isinstance(node, ir.Name) and node.id == name for node in walk(part))
-    return reads == 1 and (binds or after(body, at, name) is not Use.READ)
+    reads = _reads(part, name)
+    inner = next((node for node in walk(part) if getattr(node, "at", None) == at), None)
+    return reads <= 1 and reads == _reads(inner, name) and (binds or after(body, at, name) is not Use.READ)
+
+
+def _reads(node: object, name: str) -> int:
+    return sum(isinstance(part, ir.Name) and part.id == name for part in walk(node))
 
 
 def _innermost(body: Sequence[ir.Stmt], at: int) -> ir.Stmt | None:

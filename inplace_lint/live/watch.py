@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, TypeVar, overload
+from types import TracebackType
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.forms import reader
@@ -75,8 +76,23 @@ def _watching() -> Iterator[tuple[Seen, WatchManager]]:
         watches.stop()
 
 
+class Asserting(Protocol):
+    """A context manager that can decorate a function as well."""
+
+    def __enter__(self) -> Seen:
+        """Begin to watch."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None:
+        """Stop, and fail where something was found."""
+
+    def __call__(self, function: Callable[Arguments, Result], /) -> Callable[Arguments, Result]:
+        """Watch each call of a function."""
+
+
 @overload
-def assert_no_inplace_bugs() -> Any: ...
+def assert_no_inplace_bugs() -> Asserting: ...
 
 
 @overload

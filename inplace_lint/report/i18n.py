@@ -25,6 +25,7 @@ from inplace_lint.report.model import Report
 _HOLE = re.compile(r"\{(\w+)\}")
 _SPACED_HOLE = re.compile(r"( ?)\{(\w+)\}( ?)")
 _NUMBER, _OP = "count", "op"
+_DIGITS = "[0-9]+(?:,[0-9]{3})*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def _pieces(english: str, kept: set[str]) -> Iterator[str]:
         if english[: hole.start()].count("`") % 2 and not hole[1].startswith(_OP):
             kept.add(hole[1])
         # A count is digits, so that "{count} files" does not match the end of another sentence.
-        yield f"(?P<_{hole[1]}>{r'[0-9]+' if hole[1].startswith(_NUMBER) else '.+?'})"
+        yield f"(?P<_{hole[1]}>{_DIGITS if hole[1].startswith(_NUMBER) else '.+?'})"
     yield re.escape(english[at:])
 
 

@@ -38,7 +38,7 @@ def of_finding(documents: Documents, document: Document, one: Shown) -> Iterator
         )
     if RULE_OF[finding.code] in TEXT_RULES:
         return
-    for ours in (False, True):
+    for ours in (True, False):  # other linters do not read our own comment, and do not remove it
         edit = _suppressing(documents, document, one, ours=ours)
         if edit is not None:
             comment = f"# inplace-lint: ignore[{finding.name}]" if ours else f"# noqa: {finding.code}"

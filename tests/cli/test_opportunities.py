@@ -86,6 +86,15 @@ def test_advice_is_selected_by_its_own_name_only(lint, folder, selector, status)
     assert lint("--select", selector, "--fail-on", "info", "net.py").status == status
 
 
+def test_an_operator_is_named_as_it_is_written(lint, folder):
+    source = ORDER.format(width=4).replace("x = first(torch.rand(2, 4))", "x = first(torch.rand(2, 4)) * 2")
+    (folder / "a.py").write_text(source)
+    assert (
+        "the result of `*` is no longer kept for backward"
+        in lint("opportunities", "a.py", "--output-format", "concise").out
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "count"), [(["--fix"], 0), (["--fix", "--unsafe-fixes"], 1), (["--diff", "--unsafe-fixes"], 0)]
 )

@@ -149,3 +149,12 @@ def test_an_entry_is_set_as_chinese_is() -> None:
 )
 def test_a_text_is_put_into_the_language_and_code_in_it_is_left(text: str, said: str) -> None:
     assert ZH.say(text) == said
+
+
+@pytest.mark.parametrize(
+    "start", ["the same loss and gradients: ", "the line ran by `Net()`, but no memory is saved: "]
+)
+def test_figures_within_a_sentence_leave_no_english(start) -> None:
+    figures = "20,625 bytes kept for backward instead of 1,020,785, a peak of 8 instead of 4,588"
+    said = ZH.say(f"{start}{figures}{', by `Net()`' if 'same' in start else ''}")
+    assert re.findall("[a-z]+", said.replace("`Net()`", "")) == [], said

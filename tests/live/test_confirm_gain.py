@@ -92,11 +92,35 @@ def test_another_result_is_refuted(tmp_path):
     assert re.match(r"in place its numbers differ by \de[-+]\d\d, by `Net\(\)`", verdict.reason)
 
 
+def test_no_number_is_another_result(tmp_path):
+    source = f"{HEAD}{NET}        return self.last(F.relu(h)) + (-h.detach().min() - 1e-9).sqrt()\n"
+    verdict = advised(tmp_path, source, "F.relu(h)")
+    assert verdict.proof is Proof.REFUTED, verdict
+    assert verdict.reason == "in place its numbers are others, by `Net()`"
+
+
+PENALTY = """\
+first, middle, last = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+x = torch.rand(2, 4, requires_grad=True)
+h = F.leaky_relu(first(x))
+out = last(F.elu(middle(h)))
+(gradient,) = torch.autograd.grad(out.sum(), x, create_graph=True)
+(gradient.norm(dim=1) - 1).pow(2).mean().backward()
+"""
+
+
+@pytest.mark.parametrize("call", ["F.leaky_relu(first(x))", "F.elu(middle(h))"])
+def test_gradients_that_are_computed_in_another_order_are_the_same(tmp_path, call):
+    verdict = advised(tmp_path, HEAD + PENALTY, call)
+    assert verdict.proof is Proof.CONFIRMED, verdict
+
+
 def test_what_frees_nothing_is_not_confirmed(tmp_path):
     verdict = advised(tmp_path, f"{HEAD}{NET}        return self.last(F.relu6(h))\n", "F.relu6(h)")
     assert verdict.proof is Proof.NOT_REACHED
     after, before = kept(verdict.reason)
     assert after == before
+    assert verdict.reason.startswith("the line ran by `Net()`, but no memory is saved: ")
 
 
 def test_where_nothing_is_recorded_only_the_peak_falls(tmp_path):
@@ -127,7 +151,8 @@ def test_a_fix_waits_for_the_proof(prover):
         + "        return self.last(F.leaky_relu(h))\n"
     )
     before = program.read_text()
-    prover.run(*ADVICE)
+    judged = prover.run(*ADVICE)
+    assert [row["fix"]["applicability"] for row in judged.rows] == ["safe", "unsafe"]
     assert program.read_text() == before
     prover.run(*ADVICE, "--fix")
     after = program.read_text()

@@ -22,6 +22,21 @@ with inplace_lint.watch() as seen:
 for finding in seen.findings:
     print(told(finding), finding.severity.value)
     wrong: int = finding.code
+
+
+@inplace_lint.assert_no_inplace_bugs()
+def named(step: int) -> str:
+    return str(step)
+
+
+@inplace_lint.assert_no_inplace_bugs
+def counted(step: int) -> str:
+    return str(step)
+
+
+with inplace_lint.assert_no_inplace_bugs() as found:
+    names: tuple[str, str] = named(1), counted(2)
+more: int = found.findings
 """
 
 
@@ -35,4 +50,5 @@ def test_findings_of_a_watch_are_no_any(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path}", str(program)]
     ran = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert "snippet.py:13: error: Incompatible types in assignment" in ran.stdout, ran.stdout + ran.stderr
-    assert "Found 1 error in 1 file" in ran.stdout
+    assert "snippet.py:28: error: Incompatible types in assignment" in ran.stdout
+    assert "Found 2 errors in 1 file" in ran.stdout

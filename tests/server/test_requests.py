@@ -63,8 +63,8 @@ async def test_both_comments_suppress(editor):
     (found,) = await editor.codes(uri, "IPL101")
     offered = [one for one in await editor.actions(uri, found.range) if one.title.startswith("Suppress")]
     assert [one.title for one in offered] == [
-        "Suppress with `# noqa: IPL101`",
         "Suppress with `# inplace-lint: ignore[modified-after-save]`",
+        "Suppress with `# noqa: IPL101`",
     ]
     for one in offered:
         text = after(FAULT, one.edit)

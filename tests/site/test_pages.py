@@ -46,6 +46,22 @@ def test_the_site_has_the_address_that_findings_carry():
     assert yaml.safe_load(text)["site_url"] == f"{SITE}/"
 
 
+def test_the_menu_leads_to_each_page_of_the_documents():
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert [page.name for page in sorted((ROOT / "docs").glob("*.md")) if f" {page.name}\n" not in menu] == []
+
+
+@pytest.mark.parametrize("pattern", ["README.md", "SECURITY.md", "docs/*.md", "rules/*.md", "editors/vscode/**/*.md"])
+def test_pages_are_in_plain_english(pattern):
+    odd = re.compile(r"\b(mend\w*|told|stands|else)\b", re.IGNORECASE)
+    texts = {page: page.read_text(encoding="utf-8") for page in ROOT.glob(pattern) if "node_modules" not in page.parts}
+    prose = {
+        page: re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE) for page, text in texts.items()
+    }
+    assert prose
+    assert {page.name: odd.findall(text) for page, text in prose.items() if odd.search(text)} == {}
+
+
 def test_each_message_that_explain_knows_is_on_the_page_of_errors(site):
     text = (site / "errors" / "index.html").read_text(encoding="utf-8")
     shown = " ".join(re.findall(r"\w+", re.sub(r"<[^>]+>|&[#\w]+;", " ", text)))

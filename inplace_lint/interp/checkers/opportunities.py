@@ -22,7 +22,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Names, Tensor
 from inplace_lint.domain.shape import Size
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import NodeId, Ref, StorageId, Value
+from inplace_lint.domain.values import Const, NodeId, Ref, StorageId, Value
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.checkers.alias_query import references
 from inplace_lint.interp.frame import text_of
@@ -32,6 +32,7 @@ from inplace_lint.knowledge.guard import atoms, holds
 
 if TYPE_CHECKING:
     from inplace_lint.interp.transfer.op_call import Call
+    from inplace_lint.knowledge.facts import Facts
     from inplace_lint.knowledge.op import Becoming, Op
 
 _PLAIN = Modes()
@@ -144,6 +145,7 @@ class Opportunities:
         return (
             _is_plain(call)
             and _is_own(state, tensor)
+            and not _may_be_input(call.facts, tensor)
             and tensor.storage not in self.handed
             and not state.has_trait(traits.HOOKED, ref.id)
             and _spares(call, becoming)
@@ -182,12 +184,19 @@ def _is_own(state: State, tensor: Tensor) -> bool:
     return shared == 1 and (tensor.has_history or state.modes.grad is False)
 
 
+def _may_be_input(facts: Facts, tensor: Tensor) -> bool:
+    """Check whether the call that made a tensor returns its own input elsewhere, as `Dropout` does in evaluation."""
+    forms = facts.forms(tensor.made.op) if tensor.made is not None else ()
+    given = {one.name for form in forms for one in form.args if not one.optional}
+    return any(fact.kind in given for form in forms for fact in form.returns)
+
+
 def _spares(call: Call, becoming: Becoming) -> bool:
     """Check that the call in place keeps no copy of its input, and keeps its input itself in neither form."""
     forms, name = call.facts.forms(becoming.op), call.binding.op.args[0].name
-    return (
-        len(forms) == 1 and _writes_only(forms[0]) and (call.state.modes.grad is False or _keeps(call, name, forms[0]))
-    )
+    if len(forms) != 1 or not _writes_only(forms[0]):
+        return False
+    return call.state.modes.grad is False or (_keeps(call, name, forms[0]) and _is_monotone(call))
 
 
 def _writes_only(form: Op) -> bool:
@@ -198,6 +207,20 @@ def _keeps(call: Call, name: str, form: Op) -> bool:
     """Check that a call keeps its input, and that its form in place keeps only its result."""
     kept = [save for save in call.binding.op.saves if holds(save.condition, call.binding) is not False]
     return any(save.of == name and not save.copy for save in kept) and {save.of for save in form.saves} == {"out0"}
+
+
+def _is_monotone(call: Call) -> bool:
+    """
+    Check that all numbers that the call is given are known and not negative.
+
+    What keeps its result computes the derivative from it. With a negative slope, two inputs have one result.
+    """
+    binding = call.binding
+    for option in (*(binding.op.init or ()), *binding.op.args[1:]):
+        value = binding.value(option.name) or Const(option.default)
+        if not isinstance(value, Const) or (isinstance(value.value, int | float) and value.value < 0):
+            return False
+    return True
 
 
 def _is_spelled(call: Call, place: Place, flag: str) -> bool:

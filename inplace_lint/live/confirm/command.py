@@ -32,6 +32,8 @@ def proved(outcome: Outcome, options: Mapping[str, Any], settings: Settings) -> 
     """
     Add verdicts to the findings of an outcome, and return the texts that a report of them needs.
 
+    The fix of advice that is confirmed is safe.
+
     Raises: `InplaceLintError` where the interpreter or the device is missing.
     """
     texts: dict[str, bytes] = {}
@@ -41,7 +43,8 @@ def proved(outcome: Outcome, options: Mapping[str, Any], settings: Settings) -> 
                 texts[path] = files.read(Path(path))
             except UnreadableError:
                 continue  # standard input, or a cell: the report has their texts
-    outcome.findings = confirm.confirmed(outcome.findings, _setup(outcome.findings, options, settings))
+    judged = confirm.confirmed(outcome.findings, _setup(outcome.findings, options, settings))
+    outcome.findings = tuple(_released(one, one) if RULE_OF[one.code].unanimous else one for one in judged)
     return texts
 
 

@@ -7,6 +7,7 @@ by. Two runs as written have to agree bit for bit; else nothing follows.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,12 +71,21 @@ def measured(file: File, target: Target, number: int) -> Result:
         return Result(Proof.NOT_REACHED, f"the line ran by {by}, which says nothing certain")
     if any(one.apart > 0 for one in again.measured):
         return Result(Proof.NOT_REACHED, f"the line ran by {by}, whose numbers differ from run to run")
+    refuted = next(_refuted(first, changed, by), None)
+    if refuted is not None:
+        return refuted
+    return _said(list(_pairs(number, changed, before, after)), by)
+
+
+def _refuted(first: Ran, changed: Ran, by: str) -> Iterator[Result]:
+    """Yield what shows that the program does something else in place: an error, or other numbers."""
     for one, other in zip(first.measured, changed.measured, strict=False):
         if one.error is None and other.error is not None:
-            return Result(Proof.REFUTED, f"in place it raises {other.error}, by {by}")
-        if one.error is None and other.apart > _TOLERANCE:
-            return Result(Proof.REFUTED, f"in place its numbers differ by {other.apart:.0e}, by {by}")
-    return _said(list(_pairs(number, changed, before, after)), by)
+            yield Result(Proof.REFUTED, f"in place it raises {other.error}, by {by}")
+        elif one.error is None and math.isinf(other.apart):
+            yield Result(Proof.REFUTED, f"in place its numbers are others, by {by}")
+        elif one.error is None and other.apart > _TOLERANCE:
+            yield Result(Proof.REFUTED, f"in place its numbers differ by {other.apart:.0e}, by {by}")
 
 
 def _pairs(number: int, changed: Ran, before: Ran, after: Ran) -> Iterator[_Pair]:
@@ -94,9 +104,10 @@ def _said(pairs: list[_Pair], by: str) -> Result:
     reason = (
         f"{new.kept:,} bytes kept for backward instead of {old.kept:,}, a peak of {new.peak:,} instead of {old.peak:,}"
     )
+    if max(best.gain) <= 0 or min(best.gain) < 0:
+        return Result(Proof.NOT_REACHED, f"the line ran by {by}, but no memory is saved: {reason}")
     if best.apart == 0:
         reason = f"the same loss and gradients: {reason}, by {by}"
     else:
         reason = f"loss and gradients within {best.apart:.0e}: {reason}, by {by}"
-    proof = Proof.CONFIRMED if max(best.gain) > 0 and min(best.gain) >= 0 else Proof.NOT_REACHED
-    return Result(proof, reason)
+    return Result(Proof.CONFIRMED, reason)

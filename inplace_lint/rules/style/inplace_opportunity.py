@@ -13,7 +13,7 @@ def judge(event: Event) -> Draft | None:
     if not isinstance(event, Spared):
         return None
     write = event.write
-    op, spared = short(write.op), write.producer.rpartition(".")[2]
+    op, spared = short(write.op), short(write.producer)
     if event.recorded:
         message = f"in place, `{op}` uses less memory: the result of `{spared}` is no longer kept for backward"
     else:
