@@ -60,7 +60,7 @@ def yielded(state: State, place: Place, value: Value) -> None:
         state.set_trait(traits.YIELDED_FIRST, ref.id, traits.Kept(state.clock, place))
 
 
-def set_attribute(state: State, place: Place, value: Value) -> None:
+def set_attribute(state: State, place: Place, value: Value, _: ir.Expr | None) -> None:
     """Remember that a detached tensor was put into an attribute."""
     tensor = state.tensor(value)
     if tensor is not None and tensor.view is View.DETACH:
@@ -275,6 +275,10 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         _check_detached(call, touch, ref, tensor)
         if not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame) and _is_older(call, part, expr.id, tensor):
             _report(call, Keeping.ITEM, touch, None, tensor)
+        elif not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame):
+            assumed = _on_own_array(call, ref)
+            if assumed:
+                _report(call, Keeping.ITEM, touch, None, tensor, assumed=assumed)
 
 
 def _cached(call: Call, ref: Ref, tensor: Tensor) -> Place | None:
@@ -301,6 +305,19 @@ def _is_older(call: Call, part: str, name: str, tensor: Tensor) -> bool:
             return container < started
         case _:
             return tensor.storage < started
+
+
+def _on_own_array(call: Call, ref: Ref) -> frozenset[str]:
+    """Return the assumption under which a tensor is on the memory of an item of what the object holds; empty if none."""
+    state, receiver = call.state, call.frame.receiver
+    array = state.trait(traits.ON_ARRAY, ref.id)
+    instance = None if receiver is None else state.instance(receiver)
+    match state.symbols.key(array) if isinstance(array, Sym) else None:
+        case (origins.ITEM, Sym() as owner, _) if instance is not None:
+            name = next((name for name, value in instance.attrs.items() if value == owner), "")
+            return frozenset({f"an item of `{name}` is no copy"} if name else ())
+        case _:
+            return frozenset()
 
 
 def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
