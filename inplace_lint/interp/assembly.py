@@ -8,19 +8,16 @@ from inplace_lint.interp.checkers import (
     accumulated,
     clobbered,
     escaped,
-    hooked,
     kept_aliases,
-    kept_lists,
-    kept_models,
     kept_states,
     kept_values,
     lost_slope,
     lost_update,
     overlapped,
     passed_twice,
-    together,
 )
 from inplace_lint.interp.checkers.alias_query import AliasQuery
+from inplace_lint.interp.checkers.kept import models, together
 from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, statements
@@ -78,8 +75,6 @@ _WRITES = (
     overlapped.write,
     lost_slope.write,
     lost_update.write,
-    together.write,
-    hooked.write,
     passed_twice.write,
 )
 
@@ -87,20 +82,20 @@ _WRITES = (
 def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinions: bool) -> Listeners:
     """Return who listens to what: those of one announcement are called in the order in which they stand here."""
     return Listeners(
-        bind=to_all(kept_values.bind, hooked.bind),
+        bind=kept_values.bind,
         spread=clobbered.spread,
         turn=clobbered.turn,
-        leave=kept_models.leave,
+        leave=models.leave,
         augment=to_all(lost_update.augment, accumulated.augment),
-        store=to_all(kept_values.store, hooked.store),
+        store=kept_values.store,
         collect=kept_values.collect,
         put_again=together.put_again,
         gather=together.gather,
         yielded=kept_values.yielded,
         repeat=kept_values.repeat,
-        set_attribute=to_all(kept_values.set_attribute, hooked.set_attribute, kept_models.set_attribute),
+        set_attribute=to_all(kept_values.set_attribute, models.set_attribute),
         hand_over=to_all(*(one.hand_over for one in (query, spared) if one is not None)),
-        read=to_all(kept_values.read, kept_aliases.read, kept_lists.read, clobbered.read),
+        read=to_all(kept_values.read, kept_aliases.read, clobbered.read),
         compare=to_all(kept_values.compare, kept_aliases.compare),
         record=kept_values.record,
         result=spared.result if spared is not None else to_all(),

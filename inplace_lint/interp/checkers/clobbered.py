@@ -13,11 +13,11 @@ A write through an attribute counts for the variable that was bound to it before
     self.running_mean.mul_(0.9).add_(mean)
     drift = mean - old
 
-Of others, only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one whose very
-part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable of a loop
-(`for p in (w, b): p -= step`), or to what a call is given to write to (`out=buffer`). Two that share memory only by
-assumption are not reported. After an explicit write (`x += 1`) the written name itself may be read; after a hidden one
-(`inplace=True`), or one within an expression (`buried.py`), that is reported too.
+Of others, only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one
+whose very part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable
+of a loop (`for p in (w, b): p -= step`), or to what a call is given to write to (`out=buffer`). Two that share memory
+only by assumption are not reported. After an explicit write (`x += 1`) the written name itself may be read; after a
+hidden one (`inplace=True`), or one within an expression (`buried.py`), that is reported too.
 """
 
 from __future__ import annotations

@@ -89,20 +89,20 @@ def _framework_of(interp: Interpreter, frame: Frame, state: State, value: Value,
     return interp.context.default() if axes and owner is not None and interp.context.is_module(owner) else None
 
 
-def _of_parameter(interp: Interpreter, state: State, value: Value, index: Value) -> Facts | None:
-    """Return the facts for an unknown module's `weight`, an item of which is assigned by its position."""
+def _of_target(interp: Interpreter, state: State, value: Value, index: Value) -> Facts | None:
+    """
+    Return the facts for an unknown value that an assignment to an item shows to be a tensor.
+
+    It is a module's `weight`, an item of which is assigned by its position, or what has elements that are chosen by a
+    tensor, or by what they are themselves.
+    """
     default = interp.context.default()
     named = isinstance(index, Const) and isinstance(index.value, str)
-    is_parameter = opaque_modules.is_named_as_parameter(state, value, default.framework.parameters)
-    return default if is_parameter and not named else None
-
-
-def _of_mask(interp: Interpreter, state: State, value: Value, index: Value) -> Facts | None:
-    """Return the facts for an unknown value whose elements are chosen by a tensor, or by what they are themselves."""
+    if opaque_modules.is_named_as_parameter(state, value, default.framework.parameters) and not named:
+        return default
     if not isinstance(value, Sym) or value.kind not in {"", "input"}:
         return None
-    chosen = state.tensor(index) is not None or _compares(state, index, value)
-    return interp.context.default() if chosen else None
+    return default if state.tensor(index) is not None or _compares(state, index, value) else None
 
 
 def _compares(state: State, index: Value, value: Sym) -> bool:
@@ -258,11 +258,7 @@ def set_(
     again: bool = False,
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` if an augmented assignment has just written the item itself."""
-    facts = (
-        _framework_of(interp, frame, state, receiver, index)
-        or _of_parameter(interp, state, receiver, index)
-        or _of_mask(interp, state, receiver, index)
-    )
+    facts = _framework_of(interp, frame, state, receiver, index) or _of_target(interp, state, receiver, index)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
         if source is not None:

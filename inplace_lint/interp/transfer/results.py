@@ -188,7 +188,13 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
 def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
     """Remember whose memory a tensor has that is made of an unknown array, by what takes nothing else."""
     array, op = call.binding.value(name), call.binding.op
-    if fact.kind == "maybe" and op.grads == () and len(op.args) == 1 and isinstance(array, Sym) and isinstance(made, Ref):
+    if (
+        fact.kind == "maybe"
+        and op.grads == ()
+        and len(op.args) == 1
+        and isinstance(array, Sym)
+        and isinstance(made, Ref)
+    ):
         call.state.set_trait(traits.ON_ARRAY, made.id, array)
     return made
 

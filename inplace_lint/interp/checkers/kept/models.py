@@ -125,16 +125,33 @@ def _kept_by(context: Context, frame: Frame, node: Loop) -> tuple[Kept, ...]:
 
 def _conditional(node: Loop) -> Iterator[tuple[ir.Name, ir.Name | ir.Attr | ir.Call | ir.Comprehension]]:
     """Yield what the body of a loop binds under a condition to what no turn binds."""
-    branches = [part for part in parts(node.body) if isinstance(part, ir.If)]
-    own = {name for part in parts(node.body) for name in _binds(part)}
-    own |= set(names_of(node.target)) if isinstance(node, ir.For) else set()
-    for branch in branches:
+    own: set[str] | None = None
+    for branch in _branches(node.body):
         for part in parts((*branch.body, *branch.orelse)):
-            for target, source in _pairs(part) if isinstance(part, ir.Assign) else ():
-                read = {name.id for name in parts((source,)) if isinstance(name, ir.Name)}
+            for target, source in _pairs(part) if type(part) is ir.Assign else ():
                 if isinstance(target, ir.Name) and isinstance(source, ir.Name | ir.Attr | ir.Call | ir.Comprehension):
-                    if not read & own and not _is_about(branch.test, target):
+                    own = _bound(node) if own is None else own
+                    if not _names(source) & own and not _is_about(branch.test, target):
                         yield target, source
+
+
+def _branches(body: tuple[ir.Stmt, ...]) -> Iterator[ir.If]:
+    """Yield the outermost conditions among statements, also in what these contain."""
+    for statement in body:
+        if type(statement) is ir.If:
+            yield statement
+        elif isinstance(statement, ir.For | ir.While | ir.With | ir.Try):
+            yield from _branches(statement.body)
+
+
+def _bound(node: Loop) -> set[str]:
+    """Return the variables that a loop binds."""
+    turn = names_of(node.target) if isinstance(node, ir.For) else ()
+    return {*turn, *(name for part in parts(node.body) for name in _binds(part))}
+
+
+def _names(expr: ir.Expr) -> set[str]:
+    return {name.id for name in parts((expr,)) if isinstance(name, ir.Name)}
 
 
 def _pairs(node: ir.Assign) -> Iterator[tuple[ir.Expr, ir.Expr]]:
@@ -174,12 +191,11 @@ def _is_about(test: ir.Expr, target: ir.Expr) -> bool:
 def _is_conditional(context: Context, node: Loop, place: Place) -> bool:
     """Check whether a condition in a loop, or in what it calls, decides on an assignment to an attribute."""
     body: tuple[ir.Stmt, ...] = context.code(place.slice).body
-    inside = node.body if any(part == node for part in parts(body)) else body
-    own = {name for part in parts(node.body) for name in _binds(part)} if inside is node.body else set[str]()
-    for branch in parts(inside):
-        if isinstance(branch, ir.If):
-            for part in parts((*branch.body, *branch.orelse)):
-                for target, source in _pairs(part) if isinstance(part, ir.Assign) else ():
-                    if getattr(target, "at", None) == place.at and not _is_about(branch.test, target):
-                        return not {name.id for name in parts((source,)) if isinstance(name, ir.Name)} & own
+    is_here = any(part == node for part in parts(body))
+    branches = (part for part in parts(node.body if is_here else body) if isinstance(part, ir.If))
+    for branch in branches:
+        for part in parts((*branch.body, *branch.orelse)):
+            for target, source in _pairs(part) if isinstance(part, ir.Assign) else ():
+                if getattr(target, "at", None) == place.at and not _is_about(branch.test, target):
+                    return not is_here or not _names(source) & _bound(node)
     return False

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Keeping, Snapshot
 from inplace_lint.core.span import Place
-from inplace_lint.domain.heap import BESIDE, DictObject, Names, Tensor
-from inplace_lint.domain.values import Tuple, Value
+from inplace_lint.domain.heap import DictObject, Names, Tensor
+from inplace_lint.domain.values import Tuple
 from inplace_lint.effects.write_evidence import parts
+from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -33,18 +34,14 @@ if TYPE_CHECKING:
 _ZIP = "zip"
 
 
-def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
+def read(call: Call, part: str, expr: ir.Expr, tensor: Tensor) -> None:
     """Report a parameter out of a list that another argument is as well, where that is not read out of the list."""
-    tensor = call.state.tensor(value)
-    if tensor is None or not (tensor.param or tensor.view in BESIDE):
-        return
-    writes = call.state.storages[tensor.storage].writes
-    beside = list(_beside(call, part, tensor)) if writes else []
+    beside = list(_beside(call, part, tensor))
     kept = _variable(call, expr) if beside else None
     since = None if kept is None else _bound(call, kept, tensor)
     if kept is None or since is None or all(_variable(call, source) == kept for source in beside):
         return
-    for write in writes:
+    for write in call.state.storages[tensor.storage].writes:
         if write.clock > since:
             assumptions = call.state.assumptions | call.doubt | tensor.doubt | write.assumptions | write.doubt
             touch, name = call.touch(part, expr, tensor), call.facts.framework.name
@@ -94,10 +91,9 @@ def _source(target: ir.Expr, iterated: ir.Expr, name: str) -> Iterator[ir.Expr]:
     if isinstance(target, ir.Name):
         if target.id == name:
             yield iterated
-    elif isinstance(target, ir.Sequence) and isinstance(iterated, ir.Call):
-        if isinstance(iterated.func, ir.Name) and iterated.func.id == _ZIP:
-            for item, given in zip(target.items, iterated.args, strict=False):
-                yield from _source(item, given, name)
+    elif isinstance(target, ir.Sequence) and isinstance(iterated, ir.Call) and text_of(iterated.func) == _ZIP:
+        for item, given in zip(target.items, iterated.args, strict=False):
+            yield from _source(item, given, name)
 
 
 def _bound(call: Call, variable: str, tensor: Tensor) -> int | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Keeping, Snapshot
+from inplace_lint.core.event import Keeping, Snapshot, Touch
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import BESIDE, Tensor
@@ -24,27 +24,11 @@ from inplace_lint.interp.checkers import liveness
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
-    from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.transfer.op_call import Call
 
 
-def bind(frame: Frame, state: State, name: str, value: Value, source: ir.Expr | None) -> None:
-    """Remember that a hook has bound a variable that is not its own to an activation."""
-    if frame.closure is not None and name not in frame.closure.function.local and source is not None:
-        _keep(state, Place(frame.slice, getattr(source, "at", 0)), value)
-
-
-def set_attribute(state: State, place: Place, value: Value, _: ir.Expr | None) -> None:
-    """Remember that a hook has made an activation an attribute."""
-    _keep(state, place, value)
-
-
-def store(state: State, place: Place, value: Value, _: tuple[Value, ...]) -> None:
-    """Remember that a hook has put an activation into a container."""
-    _keep(state, place, value)
-
-
-def _keep(state: State, place: Place, value: Value) -> None:
+def keep(state: State, place: Place, value: Value) -> None:
+    """Remember that a value was stored outside of the function that runs, if that is a hook."""
     if state.trait(traits.IN_HOOK, None) is not True:
         return
     for ref, tensor in state.tensors_in(value):
@@ -52,17 +36,16 @@ def _keep(state: State, place: Place, value: Value) -> None:
             state.set_trait(traits.KEPT_BY_HOOK, tensor.storage, (ref, place))
 
 
-def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
+def write(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
     """Report a write to what a hook has stored."""
     kept = call.state.trait(traits.KEPT_BY_HOOK, tensor.storage)
     if kept is None or call.state.trait(traits.IN_HOOK, None) is True:
         return
     stored, place = kept
-    expr = call.binding.exprs.get(part)
+    expr = call.binding.exprs.get(touch.part)
     alias = call.state.tensor(stored)
     if isinstance(expr, ir.Subscript | ir.Attr) or alias is None or alias.base not in {None, ref, tensor.base}:
         return
     if not liveness.is_dropped(call.frame, call.state, stored):
         assumptions = call.state.assumptions | call.doubt | tensor.doubt
-        touch = call.touch(part, expr, tensor)
         call.state.report(Snapshot(call.facts.framework.name, Keeping.HOOK, touch, place, None, assumptions))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Clobbered, Keeping, Snapshot, Spelling, Touch
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Names, Tensor, Write
+from inplace_lint.domain.heap import DictObject, Names, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Sym, Value
 from inplace_lint.ir import nodes as ir
@@ -86,17 +86,13 @@ def put_again(state: State, receiver: Value, index: Value, value: Value) -> None
             return
 
 
-def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
-    """Report a write of the item of a dict that holds the same tensor under another key."""
-    expr = call.binding.exprs.get(part)
-    if not isinstance(expr, ir.Subscript) or not isinstance(expr.value, ir.Name) or call.binding.op.history == "cut":
-        return
+def has_other_key(call: Call, part: str, expr: ir.Subscript, ref: Ref) -> bool:
+    """Check whether another key of the dict that a written item is read from leads to the same tensor."""
+    if not isinstance(expr.value, ir.Name) or call.binding.op.history == "cut":
+        return False
     scope = call.state.heap[call.frame.env.id]
     holder = scope.values.get(expr.value.id, NONE) if isinstance(scope, Names) else NONE
-    if sum(same == ref for same in _held(call.state, holder, call.binding.value(part))) > 1:
-        why = call.state.assumptions | call.doubt | tensor.doubt
-        touch = call.touch(part, expr, tensor)
-        call.state.report(Snapshot(call.facts.framework.name, Keeping.KEYS, touch, None, None, why))
+    return sum(same == ref for same in _held(call.state, holder, call.binding.value(part))) > 1
 
 
 def _held(state: State, holder: Value, value: Value | None) -> Iterator[Ref | None]:
