@@ -9,6 +9,10 @@ Reports two names of one tensor that are given away together, after a write thro
     out = self.relu(feat)       # in place
     return feat, out            # both are the activation
 
+    old = self.state
+    self.state += action
+    return old, self.state      # both are the new state
+
 What is given away is an item of a tuple, list or dict, or an argument of an unknown call. Who names both means two
 values. A name that was bound after the write is the new value; beside it, the old name means the old one only where a
 flag hides the write.
@@ -24,23 +28,33 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Names, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Sym, Value
+from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
     from inplace_lint.interp.frame import Frame
     from inplace_lint.interp.transfer.op_call import Call
 
+_SPELLED = frozenset({ir.Name, ir.Attr})
+
 
 def gather(frame: Frame, state: State, at: int, exprs: Sequence[ir.Expr], values: Sequence[Value]) -> None:
     """Report names of one tensor among expressions whose values are given away together."""
     named: dict[Ref, str] = {}
+    attributes: dict[Ref, str] = {}
     for expr, value in zip(exprs, values, strict=False):
-        if type(expr) is not ir.Name or state.tensor(value) is None:
+        ref = state.ref(value) if type(expr) in _SPELLED and state.tensor(value) is not None else None
+        if ref is None:
             continue
-        ref = state.ref(value)
-        first = named.setdefault(ref, expr.id) if ref is not None else expr.id
-        if ref is not None and first != expr.id:
-            _check(frame, state, at, ref, first, expr)
+        if isinstance(expr, ir.Attr):
+            attributes[ref] = text_of(expr)
+        elif isinstance(expr, ir.Name):
+            first = named.setdefault(ref, expr.id)
+            if first != expr.id:
+                _check(frame, state, at, ref, first, expr)
+    for ref, attribute in attributes.items():
+        if ref in named:
+            _check_attribute(frame, state, at, ref, named[ref], attribute)
 
 
 def _check(frame: Frame, state: State, at: int, ref: Ref, first: str, expr: ir.Name) -> None:
@@ -61,6 +75,20 @@ def _check(frame: Frame, state: State, at: int, ref: Ref, first: str, expr: ir.N
             why = state.assumptions | write.assumptions
             if not write.doubt | tensor.doubt:
                 state.report(Clobbered(tensor.framework, write.touch, read, other, why))
+            return
+
+
+def _check_attribute(frame: Frame, state: State, at: int, ref: Ref, name: str, attribute: str) -> None:
+    """Report a variable beside the attribute that it was bound to, which the function has written since."""
+    tensor, since = state.tensor(ref), state.bound_at((frame.env.id, name))
+    for write in state.storages[tensor.storage].writes if tensor is not None and since is not None else ():
+        site = write.touch.site
+        here = site.caller == frame.caller and site.place.slice == frame.slice and write.touch.symbol == attribute
+        if here and tensor is not None and write.tensor == ref and write.clock > (since or 0) and tensor.sure:
+            read = Touch("", frame.site(at), symbol=name)
+            if not write.doubt | tensor.doubt:
+                why = state.assumptions | write.assumptions
+                state.report(Clobbered(tensor.framework, write.touch, read, name, why))
             return
 
 
