@@ -99,6 +99,15 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelKept:
+    """When and where a model became an attribute under another name."""
+
+    clock: int
+    place: Place
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Cached:
     """The function that has a tensor in its cache; `bare`: as it was created, with no value that was computed."""
 
@@ -246,9 +255,15 @@ WRITTEN_BESIDE: Trait[RefId, Beside] = Trait("written beside its history", Owner
 REPEATED: Trait[RefId, Place | None] = Trait("repeated", Owner.OBJECT)
 LOST: Trait[Site, tuple[Lost, ...]] = Trait("used values whose histories lack a write", Owner.WHOLE)
 YIELDED_FIRST: Trait[RefId, Kept] = Trait("was yielded first", Owner.OBJECT)
+ON_ARRAY: Trait[RefId, Value] = Trait("shares the memory of an array", Owner.OBJECT)
 # `kept_values` and `kept_states`:
 KEPT_FOR_LATER: Trait[RefId, Kept] = Trait("kept for later", Owner.OBJECT)
 STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
+# `hooked`: whether a forward hook is running, and what one has stored.
+IN_HOOK: Trait[None, bool] = Trait("a forward hook is running", Owner.WHOLE, derived=True)
+KEPT_BY_HOOK: Trait[StorageId, tuple[Ref, Place]] = Trait("kept by a hook", Owner.STORAGE)
+# `kept_models`:
+MODELS_KEPT: Trait[None, tuple[ModelKept, ...]] = Trait("models kept by name", Owner.WHOLE, derived=True)
 # `lost_slope`:
 SLOPE: Trait[RefId, Slope | None] = Trait("written with a gradient that can be differentiated", Owner.OBJECT)
 # `alias_query`:

@@ -43,6 +43,8 @@ class Listeners:
       right, None where the value is an item of that or of a loop.
     * `spread(state, values)`: several targets are about to be assigned these values, from the left to the right.
     * `turn(frame, state, target)`: a loop has bound its target for a turn.
+    * `leave(interp, frame, state, node, since, made)`: a loop has come to its end on this path; it began at the clock
+      `since`, when `made` was the next id.
     * `augment(interp, frame, state, node, old, result)`: `x += …` or `x.y += …` has been evaluated and is about to
       be set to the result, which is `old` itself where that was written in place.
 
@@ -51,9 +53,13 @@ class Listeners:
     * `store(state, place, value, held)`: a value is about to be put into a list or dict that was made before; `held`
       are the values that stay in it, where that matters.
     * `collect(state, place, value)`: a value is about to be an item of a list that is made here.
+    * `put_again(state, receiver, index, value)`: a value is about to be put into a container of which nothing is known.
+    * `gather(frame, state, at, exprs, values)`: a tuple, a list or a dict is about to be made of the values of these
+      expressions, or an unknown call is passed them.
     * `yielded(state, place, value)`: a generator has yielded a value, and goes on before its caller uses it.
     * `repeat(state, items, place)`: a list is about to be made that holds each of these items several times.
-    * `set_attribute(state, place, value)`: a value is about to become an attribute; its object is not evaluated yet.
+    * `set_attribute(state, place, value, source)`: a value is about to become an attribute; its object is not evaluated
+      yet, and `source` is the expression on the right, None where the value is an item of that.
     * `hand_over(state, value)`: a value is passed to a call of which nothing is known.
 
     Calls of an op, each but `result` before anything of it has happened:
@@ -87,12 +93,15 @@ class Listeners:
     bind: Callable[[Frame, State, str, Value, ir.Expr | None], None]
     spread: Callable[[State, Sequence[Value]], None]
     turn: Callable[[Frame, State, ir.Expr], None]
+    leave: Callable[[Interpreter, Frame, State, ir.For | ir.While, int, int], None]
     augment: Callable[[Interpreter, Frame, State, ir.AugAssign, Value, Value], None]
     store: Callable[[State, Place, Value, tuple[Value, ...]], None]
     collect: Callable[[State, Place, Value], None]
+    put_again: Callable[[State, Value, Value, Value], None]
+    gather: Callable[[Frame, State, int, Sequence[ir.Expr], Sequence[Value]], None]
     yielded: Callable[[State, Place, Value], None]
     repeat: Callable[[State, tuple[Value, ...], Place | None], None]
-    set_attribute: Callable[[State, Place, Value], None]
+    set_attribute: Callable[[State, Place, Value, ir.Expr | None], None]
     hand_over: Callable[[State, Value], None]
     read: Callable[[Call, str, ir.Expr, Value], None]
     compare: Callable[[Call], None]

@@ -17,6 +17,7 @@ from inplace_lint.interp.checkers import (
     passed_twice,
 )
 from inplace_lint.interp.checkers.alias_query import AliasQuery
+from inplace_lint.interp.checkers.kept import models, together
 from inplace_lint.interp.checkers.opportunities import Opportunities
 from inplace_lint.interp.context import Context
 from inplace_lint.interp.control import iteration, statements
@@ -84,12 +85,15 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         bind=kept_values.bind,
         spread=clobbered.spread,
         turn=clobbered.turn,
+        leave=models.leave,
         augment=to_all(lost_update.augment, accumulated.augment),
         store=kept_values.store,
         collect=kept_values.collect,
+        put_again=together.put_again,
+        gather=together.gather,
         yielded=kept_values.yielded,
         repeat=kept_values.repeat,
-        set_attribute=kept_values.set_attribute,
+        set_attribute=to_all(kept_values.set_attribute, models.set_attribute),
         hand_over=to_all(*(one.hand_over for one in (query, spared) if one is not None)),
         read=to_all(kept_values.read, kept_aliases.read, clobbered.read),
         compare=to_all(kept_values.compare, kept_aliases.compare),

@@ -72,6 +72,7 @@ class Context:
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)
+    kept_by_loops: dict[tuple[Slice, str, int], tuple[tuple[str, int], ...]] = field(default_factory=dict)
     observer: Observer | None = None
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ def around(
         going = [
             (after, _replaced(given, changed))
             for path, given in going
-            for after, changed in interp.call(frame, path, hook, Arguments((ref, Tuple(given.positional))), at)
+            for after, changed in _run(interp, frame, path, hook, Arguments((ref, Tuple(given.positional))), at)
         ]
     results: Results = []
     for path, given in going:
@@ -71,11 +71,20 @@ def around(
             outputs = [
                 (done, value if changed == NONE or isinstance(changed, Sym) else changed)
                 for after, value in outputs
-                for done, changed in interp.call(
-                    frame, after, hook, Arguments((ref, Tuple(given.positional), value)), at
+                for done, changed in _run(
+                    interp, frame, after, hook, Arguments((ref, Tuple(given.positional), value)), at
                 )
             ]
         results.extend(outputs)
+    return results
+
+
+def _run(interp: Interpreter, frame: Frame, state: State, hook: Value, arguments: Arguments, at: int) -> Results:
+    """Call a hook: what it stores meanwhile is marked as stored by a hook."""
+    state.set_trait(traits.IN_HOOK, None, True)
+    results = interp.call(frame, state, hook, arguments, at)
+    for after, _ in results:
+        after.set_trait(traits.IN_HOOK, None, False)
     return results
 
 

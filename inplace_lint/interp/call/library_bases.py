@@ -9,6 +9,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.interp.outcome import Items
 from inplace_lint.interp.pylib import mappings
 from inplace_lint.interp.transfer import dtypes, shapes
@@ -119,6 +120,8 @@ def library_init(
         fill(interp, state, ref, forms[0].name, arguments)
     elif forms and forms[0].act == "container":
         _fill_container(interp, frame, state, ref, arguments, at)
+    elif any(base in facts.framework.optimizers for facts in (interp.context.facts_of(base),) if facts is not None):
+        optimizers.prepare(state, ref, arguments)
 
 
 def library_method(interp: Interpreter, base: str, name: str) -> Value | None:

@@ -17,6 +17,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import module_methods, opaque_modules, optimizers, state_dict
 from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import materialise
+from inplace_lint.ir import nodes as ir
 
 _LEAVES = "an unknown call leaves what a module keeps as it is"
 
@@ -38,6 +39,8 @@ def unknown_call(
         elif isinstance(value, Sym) and value.id in state.symbols.marked:
             state.set_trait(traits.PASSED_ON, value.id, True)
         interp.listeners.hand_over(state, value)
+    if len(arguments.exprs) > 1:
+        interp.listeners.gather(frame, state, at, *_named(arguments))
     marked = state.symbols.marked
     if isinstance(function, Sym) and module_methods.is_listed_around(interp, frame, state, function):
         opaque_modules.parameters(state, function)
@@ -55,6 +58,13 @@ def unknown_call(
     if isinstance(function, Sym):
         state_dict.track_opaque_module(interp, state, function, arguments, site)
     return [(state, result)]
+
+
+def _named(arguments: Arguments) -> tuple[list[ir.Expr], list[Value]]:
+    """Return the arguments that are variables, and their values."""
+    given: dict[int | str, Value] = {**dict(enumerate(arguments.positional)), **dict(arguments.keywords)}
+    keys = [key for key, expr in arguments.exprs.items() if isinstance(expr, ir.Name) and key in given]
+    return [arguments.exprs[key] for key in keys], [given[key] for key in keys]
 
 
 def _is_tensor(state: State, value: Value) -> bool:

@@ -7,11 +7,17 @@ Reports reads of a tensor that an earlier write changed under another name: auto
 
     x[0], x[1] = x[1], x[0]     # both views are taken first: the second is read after the first write
 
-Only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one whose very
-part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable of a loop
-(`for p in (w, b): p -= step`), or to what a call is given to write to (`out=buffer`). Two that share memory only by
-assumption are not reported. After an explicit write (`x += 1`) the written name itself may be read; after a hidden one
-(`inplace=True`), or one within an expression (`buried.py`), that is reported too.
+A write through an attribute counts for the variable that was bound to it before, if that is first read after the write:
+
+    old = self.running_mean
+    self.running_mean.mul_(0.9).add_(mean)
+    drift = mean - old
+
+Of others, only the same object under two variables counts, a view of a tensor that was overwritten as a whole, or one
+whose very part was assigned. Any other write through a view of a buffer is intended, and so is one through the variable
+of a loop (`for p in (w, b): p -= step`), or to what a call is given to write to (`out=buffer`). Two that share memory
+only by assumption are not reported. After an explicit write (`x += 1`) the written name itself may be read; after a
+hidden one (`inplace=True`), or one within an expression (`buried.py`), that is reported too.
 """
 
 from __future__ import annotations
@@ -23,6 +29,7 @@ from inplace_lint.core.event import Clobbered, Spelling
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.values import Ref, RefId, Tuple, Value
+from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.checkers import buried, escaped, passed_twice
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.transfer import lazy_view_history
@@ -112,6 +119,7 @@ def _check(call: Call, part: str, expr: ir.Name, ref: Ref, tensor: Tensor) -> No
     for write in writes:
         if write.clock > since and (
             (_hits(write, ref, tensor) and _surprises(call, write, frame.env.id, expr.id))
+            or (write.tensor == ref and _is_of_attribute(frame, write, expr.id))
             or _loses(frame, write, ref, tensor)
         ):
             _report(call, part, expr, tensor, write, expr.id)
@@ -155,6 +163,25 @@ def _hits(write: Write, ref: Ref, tensor: Tensor) -> bool:
         and write.tensor == tensor.base
         and write.touch.spelled in {Spelling.AUGMENTED, Spelling.CALL}
     )
+
+
+def _is_of_attribute(frame: Frame, write: Write, name: str) -> bool:
+    """Check whether a write went through the attribute that a variable was bound to, and first read, around it."""
+    touch = write.touch
+    if frame.closure is None or write.names or touch.flag is not None or "." not in touch.symbol:
+        return False
+    here = touch.site.place.slice == frame.slice and touch.site.caller == frame.caller
+    if not here or touch.spelled not in {Spelling.AUGMENTED, Spelling.CALL}:
+        return False
+    bindings, reads = list[ir.Assign](), list[int]()
+    for part in parts(frame.closure.function.body):
+        if isinstance(part, ir.Name) and part.id == name:
+            reads.append(part.at)
+        elif isinstance(part, ir.Assign) and any(isinstance(one, ir.Name) and one.id == name for one in part.targets):
+            bindings.append(part)
+    own = {one.at for binding in bindings for one in binding.targets if isinstance(one, ir.Name)}
+    from_it = [binding for binding in bindings if text_of(binding.value) == touch.symbol]
+    return len(bindings) == len(from_it) == 1 and all(at > touch.site.place.at for at in reads if at not in own)
 
 
 def _loses(frame: Frame, write: Write, ref: Ref, tensor: Tensor) -> bool:

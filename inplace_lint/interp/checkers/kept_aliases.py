@@ -18,6 +18,7 @@ from inplace_lint.core.event import Keeping, Snapshot
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import BESIDE, Tensor, Write
 from inplace_lint.domain.values import Ref, Value
+from inplace_lint.interp.checkers.kept import lists
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     """Report an argument that was kept before a write to its memory, where another argument is that memory as well."""
     state = call.state
     ref, tensor = state.ref(value), state.tensor(value)
-    if ref is None or tensor is None or not (tensor.view in BESIDE or (tensor.param and isinstance(expr, ir.Name))):
+    if ref is None or tensor is None or not (tensor.view in BESIDE or tensor.param):
         return
     writes = state.storages[tensor.storage].writes
     if not writes or tensor.part is None:
+        return
+    lists.read(call, part, expr, tensor)
+    if tensor.param and tensor.view not in BESIDE and not isinstance(expr, ir.Name):
         return
     kept = state.trait(traits.KEPT, ref.id)
     since = _bound(call, expr) if kept is None else kept.clock

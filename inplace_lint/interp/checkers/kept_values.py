@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Keeping, Lost, Snapshot, Spelling, Touch
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, tape, traits
+from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import BESIDE, DictObject, ListObject, Names, Tensor, View, Write
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Const, Ref, RefId, Sym, Tuple, Value
+from inplace_lint.domain.values import Const, Ref, RefId, Tuple, Value
 from inplace_lint.interp.checkers import liveness, self_average
+from inplace_lint.interp.checkers.kept import hooks, items, together
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 
@@ -44,7 +45,10 @@ def bind(frame: Frame, state: State, name: str, value: Value, source: ir.Expr | 
     """Remember whether a variable is bound to an item of a container, and the items of a variable of the module."""
     if isinstance(value, Ref) and state.trait(traits.KEPT, value.id) is not None:
         state.set_trait(traits.FETCHED, (frame.env.id, name), source is None or _fetches(source))
-    if frame.closure is None and isinstance(source, ir.Sequence):  # a variable of the module outlives calls
+    if frame.closure is not None:
+        if name not in frame.closure.function.local:
+            hooks.keep(state, Place(frame.slice, getattr(source, "at", 0)), value)
+    elif isinstance(source, ir.Sequence):  # a variable of the module outlives calls
         _keep(state, Place(frame.slice, source.at), value, lasting=True)
 
 
@@ -60,11 +64,13 @@ def yielded(state: State, place: Place, value: Value) -> None:
         state.set_trait(traits.YIELDED_FIRST, ref.id, traits.Kept(state.clock, place))
 
 
-def set_attribute(state: State, place: Place, value: Value) -> None:
+def set_attribute(state: State, place: Place, value: Value, _: ir.Expr | None) -> None:
     """Remember that a detached tensor was put into an attribute."""
     tensor = state.tensor(value)
-    if tensor is not None and tensor.view is View.DETACH:
-        _keep(state, place, value, lasting=True)
+    if tensor is not None:
+        hooks.keep(state, place, value)
+        if tensor.view is View.DETACH:
+            _keep(state, place, value, lasting=True)
 
 
 def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> None:
@@ -78,6 +84,7 @@ def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> 
                 _report_lost(state, other, tensor, writes)
                 break
     _keep(state, place, value, lasting=True)
+    hooks.keep(state, place, value)
 
 
 def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int = 0) -> None:
@@ -256,6 +263,7 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     expr, cut = call.binding.exprs.get(part), call.binding.op.history == "cut"  # `cut`: it sets all values anew
     touch = call.touch(part, expr, tensor)
     _note_written_beside(call, touch, tensor)
+    hooks.write(call, touch, ref, tensor)
     closure = call.frame.closure
     default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
     if closure is not None and default is not None and not cut:
@@ -263,8 +271,8 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
         _report(call, Keeping.DEFAULT, touch, Place(closure.function.slice, param.at), tensor)
     elif (cached := _cached(call, ref, tensor)) is not None and not cut:
         _report(call, Keeping.CACHED, touch, cached, tensor)
-    elif isinstance(expr, ir.Subscript) and call.state.has_trait(traits.REPEATED, ref.id):
-        _report(call, Keeping.REPEATED, touch, call.state.trait(traits.REPEATED, ref.id), tensor)
+    elif isinstance(expr, ir.Subscript) and (several := _several(call, part, expr, ref)) is not None:
+        _report(call, several, touch, call.state.trait(traits.REPEATED, ref.id), tensor)
     elif tensor.param or tensor.view in BESIDE:
         same = self_average.with_itself(call, part, expr, tensor)
         if same is not None:
@@ -273,34 +281,22 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
             _check_average(call, touch, ref, tensor)
     elif touch.flag is not None or call.frame.variables(expr):
         _check_detached(call, touch, ref, tensor)
-        if not cut and isinstance(expr, ir.Name) and _is_getitem(call.frame) and _is_older(call, part, expr.id, tensor):
-            _report(call, Keeping.ITEM, touch, None, tensor)
+        assumed = items.belongs_if(call, part, expr, ref, tensor)
+        if assumed is not None:
+            _report(call, Keeping.ITEM, touch, None, tensor, assumed=assumed)
+
+
+def _several(call: Call, part: str, expr: ir.Subscript, ref: Ref) -> Keeping | None:
+    """Return how a written item is in its container several times; None if it is in there once."""
+    if call.state.has_trait(traits.REPEATED, ref.id):
+        return Keeping.REPEATED
+    return Keeping.KEYS if together.has_other_key(call, part, expr, ref) else None
 
 
 def _cached(call: Call, ref: Ref, tensor: Tensor) -> Place | None:
     """Return where the function is whose later calls return a tensor; None for memory that is there to be filled."""
     known = call.state.trait(traits.CACHED, ref.id if tensor.base is None else tensor.base.id)
     return None if known is None or (known.bare and call.spelled is not Spelling.AUGMENTED) else known.place
-
-
-def _is_getitem(frame: Frame) -> bool:
-    """Check whether the function returns items of an object, which may return the same one again."""
-    return frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__getitem__"
-
-
-def _is_older(call: Call, part: str, name: str, tensor: Tensor) -> bool:
-    """Check whether a variable that is no parameter refers to memory, or to an item of a container, from before."""
-    closure = call.frame.closure
-    assert closure is not None
-    params = {param.name for param in closure.function.params}
-    if not tensor.sure or name in params:
-        return False
-    value, started = call.binding.value(part), call.frame.env.id
-    match call.state.symbols.key(value) if isinstance(value, Sym) else None:
-        case (origins.ITEM, Ref(container), _):
-            return container < started
-        case _:
-            return tensor.storage < started
 
 
 def _check_detached(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:

@@ -21,6 +21,7 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
         skipped = after.fork() if not items.exact and not items.items else None
         going = [after]
         prefers = interp.fuel.prefers
+        since, made = after.clock, after.next_id
         for turn, item in enumerate(items.items, 1):
             # The last turn of a training goes another way than those before: what they kept meets what it writes.
             turns = UNKNOWN_TURNS < turn == len(items.items) and going[0].has_trait(traits.TRAINS, None)
@@ -31,6 +32,8 @@ def run_for(interp: Interpreter, frame: Frame, state: State, node: ir.For) -> Ou
                 going = _turn(interp, frame, going, node.body, ended, outcomes)
             if not going:
                 break
+        for path in (*going, *ended):
+            interp.listeners.leave(interp, frame, path, node, since, made)
         if skipped is not None:
             going.append(skipped)
         for path in going:
@@ -70,6 +73,7 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
     going = [state]
     unknown_turns = 0
     left: list[State] = []
+    since, made = state.clock, state.next_id
     while going and unknown_turns <= UNKNOWN_TURNS:
         inside: list[State] = []
         for path in going:
@@ -87,6 +91,8 @@ def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -
         if unknown_turns > UNKNOWN_TURNS:
             left.extend(going)
             break
+    for path in (*left, *ended):
+        interp.listeners.leave(interp, frame, path, node, since, made)
     for path in left[: interp.fuel.width]:
         outcomes.extend(interp.execute(frame, path, node.orelse))
     outcomes.extend(Outcome(path) for path in ended)

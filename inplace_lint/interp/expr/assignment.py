@@ -33,7 +33,7 @@ def assign(
             interp.listeners.bind(frame, state, name, value, source)
             return [state]
         case ir.Attr(at, inner, name):
-            interp.listeners.set_attribute(state, Place(frame.slice, at), value)
+            interp.listeners.set_attribute(state, Place(frame.slice, at), value, source)
             return [
                 after
                 for before, receiver in interp.evaluate(frame, state, inner)
@@ -103,7 +103,7 @@ def _unpack(
     interp.listeners.spread(state, values)
     sources = source.items if isinstance(source, ir.Sequence) and star is None else (None,) * len(items)
     for item, each, read in zip(items, values, sources, strict=False):
-        given = read if isinstance(item, ir.Subscript) else None
+        given = read if isinstance(item, ir.Subscript | ir.Attr) else None
         states = [after for path in states for after in assign(interp, frame, path, item, each, given)]
     return states
 

@@ -179,6 +179,7 @@ def _sequence(interp: Interpreter, frame: Frame, state: State, expr: ir.Sequence
                 exact = exact and spread.exact
             else:
                 items.append(value)
+        interp.listeners.gather(frame, after, expr.at, expr.items, values)
         if expr.kind == "list":
             for item_value in items:
                 interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)
@@ -207,6 +208,9 @@ def _dict(interp: Interpreter, frame: Frame, state: State, expr: ir.DictDisplay)
                 exact = exact and inner.exact
             else:
                 exact = False
+        interp.listeners.gather(frame, after, expr.at, [item for _, item in expr.items], values[1::2])
+        for item_value in items.values():
+            interp.listeners.collect(after, Place(frame.slice, expr.at), item_value)
         results.append((after, after.new(DictObject(items, exact))))
     return results
 

@@ -23,6 +23,7 @@ from inplace_lint.domain.values import (
     Ref,
     SliceValue,
     Sym,
+    SymId,
     Tuple,
     Value,
     is_key,
@@ -95,12 +96,31 @@ def _framework_of(interp: Interpreter, frame: Frame, state: State, value: Value,
     return interp.context.default() if axes and owner is not None and interp.context.is_module(owner) else None
 
 
-def _of_parameter(interp: Interpreter, state: State, value: Value, index: Value) -> Facts | None:
-    """Return the facts for an unknown module's `weight`, an item of which is assigned by its position."""
+def _of_target(interp: Interpreter, state: State, value: Value, index: Value) -> Facts | None:
+    """
+    Return the facts for an unknown value that an assignment to an item shows to be a tensor.
+
+    It is a module's `weight`, an item of which is assigned by its position, or what has elements that are chosen by a
+    tensor, or by what they are themselves.
+    """
     default = interp.context.default()
     named = isinstance(index, Const) and isinstance(index.value, str)
-    is_parameter = opaque_modules.is_named_as_parameter(state, value, default.framework.parameters)
-    return default if is_parameter and not named else None
+    if opaque_modules.is_named_as_parameter(state, value, default.framework.parameters) and not named:
+        return default
+    if not isinstance(value, Sym) or value.kind not in {"", "input"}:
+        return None
+    return default if state.tensor(index) is not None or _compares(state, index, value) else None
+
+
+def _compares(state: State, index: Value, value: Sym) -> bool:
+    """Check whether an index is a comparison of a value with something, or the opposite of one."""
+    match state.symbols.key(index) if isinstance(index, Sym) else None:
+        case (origins.COMPARE, str(), left, _):
+            return left == value
+        case (origins.NOT, int(number)):
+            return _compares(state, Sym(SymId(number)), value)
+        case _:
+            return False
 
 
 def _kept_under(state: State, value: Value, index: Value) -> Value | None:
@@ -245,7 +265,7 @@ def set_(
     again: bool = False,
 ) -> list[State]:
     """Run `receiver[index] = value`; `again` if an augmented assignment has just written the item itself."""
-    facts = _framework_of(interp, frame, state, receiver, index) or _of_parameter(interp, state, receiver, index)
+    facts = _framework_of(interp, frame, state, receiver, index) or _of_target(interp, state, receiver, index)
     if facts is not None:
         exprs: dict[int | str, ir.Expr] = {0: target.value}
         if source is not None:
@@ -267,6 +287,7 @@ def set_(
         interp.listeners.store(state, Place(frame.slice, target.at), value, held)
         _store(state, receiver, thing, index, value)
     if isinstance(receiver, Sym) and isinstance(index, Const) and isinstance(index.value, str | int):
+        interp.listeners.put_again(state, receiver, index, value)
         pairs = {**dict(kept_in(state, receiver)), index: value}
         state.symbols.marked.add(receiver.id)
         state.set_trait(traits.ITEMS, receiver.id, tuple(pairs.items()))

@@ -43,6 +43,30 @@ def _optimizer(act: IntrinsicCall) -> Results:
     return [(state, state.new(Instance(Dotted(act.form.name), attrs, opaque=True)))]
 
 
+def prepare(state: State, made: Ref, arguments: Arguments) -> None:
+    """
+    Set on an optimizer of the program what the constructor of its base sets, where it is given known parameters.
+
+    IMPRECISE: all parameters share one state.
+    """
+    instance = state.instance(made)
+    given = (*arguments.positional, NONE, NONE)
+    params, defaults = arguments.named("params") or given[0], state.object(arguments.named("defaults") or given[1])
+    owned = tuple(dict.fromkeys(_tensors(state, params, 0)))
+    if instance is None or not owned or not all((one := state.tensor(ref)) is not None and one.leaf for ref in owned):
+        return
+    options = defaults.items if isinstance(defaults, DictObject) else {}
+    group = state.new(DictObject({**options, "params": state.new(ListObject(owned))}, exact=False))
+    own = state.new(DictObject({}, exact=False))
+    attrs: dict[str, Value] = {
+        "<owned>": state.new(ListObject(owned)),
+        "<fused>": NONE,
+        "param_groups": state.new(ListObject((group,))),
+        "state": state.new(DictObject({}, exact=False, default=own)),
+    }
+    state.put(made, replace(instance, attrs={**instance.attrs, **attrs}))
+
+
 def note_given(state: State, result: Sym, arguments: Arguments) -> None:
     """Remember the parameters that an unknown call was given, and nothing else in that argument: it may own them."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import ListObject, Part, Tensor, View, alike
-from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Three, Tuple, Value
+from inplace_lint.domain.values import NONE, Const, Dotted, NodeId, Ref, Sym, Three, Tuple, Value
 from inplace_lint.interp.fuel import UNKNOWN_TURNS
 from inplace_lint.interp.transfer import dtypes, overlap, shapes
 from inplace_lint.knowledge.guard import holds
@@ -157,7 +157,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
     name = fact.of or call.binding.op.args[0].name
     sources = call.binding.tensors(name)
     if not sources:
-        return _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node)
+        return _on_array(call, name, fact, _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node))
     ref, source = sources[0]
     kind = View.MAYBE if fact.kind == "maybe" else View(fact.view)
     doubt = source.doubt
@@ -194,7 +194,21 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         follows=call.facts.framework.rebases,
         since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
     )
-    return _made(call, fact, tensor)
+    return _on_array(call, name, fact, _made(call, fact, tensor))
+
+
+def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
+    """Remember whose memory a tensor has that is made of an unknown array, by what takes nothing else."""
+    array, op = call.binding.value(name), call.binding.op
+    if (
+        fact.kind == "maybe"
+        and op.grads == ()
+        and len(op.args) == 1
+        and isinstance(array, Sym)
+        and isinstance(made, Ref)
+    ):
+        call.state.set_trait(traits.ON_ARRAY, made.id, array)
+    return made
 
 
 def _part(call: Call, fact: ReturnFact, source: Tensor, layout: shapes.Layout) -> Part | None:

@@ -13,8 +13,12 @@ _SAYS = {
     ),
     Keeping.RETURNED: "{what} is overwritten after it was put into a container, which is returned with the new value",
     Keeping.DETACHED: "{what} is overwritten, and with it the detached tensor that was stored, which is not a copy",
+    Keeping.HOOK: "{what} is overwritten, and with it what a forward hook has stored, which is not a copy",
     Keeping.AVERAGE: "{what} is averaged with itself: what was stored is not a copy",
     Keeping.STATE: "{what} changes the parameters, and with them the state that was stored: `state_dict` does not copy",
+    Keeping.MODEL: (
+        "{what} changes the parameters, and with them what the loop kept of the model: an assignment does not copy"
+    ),
     Keeping.BESIDE: (
         "what was stored is not a copy: {what} changes it, and it is then read together with the tensor that it shares"
         " memory with"
@@ -22,6 +26,7 @@ _SAYS = {
     Keeping.AGAIN: ("{what} is overwritten between the two times that it was stored: both entries share one memory"),
     Keeping.ITEM: "{what} belongs to the object: it is changed again each time the item is requested",
     Keeping.REPEATED: "{what} is overwritten, but all items of the list are this one tensor",
+    Keeping.KEYS: "{what} is overwritten, but another key of the dict leads to the same tensor",
     Keeping.DEFAULT: "{what} is a default argument: it is created once, and the write persists in all later calls",
     Keeping.CACHED: "{what} is in the cache of a function: later calls return it as this write leaves it",
 }
@@ -29,12 +34,15 @@ _CURES = {
     Keeping.CONTAINER: "put a `clone()` into the container",
     Keeping.RETURNED: "put a `clone()` into the container",
     Keeping.DETACHED: "store `detach().clone()`",
+    Keeping.HOOK: "store a `clone()` in the hook",
     Keeping.AVERAGE: "store `detach().clone()`",
     Keeping.STATE: "store a copy: `copy.deepcopy(model.state_dict())`",
+    Keeping.MODEL: "keep a copy: `copy.deepcopy(model)`",
     Keeping.BESIDE: "store `detach().clone()`",
     Keeping.AGAIN: "store a copy: `clone()`",
     Keeping.ITEM: "work on a copy: `clone()`",
     Keeping.REPEATED: "make the list with a comprehension: `[... for _ in range(n)]`",
+    Keeping.KEYS: "put a `clone()` into the dict",
     Keeping.DEFAULT: "use `None` as the default and make the tensor in the function",
     Keeping.CACHED: "work on a copy: `clone()`",
 }
@@ -44,7 +52,7 @@ def _written(event: Snapshot) -> str:
     """Spell what is written, or the call that writes the parameters."""
     write = event.write
     if write.symbol and (
-        event.how is Keeping.STATE or (event.how is Keeping.BESIDE and write.spelled is Spelling.CALL)
+        event.how in {Keeping.STATE, Keeping.MODEL} or (event.how is Keeping.BESIDE and write.spelled is Spelling.CALL)
     ):
         return f"`{write.symbol}.{write.op.rpartition('.')[2]}()`"
     return named(write.symbol)
