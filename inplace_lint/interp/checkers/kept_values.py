@@ -255,7 +255,7 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     """Report a write that changes what the program keeps elsewhere."""
     expr, cut = call.binding.exprs.get(part), call.binding.op.history == "cut"  # `cut`: it sets all values anew
     touch = call.touch(part, expr, tensor)
-    _note_written_beside(call, touch, tensor)
+    _note_written_beside(call, touch, ref, tensor)
     closure = call.frame.closure
     default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
     if closure is not None and default is not None and not cut:
@@ -371,16 +371,18 @@ def _remember(call: Call, event: Lost | None) -> None:
         call.state.set_trait(traits.LOST, site, (*(call.state.trait(traits.LOST, site) or ()), event))
 
 
-def _note_written_beside(call: Call, touch: Touch, tensor: Tensor) -> None:
-    """Remember the tensors whose values are written through a detached view, beside their histories."""
-    state = call.state
-    base = state.tensor(tensor.base) if tensor.base is not None else tensor
+def _note_written_beside(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
+    """Remember the tensors whose values are written through a detached view, beside their histories; not its own."""
+    state, whole = call.state, ref if tensor.base is None else tensor.base
+    base = state.tensor(whole)
     if base is not None and base.view in BESIDE:
         low = any(_is_low(value) for value in call.binding.values.values())
         written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt, low)
-        storage = tensor.storage
         for number, other in state.heap.items():
-            if type(other) is Tensor and other.storage == storage and other.has_history:
+            shares = (
+                type(other) is Tensor and other.storage == tensor.storage and whole not in {Ref(number), other.base}
+            )
+            if shares and type(other) is Tensor and other.has_history:
                 state.set_trait(traits.WRITTEN_BESIDE, number, written)
 
 
