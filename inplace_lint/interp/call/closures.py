@@ -7,8 +7,6 @@ Closures: functions of the program as values, and how arguments become the varia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits

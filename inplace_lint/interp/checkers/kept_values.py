@@ -84,9 +84,7 @@ def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int
     """Remember that a tensor was put into a container; a `lasting` one was made before and may be read later."""
     if depth > _DEEPEST:
         return
-    if type(value) is Const:
-        return
-    tensor, ref = state.tensor(value), state.ref(value)
+    tensor, ref = (None, None) if type(value) is Const else (state.tensor(value), state.ref(value))
     if tensor is None or ref is None:
         for item in _items(state, value):
             _keep(state, place, item, lasting=lasting, depth=depth + 1)
@@ -376,13 +374,12 @@ def _note_written_beside(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> 
     state, whole = call.state, ref if tensor.base is None else tensor.base
     base = state.tensor(whole)
     if base is not None and base.view in BESIDE:
-        low = any(_is_low(value) for value in call.binding.values.values())
+        low = any(map(_is_low, call.binding.values.values()))
         written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt, low)
         for number, other in state.heap.items():
-            shares = (
-                type(other) is Tensor and other.storage == tensor.storage and whole not in {Ref(number), other.base}
-            )
-            if shares and type(other) is Tensor and other.has_history:
+            if type(other) is not Tensor or other.storage != tensor.storage or whole in {Ref(number), other.base}:
+                continue
+            if other.has_history:
                 state.set_trait(traits.WRITTEN_BESIDE, number, written)
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 # Stands for the axes of a contiguous tensor whose axes are unknown. IMPRECISE: it is taken to have more than one.
 _ANY = shape.dense(tuple([Part(None, (axis,)) for axis in range(8)]))
 
-_AXES_EXCHANGED = 2
-
 
 class Layout(TypedDict):
     """What is known of the memory that a view covers: fields of a tensor."""
@@ -210,15 +208,6 @@ def views(binding: Binding, name: str) -> Three:
         return tensor.contiguous
     found = shape_rules.views(fact, CallOperands(binding, strided=True))
     return tensor.contiguous if found is None and fact.rule is not ShapeRule.REARRANGE else found
-
-
-def leaves_all(binding: Binding) -> bool:
-    """Check whether a write, although it counts, leaves each element where it is: `x.transpose_(0, 0)`."""
-    fact = binding.op.returns[0].shape if binding.op.returns else None
-    if fact is None or fact.rule is not ShapeRule.TRANSPOSE or len(fact.args) < _AXES_EXCHANGED:
-        return False
-    one, other = (binding.value(str(name)) for name in fact.args[-2:])
-    return one == other
 
 
 def symbol(state: State, tensor: Value) -> Sym:

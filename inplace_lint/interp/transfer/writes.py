@@ -21,7 +21,7 @@ from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import opaque_modules, transforms
-from inplace_lint.interp.transfer import lazy_view_history, materialise, overlap, recording, results, shapes
+from inplace_lint.interp.transfer import lazy_view_history, materialise, overlap, recording, results, unchanged
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
@@ -326,7 +326,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         clock=0,
         assumptions=frozenset() if fact.to in call.written else call.doubt,
         doubt=tensor.doubt,
-        names=_names(call, expr, ref) if alone and not shapes.leaves_all(call.binding) else frozenset(),
+        names=_names(call, expr, ref) if alone and not unchanged.keeps_values(call) else frozenset(),
         through=call.frame.variables(_whole(expr)) if call.spelled is Spelling.CALL else frozenset(),
         tensor=ref,
         unseen=_is_unseen(call, tensor),

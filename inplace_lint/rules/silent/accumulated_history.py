@@ -13,7 +13,7 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     return Draft(
-        message=f"{named(write.symbol)} keeps the graph of each value that it adds up, although backward has used that up",
+        message=f"{named(write.symbol)} keeps the graph of each value that it adds up, which backward has used up",
         write=write,
         label="added here",
         related=ran(write),
