@@ -132,7 +132,9 @@ class Stale(_Needed):
 
 @dataclass(frozen=True, slots=True)
 class Untracked(_Needed):
-    """Backward uses what `save` kept, and `write` changed it behind the version counter."""
+    """Backward uses what `save` kept, and `write` changed it behind the version counter; `array`: through an array."""
+
+    array: bool = False
 
 
 @dataclass(frozen=True, slots=True)

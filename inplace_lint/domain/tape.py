@@ -243,8 +243,12 @@ def breach(
     hidden = [write for write in later if not write.counted or not save.checked]
     if hidden and save.used:
         write = _clearest(hidden)
-        kind = Recomputed if save.again else Untracked
-        return kind(framework, save.touch, write.touch, site, _needs(state, node, save, write))
+        needs = _needs(state, node, save, write)
+        if save.again:
+            return Recomputed(framework, save.touch, write.touch, site, needs)
+        written = None if write.tensor is None else state.tensor(write.tensor)
+        array = written is not None and written.view is View.UNTRACKED
+        return Untracked(framework, save.touch, write.touch, site, needs, array)
     return None
 
 

@@ -60,7 +60,7 @@ def parts(state: State, value: Sym) -> tuple[Sym, ...]:
 
 def has_no_gradient(state: State, value: Sym, depth: int = 0) -> bool:
     """Check whether an unknown value, or all that it was computed of, is known to have no gradient."""
-    if state.has_trait(traits.NO_GRADIENT, value.id) or _is_data(state, value):
+    if state.has_trait(traits.NO_GRADIENT, value.id) or _is_data(state, value) or is_truth(state, value):
         return True
     within = [part for part in parts(state, value) if part.kind not in NOT_TENSORS] if depth < _DEEPEST else []
     return bool(within) and all(has_no_gradient(state, part, depth + 1) for part in within)
@@ -71,6 +71,44 @@ def _is_data(state: State, value: Sym) -> bool:
     match state.symbols.keys[value.id]:
         case (origins.ATTRIBUTE, int(), "data"):
             return True
+        case _:
+            return False
+
+
+def is_parameter(state: State, value: Sym) -> bool:
+    """Check whether an unknown value is what an entry point was given for a parameter."""
+    key = state.symbols.keys[value.id]
+    return isinstance(key, tuple) and key[:1] == (origins.PARAMETER,)
+
+
+def mapping_of(state: State, value: Sym) -> Sym | None:
+    """Return the unknown mapping of which a value is an item, or a part of one: `batch` of `batch["mask"][:, 1:]`."""
+    for _ in range(_DEEPEST):
+        match state.symbols.keys[value.id]:
+            case (origins.ITEM, Sym() as outer, Const(str())):
+                return outer
+            case (origins.ITEM, Sym() as outer, *_):
+                value = outer
+            case _:
+                return None
+    return None
+
+
+def is_truth(state: State, value: object, depth: int = 0) -> bool:
+    """
+    Check whether an unknown value is a comparison, or is combined of such: where that is a tensor, it is one of truths.
+
+        (labels != padding).sum()       # a count, which has no history whatever `labels` has
+    """
+    match state.symbols.keys[value.id] if type(value) is Sym and depth < _DEEPEST else None:
+        case (origins.COMPARE, *_):
+            return True
+        case (origins.NOT, int(inner)):
+            return is_truth(state, Sym(SymId(inner)), depth + 1)
+        case (origins.UNARY, "~", inner) | (origins.ITEM, Sym() as inner, *_):
+            return is_truth(state, inner, depth + 1)
+        case (origins.BINARY, "&" | "|" | "^", left, right, *_):
+            return is_truth(state, left, depth + 1) and is_truth(state, right, depth + 1)
         case _:
             return False
 

@@ -38,15 +38,16 @@ def make_fixes(context: Context, rerun: Rerun, drafts: Sequence[Draft], locate: 
 def _of_stale(case: Case) -> Fix | None:
     """Compute without the write, or let backward keep a copy where others must see the write."""
     saved, plan = copies.at_saves(case), _open(case)
+    fed = any(tensor.fed for tensor in case.met())  # what an unknown layer saved of the tensor gets no copy
     if plan is not None and plan.copies and _saves_itself(case, in_calls=True):
         plan = None  # what the statement saves is the copy, and it writes that
     if saved is not None and _saves_itself(case) and (plan is None or plan.exact):
-        return fix_of(saved, safe=True)  # the statement would save and then write a copy made before it, too
+        return fix_of(saved, safe=not fed)  # the statement would save and then write a copy made before it, too
     if plan is not None and is_safe(case, plan):
         return fix_of(plan, safe=True)
     widened = saved is not None and any(tensor.widened for tensor in case.met())
-    if plan is None or widened or _is_seen(case, saved) or is_lost(case, plan):
-        return None if saved is None else fix_of(saved, safe=True)
+    if plan is None or ((widened or _is_seen(case, saved) or is_lost(case, plan)) and not fed):
+        return None if saved is None else fix_of(saved, safe=not fed)
     return fix_of(plan, safe=False)
 
 

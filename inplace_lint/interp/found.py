@@ -49,7 +49,7 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
         gradients.settled(state, event)
         for state, _ in results
         for event in state.events
-        if not gradients.is_refuted(state, event)
+        if not gradients.is_refuted(interp, state, event)
     )
     interp.listeners.finish([state for state, _ in results], bool(interp.fuel.cut))
     options = interp.context.coverage.words()

@@ -13,8 +13,10 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.expr import environment
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.workspace import trainers
 
 _UNRECORDED = frozenset({"mode:grad=False", "mode:inference"})
+_CLEARING = frozenset({"zero_module", "optimizer_zero"})
 _DEEPEST = 2
 NOBODY = -1  # the number of a value that nothing trains through
 
@@ -47,14 +49,38 @@ def is_custom_function(interp: Interpreter, cls: ClassValue) -> bool:
     return any(isinstance(base, Dotted) and interp.context.is_function(base.name) for base in interp.context.mro(cls))
 
 
-def is_refuted(state: State, event: Event) -> bool:
+def is_refuted(interp: Interpreter, state: State, event: Event) -> bool:
     """Check whether an event assumes a gradient for what the path has shown to have none."""
-    return any(
-        isinstance(known, Assumption)
-        and known.of != NOBODY
-        and unknown_history.has_no_gradient(state, Sym(SymId(known.of)))
-        for known in event.assumptions
-    )
+    asked = (Sym(SymId(one.of)) for one in event.assumptions if isinstance(one, Assumption) and one.of != NOBODY)
+    return any(unknown_history.has_no_gradient(state, one) or _is_of_batch(interp, state, one) for one in asked)
+
+
+def _is_of_batch(interp: Interpreter, state: State, value: Sym) -> bool:
+    """
+    Check whether a value is an item of what a function trains on: of a mapping that it passes to a network as a whole.
+
+        def train(net, batch, opt):
+            keep = batch["keep"].float()        # data, as all of the batch: only `net` is trained
+            loss = (net(batch) * keep).sum()
+            opt.zero_grad()
+            loss.backward()
+    """
+    batch = unknown_history.mapping_of(state, value)
+    if batch is None or not state.has_trait(traits.FED, batch.id):
+        return False
+    match state.symbols.keys[batch.id]:
+        case (origins.PARAMETER, _, str(), Slice() as slice_):
+            known = _definition_at(interp, slice_)
+            return known is not None and trainers.asks(known) and any(_clears(interp, call) for call in known.calls)
+        case _:
+            return False
+
+
+def _clears(interp: Interpreter, call: str) -> bool:
+    """Check whether a call, as it is written, is of a method by which an optimizer or module drops gradients."""
+    facts, name = interp.context.default(), call.rpartition(".")[2]
+    owners = (facts.framework.module, *facts.framework.optimizers)
+    return any(form.act in _CLEARING for owner in owners for form in facts.forms(f"{owner}.{name}"))
 
 
 def settled(state: State, event: Event) -> Event:

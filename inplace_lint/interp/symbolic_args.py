@@ -54,6 +54,8 @@ _KINDS = {
     "FloatTensor": "tensor",
     "ndarray": "array",
     "NDArray": "array",
+    "UntypedStorage": "array",
+    "TypedStorage": "array",
     "Path": "str",
     "Image": "sequence",
     "Iterable": "sequence",

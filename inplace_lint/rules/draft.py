@@ -159,6 +159,12 @@ def flag_label(write: Touch) -> str:
     return "this makes it write in place" if write.flag is not None and write.module else "written here"
 
 
+def write_label(write: Touch, save: Touch) -> str:
+    """Return the label of a write: it may be a later call of the function that saved which runs it."""
+    later = write.site.place.slice == save.site.place.slice and write.site.caller != save.site.caller
+    return "written here by a later call" if later else "written here"
+
+
 def flag_cure(write: Touch, otherwise: str = "") -> str:
     """Return the cure of a write: to clear its flag, where it has one."""
     return "set `inplace=False`" if write.flag is not None else otherwise

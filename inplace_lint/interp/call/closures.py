@@ -7,8 +7,6 @@ Closures: functions of the program as values, and how arguments become the varia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from inplace_lint.core.event import Site
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain import origins, traits
@@ -69,7 +67,7 @@ def bind(
             rest[name] = value
     if not _complete(state, closure, values, arguments, extra, rest):
         return None
-    _believe(params, values)
+    _believe(state, closure, values)
     kinds = {param.kind for param in params}
     if (extra and "var-positional" not in kinds) or (rest and "var-keyword" not in kinds and not arguments.unknown):
         return None
@@ -87,14 +85,34 @@ def fits(closure: Closure, arguments: Arguments) -> bool:
     return not many and (arguments.unknown or wanted <= given)
 
 
-def _believe(params: Sequence[ir.Param], values: dict[str, Value]) -> None:
-    """Narrow unknown arguments to the number, text or container that the annotations of their parameters name."""
-    for param in params:
+def _believe(state: State, closure: Closure, values: dict[str, Value]) -> None:
+    """
+    Narrow unknown arguments to the number, text or container that the annotations of their parameters name.
+
+    What is read from an object, and passed for what is a number by default, is no tensor that requires grad.
+    """
+    for param in closure.function.params:
         value = values.get(param.name)
-        if type(value) is Sym and param.annotation is not None and value.kind in _VAGUE:
+        if type(value) is not Sym or value.kind not in _VAGUE:
+            continue
+        if param.annotation is not None:
             kind = symbolic_args.kind_of(param.annotation)
             if kind in _PLAIN:
                 values[param.name] = Sym(value.id, kind)
+        elif param.default is not None and _is_setting(state, closure, param, value):
+            state.set_trait(traits.NO_GRADIENT, value.id, True)
+
+
+def _is_setting(state: State, closure: Closure, param: ir.Param, value: Sym) -> bool:
+    """Check whether an argument is an attribute or item of an unknown object, and its default is a number."""
+    usual = dict(closure.defaults).get(param.name)
+    if not isinstance(usual, Const) or type(usual.value) not in {int, float}:
+        return False
+    match state.symbols.keys[value.id]:
+        case (origins.ATTRIBUTE, int(), _) | (origins.ITEM, Sym(), _):
+            return True
+        case _:
+            return False
 
 
 def _complete(

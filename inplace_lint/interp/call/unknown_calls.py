@@ -7,7 +7,7 @@ Calls of unknown functions.
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, Sym, Value
@@ -36,8 +36,11 @@ def unknown_call(
             leaves = f"`{name}` leaves what a module keeps as it is" if name else _LEAVES
             resets = module_registry.sets_elsewhere(interp, state, value)
             state.set_trait(traits.HANDED, None, traits.Handed(NodeId(state.next_id), leaves, resets))
-        elif isinstance(value, Sym) and value.id in state.symbols.marked:
-            state.set_trait(traits.PASSED_ON, value.id, True)
+        elif isinstance(value, Sym):
+            if value.id in state.symbols.marked:
+                state.set_trait(traits.PASSED_ON, value.id, True)
+            if value.kind in {"", "input"} and unknown_history.is_parameter(state, value):
+                state.set_trait(traits.FED, value.id, True)
         interp.listeners.hand_over(state, value)
     if len(arguments.exprs) > 1:
         interp.listeners.gather(frame, state, at, *_named(arguments))

@@ -63,7 +63,8 @@ class WrittenTensor:
     one. `bound`: the owner is an attribute that an object of a library needs as it is.
     `certain`: it is certainly a tensor of the framework, and no array that shares its memory.
     `gradient`: a gradient flows into what is written from another operand. `unrecorded`: the write was not recorded,
-    so that the tensor kept its history, which a new one would not have.
+    so that the tensor kept its history, which a new one would not have. `fed`: a call of which nothing is
+    known was given the tensor, and may have saved it.
     """
 
     call: Place
@@ -83,6 +84,7 @@ class WrittenTensor:
     certain: bool
     gradient: bool
     unrecorded: bool
+    fed: bool
 
 
 class AliasQuery:
@@ -141,7 +143,15 @@ def _describe(call: Call, part: str, ref: Ref, tensor: Tensor) -> WrittenTensor:
         certain=tensor.sure and tensor.view is not View.UNTRACKED and not _is_unknown(state, tensor),
         gradient=_brings_gradient(call, tensor),
         unrecorded=tensor.rg is not False and (state.modes.grad is not True or call.binding.op.history == "keep_old"),
+        fed=_is_fed(state, tensor if whole is None else whole),
     )
+
+
+def _is_fed(state: State, tensor: Tensor) -> bool:
+    """Check whether the result of an unknown call depends on a tensor itself."""
+    own = set(nodes_of(state, tensor))
+    unknown = (node for node in state.nodes.values() if node.passes or node.fed is not None)
+    return any(not own.isdisjoint(node.inputs) for node in unknown)
 
 
 def _is_widened(call: Call, part: str, tensor: Tensor) -> bool:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Site, Spelling
 from inplace_lint.core.span import Slice
+from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Names, Write
 from inplace_lint.domain.id_renaming import links_of
-from inplace_lint.domain.values import Ref
+from inplace_lint.domain.values import Const, Ref, Sym
 from inplace_lint.effects.write_evidence import is_writing, parts
 from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.frame import Frame, Variable
@@ -60,7 +61,7 @@ def _is_buried(call: Call, write: Write, ref: Ref, variable: Variable) -> bool:
     if _is_continued(call, touch.site.place.at) or _accumulates(call, touch.site.place.at, variable):
         return False
     is_computed = bool(touch.producer) or (call.state.modes.grad is not False and _is_parameter(frame, variable))
-    return is_computed and not _is_stored(call.state, ref)
+    return is_computed and not _is_stored(call.state, ref) and not _is_of_unknown(call.state, variable)
 
 
 def _is_continued(call: Call, written: int) -> bool:
@@ -116,3 +117,15 @@ def _is_parameter(frame: Frame, variable: Variable) -> bool:
 def _is_stored(state: State, ref: Ref) -> bool:
     """Check whether anything but variables holds an object: an attribute, a container."""
     return any(ref in links_of(thing) for thing in state.heap.values() if not isinstance(thing, Names))
+
+
+def _is_of_unknown(state: State, variable: Variable) -> bool:
+    """Check whether a variable is bound to what an unknown object has under a name: `state["exp_avg"]`."""
+    env, name = variable
+    scope = state.heap.get(env)
+    value = scope.values.get(name) if isinstance(scope, Names) else None
+    match state.symbols.key(value) if isinstance(value, Sym) else None:
+        case (origins.ATTRIBUTE, *_) | (origins.ITEM, _, Const(str())):
+            return True
+        case _:
+            return False

@@ -91,9 +91,7 @@ def _keep(state: State, place: Place, value: Value, *, lasting: bool, depth: int
     """Remember that a tensor was put into a container; a `lasting` one was made before and may be read later."""
     if depth > _DEEPEST:
         return
-    if type(value) is Const:
-        return
-    tensor, ref = state.tensor(value), state.ref(value)
+    tensor, ref = (None, None) if type(value) is Const else (state.tensor(value), state.ref(value))
     if tensor is None or ref is None:
         for item in _items(state, value):
             _keep(state, place, item, lasting=lasting, depth=depth + 1)
@@ -262,7 +260,7 @@ def write(call: Call, part: str, ref: Ref, tensor: Tensor) -> None:
     """Report a write that changes what the program keeps elsewhere."""
     expr, cut = call.binding.exprs.get(part), call.binding.op.history == "cut"  # `cut`: it sets all values anew
     touch = call.touch(part, expr, tensor)
-    _note_written_beside(call, touch, tensor)
+    _note_written_beside(call, touch, ref, tensor)
     hooks.write(call, touch, ref, tensor)
     closure = call.frame.closure
     default = next((name for name, value in closure.defaults if value == ref), None) if closure is not None else None
@@ -367,16 +365,17 @@ def _remember(call: Call, event: Lost | None) -> None:
         call.state.set_trait(traits.LOST, site, (*(call.state.trait(traits.LOST, site) or ()), event))
 
 
-def _note_written_beside(call: Call, touch: Touch, tensor: Tensor) -> None:
-    """Remember the tensors whose values are written through a detached view, beside their histories."""
-    state = call.state
-    base = state.tensor(tensor.base) if tensor.base is not None else tensor
+def _note_written_beside(call: Call, touch: Touch, ref: Ref, tensor: Tensor) -> None:
+    """Remember the tensors whose values are written through a detached view, beside their histories; not its own."""
+    state, whole = call.state, ref if tensor.base is None else tensor.base
+    base = state.tensor(whole)
     if base is not None and base.view in BESIDE:
-        low = any(_is_low(value) for value in call.binding.values.values())
+        low = any(map(_is_low, call.binding.values.values()))
         written = traits.Beside(touch, state.assumptions | call.doubt | tensor.doubt, low)
-        storage = tensor.storage
         for number, other in state.heap.items():
-            if type(other) is Tensor and other.storage == storage and other.has_history:
+            if type(other) is not Tensor or other.storage != tensor.storage or whole in {Ref(number), other.base}:
+                continue
+            if other.has_history:
                 state.set_trait(traits.WRITTEN_BESIDE, number, written)
 
 

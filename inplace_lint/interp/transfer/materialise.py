@@ -64,15 +64,16 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     note_gradients(state, (value,))
     trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
     floating = state.trait(traits.FLOATING_DTYPE, value.id) or ""
+    truths = unknown_history.is_truth(state, value)
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=True if trained else None if not state.has_trait(traits.NO_GRADIENT, value.id) else False,
+        rg=True if trained else False if truths or state.has_trait(traits.NO_GRADIENT, value.id) else None,
         leaf=trained or None,
-        nodes=nodes,
+        nodes=() if truths else nodes,
         sure=value.kind in {"tensor", "input"},
         why=why,
         sizes=state.trait(traits.SIZES, value.id),
-        dtype="float" if floating else "unknown",
+        dtype="bool" if truths else "float" if floating else "unknown",
         exact=floating,
         framework=framework or interp.context.default().framework.name,
     )

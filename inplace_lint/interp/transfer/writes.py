@@ -21,7 +21,7 @@ from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import opaque_modules, transforms
-from inplace_lint.interp.transfer import lazy_view_history, materialise, overlap, recording, results
+from inplace_lint.interp.transfer import lazy_view_history, materialise, overlap, recording, results, unchanged
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
@@ -54,11 +54,11 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     # What the call itself writes uncounted, such as running statistics, it saves, but backward does not use the value.
     hidden = {tensor.storage for fact, _, tensor in targets if not fact.counted}
     inputs = [replace(save, used=save.storage not in hidden) for save in inputs]
-    rg = recording.rg_of(call)
     # The node becomes the history of the tensors that the framework checks for being a leaf, and not of buffers.
     cuts = binding.op.history == "cut"
     tracked = [ref for fact, ref, _ in targets if cuts or fact.checks & {Check.LEAF, Check.LEAF_VIEW}]
     cut = tracked[0] if tracked and cuts else None
+    rg = False if _holds_no_fractions(state, tracked) else recording.rg_of(call)
     touches = (call.touch(fact.to, binding.exprs.get(fact.to), tensor) for fact, _, tensor in targets)
     records = rg is not False and binding.op.history != "keep_old"
     node = recording.record(call, inputs, cut, next(touches, None)) if records else None
@@ -74,6 +74,12 @@ def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     if node is not None:
         recording.save_outputs(call, node, value)
     return [(state, value)]
+
+
+def _holds_no_fractions(state: State, tracked: list[Ref]) -> bool:
+    """Check whether all that is written certainly is of whole numbers or truths, which have no history."""
+    kinds = [tensor.dtype if tensor.sure else "" for tensor in map(state.tensor, tracked) if tensor is not None]
+    return bool(kinds) and all(kind in {"int", "bool"} for kind in kinds)
 
 
 def _stops(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> bool:
@@ -320,7 +326,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
         clock=0,
         assumptions=frozenset() if fact.to in call.written else call.doubt,
         doubt=tensor.doubt,
-        names=_names(call, expr, ref) if alone else frozenset(),
+        names=_names(call, expr, ref) if alone and not unchanged.keeps_values(call) else frozenset(),
         through=call.frame.variables(_whole(expr)) if call.spelled is Spelling.CALL else frozenset(),
         tensor=ref,
         unseen=_is_unseen(call, tensor),

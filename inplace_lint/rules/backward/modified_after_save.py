@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Stale
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import WRITE_PARAMETER, Draft, Mark, Repair, kept, named, ran, short
+from inplace_lint.rules.draft import WRITE_PARAMETER, Draft, Mark, Repair, kept, named, ran, short, write_label
 from inplace_lint.rules.rule import Harm, Rule
 
 
@@ -16,6 +16,7 @@ def judge(event: Event) -> Draft | None:
     return Draft(
         message=f"{named(write.symbol)} is overwritten, but backward of `{short(save.op)}` needs its old value",
         write=write,
+        label=write_label(write, save),
         related=(Mark(Role.SAVE, save.site.place, f"saved here: {kept(save)}"), *ran(write)),
         help=WRITE_PARAMETER if save.param else "",
         says="stale",

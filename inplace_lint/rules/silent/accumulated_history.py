@@ -1,4 +1,4 @@
-"""IPL308: a sum keeps the graph of every step."""
+"""IPL308: a sum keeps the graph of each value that it adds up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def judge(event: Event) -> Draft | None:
         return None
     write = event.write
     return Draft(
-        message=f"{named(write.symbol)} keeps the graph of every step, which backward no longer needs: memory grows",
+        message=f"{named(write.symbol)} keeps the graph of each value that it adds up, which backward has used up",
         write=write,
         label="added here",
         related=ran(write),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_lint.core.event import Event, Untracked
 from inplace_lint.core.finding import Role
-from inplace_lint.rules.draft import WRITE_PARAMETER, Draft, Mark, Repair, kept, named, ran, short
+from inplace_lint.rules.draft import WRITE_PARAMETER, Draft, Mark, Repair, kept, named, ran, short, write_label
 from inplace_lint.rules.rule import Harm, Rule, Variant
 
 
@@ -21,10 +21,11 @@ def judge(event: Event) -> Draft | None:
     return Draft(
         message=f"{named(write.symbol)} is overwritten unnoticed, and backward of `{op}` uses the new value",
         write=write,
+        label=write_label(write, save),
         related=(Mark(Role.SAVE, save.site.place, f"saved here: {what}"), *ran(write)),
-        help=cure,
+        help="" if event.array and not save.param else cure,  # the array is copied: whoever reads the tensor sees it
         assumptions=event.assumptions,
-        repair=None if save.param else Repair.COPY_AT_SAVE,
+        repair=None if save.param or event.array else Repair.COPY_AT_SAVE,
     )
 
 

@@ -1,0 +1,60 @@
+"""
+Writes that count, but leave the values as the program knows them.
+
+    x.transpose_(0, 0)              # an axis is exchanged with itself
+    part = scores[ids]
+    scores[:] = -inf
+    scores[ids] = part              # puts back what was taken from this very place
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_lint.core.event import Spelling
+from inplace_lint.interp.frame import text_of
+from inplace_lint.ir import next_use
+from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.words import ShapeRule
+
+if TYPE_CHECKING:
+    from inplace_lint.interp.transfer.op_call import Call
+
+_AXES = 2
+
+
+def keeps_values(call: Call) -> bool:
+    """Check whether a write leaves each element where it is, or puts back what was taken from its place."""
+    return _exchanges_nothing(call) or (call.spelled is Spelling.ITEM and _puts_back(call))
+
+
+def _exchanges_nothing(call: Call) -> bool:
+    returns = call.binding.op.returns
+    fact = returns[0].shape if returns else None
+    if fact is None or fact.rule is not ShapeRule.TRANSPOSE or len(fact.args) < _AXES:
+        return False
+    one, other = (call.binding.value(str(name)) for name in fact.args[-_AXES:])
+    return one == other
+
+
+def _puts_back(call: Call) -> bool:
+    """Check whether an item is assigned the variable that is bound to it, by the same words, and to nothing else."""
+    exprs, args, closure = call.binding.exprs, call.binding.op.args, call.frame.closure
+    whole, value = exprs.get(args[0].name), exprs.get(args[-1].name)
+    if not isinstance(value, ir.Name) or whole is None or closure is None:
+        return False
+    assignments = [node for node in next_use.walk(closure.function.body) if isinstance(node, ir.Assign)]
+    targets = [target for node in assignments for target in node.targets]
+    item = next((one for one in targets if isinstance(one, ir.Subscript) and one.value == whole), None)
+    bound = [node.value for node in assignments if any(_is(target, value.id) for target in node.targets)]
+    taken = bound[0] if len(bound) == 1 else None
+    same = item is not None and isinstance(taken, ir.Subscript) and text_of(taken.value) == text_of(item.value) != ""
+    return same and isinstance(taken, ir.Subscript) and item is not None and _is_same_key(taken.key, item.key)
+
+
+def _is_same_key(one: ir.Expr, other: ir.Expr) -> bool:
+    return isinstance(one, ir.Name) and isinstance(other, ir.Name) and one.id == other.id
+
+
+def _is(target: ir.Expr, name: str) -> bool:
+    return isinstance(target, ir.Name) and target.id == name
