@@ -67,8 +67,7 @@ def run_all(interp: Interpreter) -> list[Found]:
             cost[item] = counters["framework_calls"] - calls
     for item, calls in cost.items():
         expected, before = calls, counters["framework_calls"]
-        if not calls and item.kind == "class" and search.has_own_choices(interp, item):
-            # Outer entry points ran the class and passed none of its options on.
+        if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
             found.extend(named(interp, item, _run(interp, item, order)))
             expected = counters["framework_calls"] - before
         found.extend(named(interp, item, _run_choices(interp, item, order, expected)))

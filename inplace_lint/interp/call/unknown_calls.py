@@ -31,16 +31,9 @@ def unknown_call(
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
             state.put(value, replace(inner, exact=False))
         elif isinstance(inner, Instance) and "training" in inner.attrs:
-            state.set_trait(traits.LOADED, None, True)
-            name = opaque_modules.name_of_call(state, function)
-            leaves = f"`{name}` leaves what a module keeps as it is" if name else _LEAVES
-            resets = module_registry.sets_elsewhere(interp, state, value)
-            state.set_trait(traits.HANDED, None, traits.Handed(NodeId(state.next_id), leaves, resets))
+            _hand_module(interp, state, function, value)
         elif isinstance(value, Sym):
-            if value.id in state.symbols.marked:
-                state.set_trait(traits.PASSED_ON, value.id, True)
-            if value.kind in {"", "input"} and unknown_history.is_parameter(state, value):
-                state.set_trait(traits.FED, value.id, True)
+            _hand_unknown(state, value)
         interp.listeners.hand_over(state, value)
     if len(arguments.exprs) > 1:
         interp.listeners.gather(frame, state, at, *_named(arguments))
@@ -61,6 +54,22 @@ def unknown_call(
     if isinstance(function, Sym):
         state_dict.track_opaque_module(interp, state, function, arguments, site)
     return [(state, result)]
+
+
+def _hand_unknown(state: State, value: Sym) -> None:
+    if value.id in state.symbols.marked:
+        state.set_trait(traits.PASSED_ON, value.id, True)
+    if value.kind in {"", "input"} and unknown_history.is_parameter(state, value):
+        state.set_trait(traits.FED, value.id, True)
+
+
+def _hand_module(interp: Interpreter, state: State, function: Value, module: Value) -> None:
+    """Record that an unknown call is given a module, whose attributes it may reset."""
+    state.set_trait(traits.LOADED, None, True)
+    name = opaque_modules.name_of_call(state, function)
+    leaves = f"`{name}` leaves what a module keeps as it is" if name else _LEAVES
+    resets = module_registry.sets_elsewhere(interp, state, module)
+    state.set_trait(traits.HANDED, None, traits.Handed(NodeId(state.next_id), leaves, resets))
 
 
 def _named(arguments: Arguments) -> tuple[list[ir.Expr], list[Value]]:

@@ -78,11 +78,16 @@ def call_op(
         call.doubt |= own.doubt
     after = _run(call)
     if call.binding.rates and call.binding.may_write_at_a_rate():
-        for rate in call.binding.rates.values():
-            asked = path_condition.source(rate)
-            off = (origins.COMPARE, "==", asked, Const(0.0)) if rate.value is not False else (origins.NOT, rate.source)
-            interp.context.coverage.rate(frame, state, at, state.symbols.sym(off))
+        _note_rates(interp, frame, state, call, at)
     return after
+
+
+def _note_rates(interp: Interpreter, frame: Frame, state: State, call: Call, at: int) -> None:
+    """Record that a call writes nothing at the rates that it has."""
+    for rate in call.binding.rates.values():
+        asked = path_condition.source(rate)
+        off = (origins.COMPARE, "==", asked, Const(0.0)) if rate.value is not False else (origins.NOT, rate.source)
+        interp.context.coverage.rate(frame, state, at, state.symbols.sym(off))
 
 
 def _unknown(

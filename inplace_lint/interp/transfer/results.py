@@ -159,17 +159,10 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
     if not sources:
         return _on_array(call, name, fact, _fresh(call, ReturnFact("fresh", dtype=fact.dtype), rg, node))
     ref, source = sources[0]
-    kind = View.MAYBE if fact.kind == "maybe" else View(fact.view)
-    doubt = source.doubt
-    if kind is View.MAYBE:
-        doubt |= {f"`{short(call.name)}` returns a view here, not a copy"}
+    layout = shapes.of_view(call.binding, fact, source)
+    kind, doubt = _stated_kind(call, fact, ref, source, layout)
     if kind in {View.DETACH, View.DATA, View.UNTRACKED}:
         return state.new(_cut(call, source, kind, doubt))
-    layout = shapes.of_view(call.binding, fact, source)
-    if kind is View.EXPANDED and fact.shape is not None:
-        repeats = overlap.expands(state, ref, source, layout["sizes"])
-        kind = View.SINGLE if repeats is False else kind
-        doubt |= {f"`{short(call.name)}` repeats elements here"} if repeats is None else set()
     kind, rg = _view_kind(call, fact, kind, source, rg)
     dtype = dtypes.of_view(call.binding, fact, source)
     tensor = Tensor(
@@ -195,6 +188,21 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         since=state.storages[source.storage].version if kind is View.MULTI or kind is View.NO_GRAD else 0,
     )
     return _on_array(call, name, fact, _made(call, fact, tensor))
+
+
+def _stated_kind(
+    call: Call, fact: ReturnFact, ref: Ref, source: Tensor, layout: shapes.Layout
+) -> tuple[View, frozenset[str]]:
+    """Return the kind of view that a fact states, with what that assumes of the source."""
+    kind = View.MAYBE if fact.kind == "maybe" else View(fact.view)
+    if kind is View.MAYBE:
+        return kind, source.doubt | {f"`{short(call.name)}` returns a view here, not a copy"}
+    if kind is not View.EXPANDED or fact.shape is None:
+        return kind, source.doubt
+    repeats = overlap.expands(call.state, ref, source, layout["sizes"])
+    if repeats is None:
+        return kind, source.doubt | {f"`{short(call.name)}` repeats elements here"}
+    return kind if repeats else View.SINGLE, source.doubt
 
 
 def _on_array(call: Call, name: str, fact: ReturnFact, made: Value) -> Value:
