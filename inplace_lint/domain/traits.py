@@ -100,10 +100,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class ModelKept:
-    """When and where a model became an attribute under another name."""
+    """When and where a model became an attribute of `owner` under another name."""
 
     clock: int
     place: Place
+    owner: Value
     value: Value
 
 

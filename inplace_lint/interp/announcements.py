@@ -58,8 +58,8 @@ class Listeners:
       expressions, or an unknown call is passed them.
     * `yielded(state, place, value)`: a generator has yielded a value, and goes on before its caller uses it.
     * `repeat(state, items, place)`: a list is about to be made that holds each of these items several times.
-    * `set_attribute(state, place, value, source)`: a value is about to become an attribute; its object is not evaluated
-      yet, and `source` is the expression on the right, None where the value is an item of that.
+    * `set_attribute(state, place, owner, value, source)`: a value is about to become an attribute of an object;
+      `source` is the expression on the right, None where the value is an item of that.
     * `hand_over(state, value)`: a value is passed to a call of which nothing is known.
 
     Calls of an op, each but `result` before anything of it has happened:
@@ -101,7 +101,7 @@ class Listeners:
     gather: Callable[[Frame, State, int, Sequence[ir.Expr], Sequence[Value]], None]
     yielded: Callable[[State, Place, Value], None]
     repeat: Callable[[State, tuple[Value, ...], Place | None], None]
-    set_attribute: Callable[[State, Place, Value, ir.Expr | None], None]
+    set_attribute: Callable[[State, Place, Value, Value, ir.Expr | None], None]
     hand_over: Callable[[State, Value], None]
     read: Callable[[Call, str, ir.Expr, Value], None]
     compare: Callable[[Call], None]

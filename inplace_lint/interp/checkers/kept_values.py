@@ -64,7 +64,7 @@ def yielded(state: State, place: Place, value: Value) -> None:
         state.set_trait(traits.YIELDED_FIRST, ref.id, traits.Kept(state.clock, place))
 
 
-def set_attribute(state: State, place: Place, value: Value, _: ir.Expr | None) -> None:
+def set_attribute(state: State, place: Place, _owner: Value, value: Value, _source: ir.Expr | None) -> None:
     """Remember that a detached tensor was put into an attribute."""
     tensor = state.tensor(value)
     if tensor is not None:

@@ -33,12 +33,11 @@ def assign(
             interp.listeners.bind(frame, state, name, value, source)
             return [state]
         case ir.Attr(at, inner, name):
-            interp.listeners.set_attribute(state, Place(frame.slice, at), value, source)
-            return [
-                after
-                for before, receiver in interp.evaluate(frame, state, inner)
-                for after in interp.set_attribute(frame, before, receiver, name, value, at)
-            ]
+            states: list[State] = []
+            for before, receiver in interp.evaluate(frame, state, inner):
+                interp.listeners.set_attribute(before, Place(frame.slice, at), receiver, value, source)
+                states.extend(interp.set_attribute(frame, before, receiver, name, value, at))
+            return states
         case ir.Subscript(_, inner, index):
             return [
                 after

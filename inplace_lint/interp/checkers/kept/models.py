@@ -9,7 +9,7 @@ Reports a loop that keeps the best of a model by an assignment, which does not c
 
 What is kept is a module, a parameter, or a list or dict of parameters or of views of them. It is kept under a
 condition, so that a later turn writes it and does not keep it again. A model that a turn makes, or that it is given, is
-another one in each turn.
+another one in each turn, and so is an object that a turn makes and that has the model as a part.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Loop = ir.For | ir.While
 Kept = tuple[str, int]  # a variable, and the ordinal of what it is bound to
 
 
-def set_attribute(state: State, place: Place, value: Value, source: ir.Expr | None) -> None:
+def set_attribute(state: State, place: Place, owner: Value, value: Value, source: ir.Expr | None) -> None:
     """Remember that an attribute is another name of a model."""
     if isinstance(source, _NAMED) and _is_model(state, value):
         known = state.trait(traits.MODELS_KEPT, None) or ()
         others = tuple(one for one in known if one.place != place)
-        state.set_trait(traits.MODELS_KEPT, None, (*others, traits.ModelKept(state.clock, place, value)))
+        state.set_trait(traits.MODELS_KEPT, None, (*others, traits.ModelKept(state.clock, place, owner, value)))
 
 
 def leave(interp: Interpreter, frame: Frame, state: State, node: Loop, since: int, made: int) -> None:
@@ -56,7 +56,8 @@ def leave(interp: Interpreter, frame: Frame, state: State, node: Loop, since: in
         if bound is not None and bound > since and isinstance(scope, Names):
             _check(interp, state, Place(frame.slice, at), bound, scope.values[name], made)
     for kept in state.trait(traits.MODELS_KEPT, None) or ():
-        if kept.clock > since and _is_conditional(interp.context, node, kept.place):
+        is_older = not isinstance(kept.owner, Ref) or kept.owner.id < made
+        if is_older and kept.clock > since and _is_conditional(interp.context, node, kept.place):
             _check(interp, state, kept.place, kept.clock, kept.value, made)
 
 
