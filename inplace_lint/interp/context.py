@@ -16,6 +16,7 @@ from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
 from inplace_lint.effects.summary import Definition, Outline
+from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
 from inplace_lint.interp.observed_calls import ObservedCalls
 from inplace_lint.interp.options.coverage import Coverage
@@ -111,6 +112,10 @@ class Context:
     def code(self, slice_: Slice) -> Code:
         """Return the lowered form of a slice."""
         return self.module(slice_.path).code(slice_)
+
+    def body(self, frame: Frame) -> tuple[Stmt, ...]:
+        """Return the statements that run in a frame: those of its function, or of its slice outside of one."""
+        return self.code(frame.slice).body if frame.closure is None else frame.closure.function.body
 
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
         """Return the definition node of a class slice."""

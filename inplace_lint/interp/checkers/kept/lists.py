@@ -80,9 +80,7 @@ def _variable(call: Call, expr: ir.Expr) -> str | None:
 
 def _sources(call: Call, name: str) -> Iterator[ir.Expr]:
     """Yield what the loops of a function run over to bind a variable."""
-    closure = call.frame.closure
-    body = call.interp.context.code(call.frame.slice).body if closure is None else closure.function.body
-    for node in parts(body):
+    for node in parts(call.interp.context.body(call.frame)):
         if isinstance(node, ir.For | ir.Clause):
             yield from _source(node.target, node.iter, name)
 
@@ -117,9 +115,7 @@ def _bound(call: Call, variable: str, tensor: Tensor) -> int | None:
 
 def _made(call: Call, variable: str) -> Place | None:
     """Return the place of what a variable is bound to, in the function that runs."""
-    closure = call.frame.closure
-    body = call.interp.context.code(call.frame.slice).body if closure is None else closure.function.body
-    for node in parts(body):
+    for node in parts(call.interp.context.body(call.frame)):
         if isinstance(node, ir.Assign) and any(isinstance(one, ir.Name) and one.id == variable for one in node.targets):
             at = getattr(node.value, "at", None)
             return None if at is None else Place(call.frame.slice, at)

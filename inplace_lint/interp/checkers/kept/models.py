@@ -114,7 +114,7 @@ def _kept_by(context: Context, frame: Frame, node: Loop) -> tuple[Kept, ...]:
     key = (frame.slice, "" if frame.closure is None else frame.closure.function.qualname, node.at)
     known = context.kept_by_loops.get(key)
     if known is None:
-        body = context.code(frame.slice).body if frame.closure is None else frame.closure.function.body
+        body = context.body(frame)
         known = tuple(
             (target.id, source.at)
             for target, source in _conditional(node)
