@@ -18,9 +18,10 @@ def executor_of(name: str, address: str | None, jobs: int) -> Executor | None:
     Raises: `click.UsageError` for an address without Ray.
     """
     if name == "ray":
-        from inplace_lint.driver.executors.ray_cluster import LOCAL, RayCluster  # noqa: PLC0415 - most runs do without
+        from inplace_lint.driver.executors.apart import Apart  # noqa: PLC0415 - most runs do without
+        from inplace_lint.driver.executors.ray_cluster import LOCAL, RayCluster  # noqa: PLC0415
 
-        return RayCluster(address or os.environ.get("RAY_ADDRESS") or LOCAL, jobs)
+        return Apart(RayCluster(address or os.environ.get("RAY_ADDRESS") or LOCAL, jobs), "Ray")
     if address is not None:
         msg = "`--ray-address` goes with `--executor ray`"
         raise click.UsageError(msg)

@@ -20,6 +20,8 @@ from inplace_lint.cli.streams import interrupts_held
 from inplace_lint.core.errors import InplaceLintError
 from inplace_lint.driver.executors.executor import Lost, Result, Task, waiting
 
+# Linux alone has a fork that is both safe here (one thread) and inherits what is imported already.
+_PROCESSES: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 _ORPHAN_CHECK_SECONDS = 2.0
 
 
@@ -52,13 +54,11 @@ def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) ->
 
     Raises: `InplaceLintError` where it allows none.
     """
-    # Linux alone has a fork that is both safe here (one thread) and inherits what is imported already.
-    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     left = waiting(tasks)
     workers: list[_Worker[Task, Result]] = []
     try:
         while left or workers:
-            while left and len(workers) < jobs and (worker := _start(context, work, among=len(workers))) is not None:
+            while left and len(workers) < jobs and (worker := _start(work, among=len(workers))) is not None:
                 workers.append(worker)
                 _give(worker, left.next(), tasks)
             for ready in wait([worker.connection for worker in workers]):
@@ -76,22 +76,36 @@ def run_all(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) ->
             _end(worker)
 
 
-def _start(context: Any, work: Callable[[Task], Result], *, among: int) -> _Worker[Task, Result] | None:  # noqa: ANN401 - see `_Worker`
+def _start(work: Callable[[Task], Result], *, among: int) -> _Worker[Task, Result] | None:
     """Start a process beside `among` others; return None where the system allows no more than these."""
+    try:
+        return _Worker(*started(_serve, work, os.getpid()))
+    except InplaceLintError:
+        if among:
+            return None
+        raise
+
+
+def started(target: Callable[..., None], *arguments: object) -> tuple[Any, Connection]:
+    """
+    Return a new process that calls a function with its end of a connection and these arguments, and our end.
+
+    The process starts with interrupts held: see `heed_parent`.
+
+    Raises: `InplaceLintError` where the system allows no more processes.
+    """
     with contextlib.ExitStack() as opened:
         try:
-            ours, theirs = (opened.enter_context(end) for end in context.Pipe())
-            process = context.Process(target=_serve, args=(theirs, work, os.getpid()), daemon=True)
+            ours, theirs = (opened.enter_context(end) for end in _PROCESSES.Pipe())
+            process = _PROCESSES.Process(target=target, args=(theirs, *arguments), daemon=True)
             with interrupts_held():  # one must not hit the new process before that ignores it
                 process.start()
         except OSError as error:
-            if among:
-                return None
             msg = f"no process can be started: {(error.strerror or 'error').lower()}; `--jobs 1` does without"
             raise InplaceLintError(msg) from error
         theirs.close()
         opened.pop_all()
-    return _Worker(process, ours)
+    return process, ours
 
 
 def _give(worker: _Worker[Task, Result], index: int, tasks: Sequence[Task]) -> None:
@@ -105,12 +119,14 @@ def _answer(worker: _Worker[Task, Result]) -> Result | Lost:
         result: Result = worker.connection.recv()
     except (EOFError, OSError):
         worker.process.join()
-        code = worker.process.exitcode
-        how = (
-            f"was killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with status {code}"
-        )
-        return Lost(how)
+        return Lost(how_ended(worker.process))
     return result
+
+
+def how_ended(process: Any) -> str:  # noqa: ANN401 - see `_Worker`
+    """Return how a process ended, as the rest of a sentence."""
+    code = process.exitcode
+    return f"was killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with status {code}"
 
 
 def _end(worker: _Worker[Task, Result]) -> None:
@@ -121,16 +137,21 @@ def _end(worker: _Worker[Task, Result]) -> None:
 
 
 def _serve(connection: Connection, work: Callable[[Task], Result], parent: int) -> None:
-    """Answer tasks until the other end closes or the parent is gone; an interrupt is the parent's to handle."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        # The parent may be gone while a task is at work, which can take long.
-        signal.signal(signal.SIGALRM, lambda _number, _frame: None if os.getppid() == parent else os._exit(1))
-        signal.setitimer(signal.ITIMER_REAL, _ORPHAN_CHECK_SECONDS, _ORPHAN_CHECK_SECONDS)
+    """Answer tasks until the other end closes or the parent is gone."""
+    heed_parent(parent)
     while os.getppid() == parent:
         try:
             if connection.poll(_ORPHAN_CHECK_SECONDS):
                 connection.send(work(connection.recv()))
         except (EOFError, OSError):
             return
+
+
+def heed_parent(parent: int) -> None:
+    """End this process soon after its parent; an interrupt is the parent's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        # The parent may be gone while a task is at work, which can take long.
+        signal.signal(signal.SIGALRM, lambda _number, _frame: None if os.getppid() == parent else os._exit(1))
+        signal.setitimer(signal.ITIMER_REAL, _ORPHAN_CHECK_SECONDS, _ORPHAN_CHECK_SECONDS)

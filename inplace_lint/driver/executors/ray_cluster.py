@@ -138,6 +138,8 @@ def _unreachable(node: Any) -> str:  # noqa: ANN401 - of Ray, or None for a clie
 def _connected(address: str, jobs: int) -> Any:  # noqa: ANN401 - the module
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # those of tasks that were cancelled
+    if address == LOCAL:
+        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(_CONNECT_SECONDS))  # a minute without it
     try:
         ray: Any = importlib.import_module("ray")
     except ModuleNotFoundError as error:
