@@ -175,6 +175,15 @@ class Operator:
     schema: OperatorSchema | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """The data set that a loader asks for items, the op that joins these, if any, and the program's own function."""
+
+    dataset: Ref
+    stack: str
+    collate: Value
+
+
 # Computed on first use, once an entry point.
 MODULE_SCOPE: Trait[str, Ref] = Trait("module scope", Owner.WHOLE, Lifetime.ROOT)
 CLASS_SCOPE: Trait[tuple[Slice, str, int], Ref] = Trait("class scope", Owner.WHOLE, Lifetime.ROOT)
@@ -188,6 +197,7 @@ COMPREHENSION: Trait[RefId, bool] = Trait("comprehension", Owner.OBJECT, Lifetim
 YIELDED: Trait[RefId, Ref] = Trait("yielded", Owner.OBJECT, Lifetime.CALL)
 LEFT_BODY: Trait[RefId, tuple[Enum, Value]] = Trait("left the body of `with`", Owner.OBJECT, Lifetime.CALL)
 LENGTH: Trait[SymId, int] = Trait("length", Owner.SYMBOL, Lifetime.CALL)
+LOADER: Trait[SymId, Loader] = Trait("data loader", Owner.SYMBOL)
 
 # Of objects.
 ATTRIBUTE: Trait[tuple[RefId, str], Value] = Trait("attribute", Owner.OBJECT)

@@ -27,7 +27,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import closures, instances, portable_arguments
+from inplace_lint.interp.call import closures, data_loaders, instances, portable_arguments
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
@@ -184,7 +184,10 @@ def _call_library(interp: Interpreter, frame: Frame, state: State, name: str, ar
         return table.run(interp, frame, state, forms[0], arguments, at)
     if forms and forms[0].init is not None:
         return instances.construct_library(interp, frame, state, name, arguments, at)
-    return interp.apply_op(frame, state, name, arguments, at)
+    results = interp.apply_op(frame, state, name, arguments, at)
+    if (stack := facts.framework.loaders.get(name)) is not None:
+        data_loaders.note(results, stack, arguments)
+    return results
 
 
 def _call_operator(

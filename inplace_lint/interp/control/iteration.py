@@ -13,7 +13,7 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, Const, Ref, Sym, Tuple, Value, of_key
-from inplace_lint.interp.call import module_containers
+from inplace_lint.interp.call import data_loaders, module_containers
 from inplace_lint.interp.expr import subscripts
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import EXACT_TURNS, EXACT_TURNS_IN_CONSTRUCTOR, UNKNOWN_TURNS
@@ -63,6 +63,9 @@ def turns(interp: Interpreter, frame: Frame, state: State, value: Value, expr: i
         return found
     if found.items:
         return Items(_that_matter(state, found.items, EXACT_TURNS), exact=False)
+    loaded = data_loaders.batches(interp, frame, state, value, at)
+    if loaded is not None:
+        return loaded
     # Two turns of an unknown iterable are a feasible path: on it, these are all the items.
     if isinstance(value, Sym):
         state.set_trait(traits.LENGTH, value.id, UNKNOWN_TURNS)

@@ -1,4 +1,4 @@
-"""Functions of Python's standard library that tensor programs use: `partial`, `deepcopy`, `chain`, `namedtuple`."""
+"""Functions of Python's standard library, and of progress bars, that tensor programs use: `partial`, `deepcopy`, `tqdm`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,12 @@ def call(interp: Interpreter, frame: Frame, state: State, name: str, arguments: 
     return None if handler is None else handler(interp, frame, state, arguments, at)
 
 
-_AS_BUILTINS = {"collections.OrderedDict": "dict", "collections.deque": "list"}
+_BARS = ("tqdm", "tqdm.std", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.rich")
+_AS_BUILTINS = {
+    "collections.OrderedDict": "dict",
+    "collections.deque": "list",
+    **dict.fromkeys((f"{module}.trange" for module in _BARS), "range"),
+}
 _PURE = frozenset({"os.path.join", "warnings.warn", "logging.getLogger", "time.time", "random.random"})
 _RANDOM = "random."
 _GENERATORS = {"random.Random", "random.SystemRandom"}
@@ -70,6 +75,12 @@ def _partial(_interp: Interpreter, _frame: Frame, state: State, arguments: Argum
     if not arguments.positional:
         return [(state, NONE)]
     return [(state, Partial(arguments.positional[0], arguments.positional[1:], arguments.keywords))]
+
+
+def _progress(_interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
+    """Return what a progress bar goes over: its items are those of its argument."""
+    over = arguments.positional[0] if arguments.positional else arguments.named("iterable")
+    return [(state, state.symbols.sym((origins.STANDARD_LIBRARY, frame.site(at))) if over is None else over)]
 
 
 def _reduce(interp: Interpreter, frame: Frame, state: State, arguments: Arguments, at: int) -> Results:
@@ -226,6 +237,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Frame, State, Arguments, int], Resul
     _NEW_TUPLE: _new_tuple,
     "importlib.import_module": _import_module,
     "importlib.util.find_spec": _find_spec,
+    **dict.fromkeys((*(f"{module}.tqdm" for module in _BARS), "rich.progress.track"), _progress),
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
     "dataclasses.fields": _fields,

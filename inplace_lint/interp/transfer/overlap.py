@@ -28,6 +28,7 @@ Sizes = tuple["Size", ...]
 _DOTS, _WHOLE = Const(...), SliceValue(NONE, NONE, NONE)
 _MANY = 1 << 20  # rows of a tensor whose length is unknown
 NEAR = "the two slices overlap"
+_ADDED = "None"  # the op of an index that only adds axes
 _REPEATS = "repeats"  # the step of an expansion; its arguments are the number of axes, and those that repeat
 
 
@@ -47,7 +48,18 @@ def step(call: Call, moves: str, source: Tensor) -> Part | None:
         return (*source.part, ("row" if shapes.is_row(call.state, arguments[0]) else moves, "", arguments))
     if moves == "rows" and all(is_whole(value) for value in arguments):
         return source.part
+    if moves == "rows" and (added := [axis for value in arguments for axis in _added_axes(value)]):
+        return (*source.part, ("axes", _ADDED, tuple(map(Const, added))))
     return (*source.part, (moves, "" if moves == "rows" else call.binding.op.name, arguments))
+
+
+def _added_axes(index: Value) -> list[int]:
+    """Return the axes that an index adds, those after `...` counted from the end; none if it takes a part, too."""
+    items = index.items if isinstance(index, Tuple) and index.exact else (index,)
+    if not all(item == NONE or is_whole(item) for item in items):
+        return []
+    dots = items.index(_DOTS) if _DOTS in items else len(items)
+    return [at if at < dots else at - len(items) for at, item in enumerate(items) if item == NONE]
 
 
 def _is_numbers(state: State, index: Value) -> bool:
