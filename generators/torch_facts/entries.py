@@ -38,6 +38,9 @@ def entry(name: str, form: Form, seen: Sequence[Observation], checks: Sequence[s
     grads = _grads(seen, order)
     if grads is not None:
         row["grads"] = grads
+    hands = _hands(seen, names, order)
+    if hands:
+        row["hands"] = hands
     row |= effects(name, form, seen, names, undecided, checks)
     row["source"] = source_of(form)
     row["probed"] = [VERSION]
@@ -83,6 +86,18 @@ def _grads(seen: Sequence[Observation], order: dict[str, int]) -> list[str] | No
         return []
     tensors = {name for one in seen for name in one.tensors}
     return None if flows == tensors else sorted(flows, key=lambda name: order.get(name, 99))
+
+
+def _hands(seen: Sequence[Observation], names: Sequence[str], order: dict[str, int]) -> list[Row]:
+    """Return the arguments that are handed the gradient of the result, with guards; where none decides, by majority."""
+    rows: list[Row] = []
+    for target in sorted({name for one in seen for name in one.hands}, key=lambda name: order.get(name, 99)):
+        cases = [(one.features, one.hands[target]) for one in seen if target in one.hands]
+        times = sum(handed for _, handed in cases)
+        guard = separate(cases, names) if 0 < times < len(cases) else None
+        if guard is not None or 2 * times > len(cases):
+            rows.append({"of": target, **({"if": guard} if guard else {})})
+    return rows
 
 
 def _writes(form: Form, seen: Sequence[Observation], checks: Sequence[str], names: Sequence[str]) -> list[Row]:

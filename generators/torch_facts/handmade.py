@@ -166,6 +166,15 @@ MODULES: dict[str, list[tuple[Part, Part]]] = {
         (_made(4, 10, [3, 6]), lambda: ((tensor(5, 4), _index(0, 4, 8, 1, 5)), {})),
     ],
 }
+# Besides those of torch's own tests, which scale each sample of this rank.
+BESIDES: dict[str, list[tuple[tuple[int, ...], dict[str, Any]]]] = {"add": [((3, 4), {}), ((5,), {"alpha": 2})]}
+
+
+def besides(name: str) -> list[Arguments]:
+    """Return further calls of a function of two tensors of one size."""
+    return [((tensor(*size), tensor(*size)), options) for size, options in BESIDES.get(name, ())]
+
+
 HANDMADE: dict[str, Callable[[], list[Arguments]]] = {
     "torch.nn.functional.dropout1d": _dropout_of(2, 3, 4),
     "torch.nn.functional.dropout3d": _dropout_of(2, 3, 4, 4, 4),

@@ -50,12 +50,17 @@ class Result:
 
 @dataclass(slots=True)
 class Observation:
-    """What one call did; `needs[t][a]` says whether `t` is kept when only `a` requires grad."""
+    """
+    What one call did; `needs[t][a]` says whether `t` is kept when only `a` requires grad.
+
+    `hands`: the arguments of the size of the result, and whether their gradient is that of the result, uncopied.
+    """
 
     features: Mapping[str, object]
     tensors: tuple[str, ...]
     floats: tuple[str, ...]
     flows: tuple[str, ...] = ()
+    hands: dict[str, bool] = field(default_factory=dict)
     kept: dict[str, bool] = field(default_factory=dict)
     needs: dict[str, dict[str, bool]] = field(default_factory=dict)
     writes: tuple[str, ...] = ()
@@ -186,6 +191,7 @@ def observe(call: Call) -> Observation | None:
         if call.keeps("nothing"):
             return None
         seen.flows = tuple(name for name in names if _flows(call, name))
+        seen.hands = _hands(call, seen)
         _ask(call, seen, _targets(seen, slots, results))
     seen.result = describe(call, raw, slots, seen)
     return seen
@@ -222,6 +228,35 @@ def _flows(call: Call, name: str) -> bool:
         missing = re.search(r"derivative for '?(.+?)'? is not implemented", str(error))
         return missing is not None and missing.group(1) not in {*call.names, *call.kwargs, "self"}
     return bool(roots)
+
+
+def _hands(call: Call, seen: Observation) -> dict[str, bool]:
+    """Return whether backward hands the gradient of the only result on, uncopied, to the arguments of its size."""
+    args, kwargs, slots = call.make()
+    # What is written is no leaf, but a clone of one: that has the same gradient.
+    leaves = [
+        (name, tensor if tensor.is_leaf or tensor.grad_fn is None else tensor.grad_fn.next_functions[0][0].variable)
+        for name, tensor in slots
+        if tensor.requires_grad and name in seen.flows
+    ]
+    roots = [result for result in tensors_of(call.function(*args, **kwargs)) if result.requires_grad]
+    if len(roots) != 1 or not leaves or roots[0].numel() < 2:  # noqa: PLR2004 - sums of one element are it
+        return {}
+    given = torch.ones_like(roots[0])
+    try:
+        found = torch.autograd.grad(roots, [leaf for _, leaf in leaves], [given], allow_unused=True)
+    except RuntimeError:  # what has no formula for some argument, as in `_flows`
+        return {}
+    values = _values(call)
+    return {
+        name: one is not None and _is_same_memory(one, given)
+        for (name, leaf), one in zip(leaves, found, strict=True)
+        if leaf.numel() == given.numel() and isinstance(values.get(name), torch.Tensor)
+    }
+
+
+def _is_same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.numel() == other.numel() and _storage(one) == _storage(other) and one.data_ptr() == other.data_ptr()
 
 
 def _features(call: Call) -> dict[str, object]:

@@ -20,7 +20,7 @@ from torch.testing._internal.opinfo import core
 from torch.utils._pytree import tree_leaves
 
 from generators.torch_facts.forms import PREFIXES, Form
-from generators.torch_facts.handmade import HANDMADE, tensor
+from generators.torch_facts.handmade import HANDMADE, besides, tensor
 from generators.torch_facts.native import Parameter
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -43,7 +43,7 @@ def calls_of(name: str, forms: tuple[Form, ...]) -> list[Arguments]:
         entry.requires_grad for args, kwargs in calls for entry in tree_leaves((args, kwargs)) if _is_float(entry)
     ):
         calls = [((_grown(args[0]), *args[1:]), kwargs) if args else (args, kwargs) for args, kwargs in calls]
-    return calls
+    return [*calls, *besides(_plain(name))]
 
 
 def _is_float(value: object) -> TypeGuard[torch.Tensor]:

@@ -288,6 +288,18 @@ class Accumulated(_Written):
 
 
 @dataclass(frozen=True, slots=True)
+class Altered(_Written):
+    """
+    `write`, in a backward or a hook, changed the gradient that it was given; `shared` handed that to others, too.
+
+    `returned`: the function returns a gradient; otherwise writing is how it changes the one that it was given.
+    """
+
+    shared: Site | None
+    returned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Performed(_Written):
     """A write in the call of a module, whatever comes of it."""
 
@@ -324,6 +336,7 @@ Event = (
     | LostUpdate
     | Carried
     | Accumulated
+    | Altered
     | Performed
     | Spared
 )

@@ -170,6 +170,14 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
+class Altering:
+    """A write by which a backward or a hook changes the gradient that it is given; whether it returns one as well."""
+
+    write: Touch
+    returned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """
     An operation on the tape: the nodes of its inputs, and what it saved.
@@ -180,6 +188,8 @@ class Node:
     `doubts`: the assumptions under which the inputs that nothing is known of require grad.
     `fed`: what an opaque module was called on, whose backward needs its parameters if that requires grad.
     `broken`: the write, where the framework refuses to run backward through it. `write`: what the operation wrote.
+    `hands`: those of the inputs that are given the gradient of the result itself, uncopied. `alters`: what its
+    backward, or a hook, writes into the gradient that it is given.
     """
 
     op: str
@@ -194,6 +204,8 @@ class Node:
     write: Touch | None = None
     doubts: frozenset[str] = frozenset()
     fed: tuple[Value, ...] | None = None
+    hands: tuple[NodeId, ...] = ()
+    alters: Altering | None = None
 
 
 @dataclass(frozen=True, slots=True)

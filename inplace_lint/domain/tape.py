@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from inplace_lint.core.event import Carried, Event, Lost, Recomputed, Refused, Site, Stale, Touch, Untracked
 from inplace_lint.core.records import replace
-from inplace_lint.domain import only_way, traits
+from inplace_lint.domain import handed_gradients, only_way, traits
 from inplace_lint.domain.heap import Node, Save, Tensor, View, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId, Ref, RefId
@@ -118,7 +118,7 @@ def backward(
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
     order = [(i, assumed) for i, assumed in sorted(reachable(state, starts).items()) if way is None or i in way]
-    _check_freed(state, framework, order, site)
+    _check_order(state, framework, order, site, starts)
     asked, loss = tensors if site is not None else None, tensors if trained or site is not None else ()
     for number, assumed in order:
         node = state.nodes[number]
@@ -152,10 +152,15 @@ def next_step(state: State, framework: str, tensors: Iterable[Tensor]) -> None:
     _check_carried(state, framework, sorted(reachable(state, starts).items()), None)
 
 
-def _check_freed(
-    state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], site: Site | None
+def _check_order(
+    state: State,
+    framework: str,
+    order: Sequence[tuple[NodeId, frozenset[str]]],
+    site: Site | None,
+    starts: Sequence[NodeId],
 ) -> None:
-    """Report the writes by which tensors kept the history of an earlier step, if this backward runs into that."""
+    """Report gradients that are written while others need them, and the histories of an earlier step that are met."""
+    handed_gradients.report(state, framework, dict(order), starts if site is None else ())
     if site is not None and not any(isinstance(event, Carried) for event in state.events):
         _check_carried(state, framework, order, site)  # the program called it, and no earlier one has ended it
 

@@ -117,6 +117,11 @@ class Context:
         """Return the statements that run in a frame: those of its function, or of its slice outside of one."""
         return self.code(frame.slice).body if frame.closure is None else frame.closure.function.body
 
+    def definition_at(self, slice_: Slice) -> Definition | None:
+        """Return the summary of the function, class or method that a slice defines; None of one inside of another."""
+        items = self.module(slice_.path).outline.items
+        return next((part for item in items for part in (item, *item.methods) if part.slice == slice_), None)
+
     def class_node(self, slice_: Slice, name: str) -> ClassDef | None:
         """Return the definition node of a class slice."""
         return self.module(slice_.path).class_node(slice_, name)

@@ -70,7 +70,7 @@ def _is_of_batch(interp: Interpreter, state: State, value: Sym) -> bool:
         return False
     match state.symbols.keys[batch.id]:
         case (origins.PARAMETER, _, str(), Slice() as slice_):
-            known = _definition_at(interp, slice_)
+            known = interp.context.definition_at(slice_)
             return known is not None and trainers.asks(known) and any(_clears(interp, call) for call in known.calls)
         case _:
             return False
@@ -120,16 +120,11 @@ def _inferring(interp: Interpreter, site: Site | None) -> str:
     """Return the function around a site that is only called to infer, by its name; empty if none is."""
     infers = interp.context.default().framework.infers
     while site is not None:
-        known = _definition_at(interp, site.place.slice)
+        known = interp.context.definition_at(site.place.slice)
         if known is not None and known.name in infers:
             return known.name
         site = site.caller
     return ""
-
-
-def _definition_at(interp: Interpreter, slice_: Slice) -> Definition | None:
-    items = interp.context.module(slice_.path).outline.items
-    return next((part for item in items for part in (item, *item.methods) if part.slice == slice_), None)
 
 
 def given(interp: Interpreter, event: Event) -> tuple[tuple[str, str, str], ...]:
@@ -139,7 +134,7 @@ def given(interp: Interpreter, event: Event) -> tuple[tuple[str, str, str], ...]
     for number in numbers:
         match interp.context.symbols.keys[number]:
             case (origins.PARAMETER, _, str(name), Slice() as slice_):
-                known = _definition_at(interp, slice_)
+                known = interp.context.definition_at(slice_)
                 found.extend([(slice_.path, known.qualname, name)] if known is not None else [])
             case _:
                 pass

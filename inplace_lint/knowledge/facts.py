@@ -61,7 +61,8 @@ class Framework:
     before the tensors, in this order.
     `fields` are the names under which results of several parts hold these, with their positions. `datasets` are the
     classes whose `__getitem__` is asked for a position, `loaders` those that join items of these to batches, with the
-    op that does, `losses` those that compare a prediction with a target, `optimizers` those that write parameters, `trained` those of modules that are trained as a whole: what their methods
+    op that does, `losses` those that compare a prediction with a target, `optimizers` those that write parameters,
+    `trained` those of modules that are trained as a whole: what their methods
     `fed` are called on comes from a data loader. `names` are those of a program's own variables and
     functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are
     likewise names of functions that are called when nothing is trained any more. `arrays` are

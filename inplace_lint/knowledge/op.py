@@ -92,6 +92,14 @@ class SaveFact:
 
 
 @dataclass(frozen=True, slots=True)
+class HandFact:
+    """An argument to which backward hands the gradient of the result on, all of it and without a copy."""
+
+    of: str
+    condition: Guard | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WriteFact:
     """An argument (or `self.running_mean`) that the call writes, and the checks the framework makes before."""
 
@@ -160,6 +168,7 @@ class Op:
     writes: tuple[WriteFact, ...] = ()
     saves: tuple[SaveFact, ...] = ()
     grads: tuple[str, ...] | None = None
+    hands: tuple[HandFact, ...] = ()
     returns: tuple[ReturnFact, ...] = ()
     history: History = History.REBASE
     act: str = ""
@@ -306,7 +315,7 @@ def _used(part: object) -> Iterator[object]:
             yield from (name for atom in atoms(part) for name in atom.args)
         case _:
             pass
-    if isinstance(part, StatePart | Becoming | WriteFact | SaveFact | ReturnFact):
+    if isinstance(part, StatePart | Becoming | WriteFact | SaveFact | HandFact | ReturnFact):
         yield from _used(part.condition)
 
 
@@ -315,7 +324,7 @@ _USED: dict[tuple[str, bytes], frozenset[str]] = {}
 _NO_NAMES = {"", "same", *Result, *AMBIENT}
 _TEXTS = frozenset({"same", "args", "init", "probed"})
 _OWN = _TEXTS | {"op", "source"}
-_REFERRING = frozenset({"if", "state", "becomes", "writes", "saves", "grads", "returns"})
+_REFERRING = frozenset({"if", "state", "becomes", "writes", "saves", "grads", "hands", "returns"})
 
 _IF = ("condition", parse)
 _LAYOUT = ("contiguous", flag)
@@ -348,6 +357,7 @@ WRITE = Schema(
     ("to", "counted"),
 )
 SAVE = Schema("a save", {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag)}, ("of",))
+_HAND = Schema("what is handed a gradient", {"of": ("of", text), "if": _IF}, ("of",))
 _BASE: dict[str, tuple[str, Reader]] = {"is": ("kind", _kind), "if": _IF}
 _ARGUMENT = Schema("a result that is an argument", {**_BASE, "contiguous": _LAYOUT, "shape": _SHAPE}, ("is",))
 _VIEW = Schema(
@@ -387,6 +397,7 @@ ENTRY = Schema(
         "writes": ("writes", each(lambda value: WriteFact(**WRITE.read(value)))),
         "saves": ("saves", each(lambda value: SaveFact(**SAVE.read(value)))),
         "grads": ("grads", each(text)),
+        "hands": ("hands", each(lambda value: HandFact(**_HAND.read(value)))),
         "returns": ("returns", each(_return)),
         "history": ("history", word(History, "history")),
         "act": ("act", _act),

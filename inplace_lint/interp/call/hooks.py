@@ -22,6 +22,7 @@ from inplace_lint.domain.tape import leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, Ref, RefId, Sym, Tuple, Value
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.intrinsics import given_gradients
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 
@@ -106,9 +107,11 @@ def _replaced(given: Arguments, changed: Value) -> Arguments:
 
 
 def _gradient_hook(act: IntrinsicCall) -> Results:
-    """Run a hook on a gradient, for frameworks whose gradients are leaves of their own."""
+    """Run a hook on a gradient: a leaf of its own for some frameworks, else what other nodes may be given as well."""
     facts = act.interp.context.default()
     tensor = act.state.tensor(act.positional(0))
+    if not facts.framework.own_gradients and tensor is not None:
+        given_gradients.note_hook(act, tensor, act.arguments.named("hook") or act.positional(1))
     if not facts.framework.own_gradients or tensor is None:
         return [(act.state, act.unknown())]
     spare = act.state.fork()

@@ -20,6 +20,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.tape import doubts_of, leaves_of, nodes_of
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, NodeId, Ref, Three, Tuple, Value
 from inplace_lint.interp.frame import Arguments, text_of
+from inplace_lint.interp.intrinsics import given_gradients
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
@@ -101,6 +102,7 @@ def _output(
     recorded = record(state, cls.name, site, given, saved(state, context, cls.name, site, compared=checks))
     if recorded is None:
         return value
+    _note_backward(act, state, cls, context, recorded.node, value)
     dirty = state.trait(traits.DIRTY, context.id)
     results = value.items if isinstance(value, Tuple) else (value,)
     for written in dirty or ():
@@ -121,6 +123,19 @@ def _output(
             kind = View.CUSTOM if checks else tensor.view
             state.put(ref, replace(changed, view=kind if tensor.base is not None else None))
     return value
+
+
+def _note_backward(
+    act: IntrinsicCall, state: State, cls: ClassValue, context: Ref, number: NodeId, value: Value
+) -> None:
+    """Record what the backward of the class writes into the gradients that it is given."""
+    backward = act.interp.lookup(state, cls, "backward")
+    known = act.interp.context.definition_at(backward.function.slice) if isinstance(backward, Closure) else None
+    if isinstance(backward, Closure) and known is not None and known.writes:
+        results = [tensor for _, tensor in state.tensors_in(value)]
+        function = Bound(cls, backward) if backward.wrapper == "class" else backward
+        write = given_gradients.written(act, state, function, (context,), results)
+        given_gradients.mark(state, number, write)
 
 
 def _tensor(state: State, value: Value) -> list[tuple[Ref, Tensor]]:

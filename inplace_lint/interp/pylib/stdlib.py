@@ -1,4 +1,4 @@
-"""Functions of Python's standard library, and of progress bars, that tensor programs use: `partial`, `deepcopy`, `tqdm`."""
+"""Functions of Python's standard library that tensor programs use, and progress bars: `partial`, `chain`, `tqdm`."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from inplace_lint.domain.values import NOT_TENSORS, NodeId, Ref, Sym, Three, Tup
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
+from inplace_lint.knowledge.words import Moves, Result
 
 OUTPUT = re.compile(r"out\d+")
 
@@ -45,8 +46,30 @@ def record(call: Call, saves: list[Save], without: Ref | None = None, write: Tou
     site = call.frame.site(call.at)
     leaves = leaves_of(call.grads)
     doubts = doubts_of(call.grads) | _doubts_of_unknowns(call)
-    node = Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write, doubts=doubts)
+    hands = _hands(call)
+    node = Node(
+        call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write, doubts=doubts, hands=hands
+    )
     return state.record(node)
+
+
+def _hands(call: Call) -> tuple[NodeId, ...]:
+    """
+    Return the nodes that backward hands the gradient of the result; none where operands may have other shapes.
+
+    That of a view of all elements is handed on as a view of its own.
+    """
+    op = call.binding.op
+    names = [one.of for one in op.hands if holds(one.condition, call.binding)]
+    if not op.hands:
+        whole = {Moves.AXES, Moves.ALL}
+        names = [one.of for one in op.returns if one.kind is Result.VIEW and one.moves in whole]
+    if not names:
+        return ()
+    tensors = [tensor for name in names for _, tensor in call.binding.tensors(name)]
+    if len({tensor.sizes for tensor in tensors if tensor.sizes is not None}) > 1:
+        return ()
+    return tuple(node for tensor in tensors if tensor.rg is not False for node in tensor.nodes[-1:])
 
 
 def _doubts_of_unknowns(call: Call) -> frozenset[str]:
