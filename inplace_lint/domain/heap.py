@@ -189,7 +189,7 @@ class Node:
     `fed`: what an opaque module was called on, whose backward needs its parameters if that requires grad.
     `broken`: the write, where the framework refuses to run backward through it. `write`: what the operation wrote.
     `hands`: those of the inputs that are given the gradient of the result itself, uncopied. `alters`: what its
-    backward, or a hook, writes into the gradient that it is given.
+    backward, or a hook, writes into the gradient that it is given, `spoils` what it writes into what it saved.
     """
 
     op: str
@@ -206,6 +206,7 @@ class Node:
     fed: tuple[Value, ...] | None = None
     hands: tuple[NodeId, ...] = ()
     alters: Altering | None = None
+    spoils: tuple[tuple[StorageId, Write], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def backward(
     _check_histories(state, framework, tensors)
     starts = [node for tensor in tensors if tensor.rg is not False for node in nodes_of(state, tensor)]
     way = on_the_way(state, starts, inputs)
-    order = [(i, assumed) for i, assumed in sorted(reachable(state, starts).items()) if way is None or i in way]
+    order = [(i, assumed) for i, assumed in _ordered(state, starts) if way is None or i in way]
     _check_order(state, framework, order, site, starts)
     asked, loss = tensors if site is not None else None, tensors if trained or site is not None else ()
     for number, assumed in order:
@@ -131,9 +131,22 @@ def backward(
             # A step after a backward through an unknown call is taken to write what the call may depend on.
             had = {leaf for leaf in node.leaves if _had_gradient(state, leaf, fresh)}
             added.update(() if assumed else had)
-        if not retain:
-            state.free(number)
+        _end(state, number, retain=retain)
     return frozenset(added)
+
+
+def _ordered(state: State, starts: Iterable[NodeId]) -> list[tuple[NodeId, frozenset[str]]]:
+    """Return the nodes that a backward runs, the last one first where one of them writes what others need after it."""
+    found = reachable(state, starts)
+    return sorted(found.items(), reverse=any(state.nodes[number].spoils for number in found))
+
+
+def _end(state: State, number: NodeId, *, retain: bool) -> None:
+    """Record that backward has run a node: what it writes then, and that it is used up unless it is retained."""
+    for storage, write in state.nodes[number].spoils:
+        state.write(storage, write)
+    if not retain:
+        state.free(number)
 
 
 def _breaches(state: State, framework: str, node: Node, site: Site | None) -> Iterator[Event]:

@@ -128,14 +128,14 @@ def _output(
 def _note_backward(
     act: IntrinsicCall, state: State, cls: ClassValue, context: Ref, number: NodeId, value: Value
 ) -> None:
-    """Record what the backward of the class writes into the gradients that it is given."""
+    """Record what the backward of the class will write, if it writes at all."""
     backward = act.interp.lookup(state, cls, "backward")
     known = act.interp.context.definition_at(backward.function.slice) if isinstance(backward, Closure) else None
     if isinstance(backward, Closure) and known is not None and known.writes:
-        results = [tensor for _, tensor in state.tensors_in(value)]
         function = Bound(cls, backward) if backward.wrapper == "class" else backward
-        write = given_gradients.written(act, state, function, (context,), results)
-        given_gradients.mark(state, number, write)
+        results = [tensor for _, tensor in state.tensors_in(value)]
+        saved = state.trait(traits.SAVED, context.id) or ()
+        given_gradients.note(act, state, number, given_gradients.Backward(function, results, context, saved))
 
 
 def _tensor(state: State, value: Value) -> list[tuple[Ref, Tensor]]:

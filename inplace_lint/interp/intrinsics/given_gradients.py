@@ -1,46 +1,73 @@
 """
-Backward functions and hooks that the program defines: what they write into the gradient that they are given.
+Backward functions and hooks that the program defines: what they write when backward runs them.
 
-    h.register_hook(lambda grad: grad.mul_(0.1))      # writes it, whoever else is given the same tensor
-    h.register_hook(lambda grad: grad * 0.1)          # does not
+    h.register_hook(lambda grad: grad.mul_(0.1))      # the gradient, whoever else is given the same tensor
+    h.register_hook(lambda grad: grad * 0.1)          # nothing
+
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return x.mul_(grad)                           # what it saved, which others may have saved, too
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_lint.core.records import replace
-from inplace_lint.domain.heap import Altering, Tensor, alike
+from inplace_lint.core.records import dataclass, replace
+from inplace_lint.domain.heap import Altering, Tensor, Write, alike
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Closure, NodeId, Value
+from inplace_lint.domain.values import NONE, Closure, NodeId, Ref, StorageId, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 
 
-def written(
-    act: IntrinsicCall, state: State, function: Value, before: Sequence[Value], of: Sequence[Tensor]
-) -> Altering | None:
-    """Return the first write by which a function changes the gradients of some tensors; None if there is none."""
-    spare = state.fork()
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """A function that backward runs, for some results: with a `context`, on which `saved` values are, and gradients."""
+
+    function: Value
+    results: Sequence[Tensor]
+    context: Ref | None = None
+    saved: tuple[Value, ...] = ()
+
+
+def note(act: IntrinsicCall, state: State, number: NodeId, backward: Backward) -> None:
+    """Record on the tape what a function will write when backward runs it for a node."""
+    spare, node = state.fork(), state.nodes[number]
     spare.modes = replace(spare.modes, grad=False)
+    context, started = backward.context, spare.clock
+    instance = None if context is None else spare.instance(context)
+    if context is not None and instance is not None:
+        spare.put(context, replace(instance, attrs={**instance.attrs, "saved_tensors": Tuple(backward.saved)}))
     gradients = [
-        Tensor(spare.new_storage(), rg=False, leaf=False, framework=tensor.framework, **alike(tensor)) for tensor in of
+        Tensor(spare.new_storage(), rg=False, leaf=False, framework=tensor.framework, **alike(tensor))
+        for tensor in backward.results
     ]
-    given = Arguments((*before, *(spare.new(gradient) for gradient in gradients)))
-    for after, value in act.interp.call(act.frame, spare, function, given, act.at):
-        for gradient in gradients:
-            for write in after.storages[gradient.storage].writes[:1]:
-                return Altering(write.touch, value != NONE)
-    return None
+    given = Arguments((*(() if context is None else (context,)), *(spare.new(gradient) for gradient in gradients)))
+    done = act.interp.call(act.frame, spare, backward.function, given, act.at)
+    altered = (
+        Altering(write.touch, value != NONE)
+        for after, value in done
+        for gradient in gradients
+        for write in after.storages[gradient.storage].writes[:1]
+    )
+    kept = [tensor.storage for value in backward.saved if (tensor := state.tensor(value)) is not None]
+    changed = replace(node, alters=next(altered, None), spoils=_spoiled([after for after, _ in done], kept, started))
+    if changed != node:
+        state.nodes[number] = changed
 
 
-def mark(state: State, number: NodeId, write: Altering | None) -> None:
-    """Record on the tape that backward writes the gradient that it gives to a node."""
-    if write is not None:
-        state.nodes[number] = replace(state.nodes[number], alters=write)
+def _spoiled(states: Sequence[State], kept: Sequence[StorageId], since: int) -> tuple[tuple[StorageId, Write], ...]:
+    """Return the first write to each storage, where all paths write it."""
+    found: list[tuple[StorageId, Write]] = []
+    for storage in dict.fromkeys(kept):
+        writes = [next((one for one in state.storages[storage].writes if one.clock > since), None) for state in states]
+        if writes and writes[0] is not None and None not in writes:
+            found.append((storage, replace(writes[0], names=frozenset(), through=frozenset(), tensor=None)))
+    return tuple(found)
 
 
 def note_hook(act: IntrinsicCall, tensor: Tensor, hook: Value) -> None:
     """Record what a hook on a tensor writes, where that is one result of an operation."""
     if isinstance(hook, Closure) and tensor.nodes and act.state.modes.grad is not False:
-        mark(act.state, tensor.nodes[-1], written(act, act.state, hook, (), (tensor,)))
+        note(act, act.state, tensor.nodes[-1], Backward(hook, (tensor,)))
