@@ -21,7 +21,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
 from inplace_lint.interp.call import closures, module_containers, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
-from inplace_lint.interp.control import path_condition, statements
+from inplace_lint.interp.control import module_modes, path_condition, statements
 from inplace_lint.interp.expr import environment, registering
 from inplace_lint.interp.found import Found, collect, named
 from inplace_lint.interp.frame import Arguments, Frame
@@ -78,7 +78,7 @@ def run_all(interp: Interpreter) -> list[Found]:
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     """Start an entry point on module scopes as their own statements left them."""
     interp.fuel.start_root()
-    base = interp.context.base = interp.context.base or State(interp.context.symbols)
+    base = interp.context.base = interp.context.base or module_modes.imported(interp)
     # Module variables that earlier entry points read are evaluated once for all later ones.
     read, interp.context.bound = dict.fromkeys(interp.context.bound), []
     for path, name in read:
