@@ -256,16 +256,11 @@ def _inline(
     before, name = state.modes, closures.name_of(function)
     if site.place.at:
         interp.context.observed.call(name, before)
-    for mode in closure.modes:
-        state.modes = modes.entered(state, mode)
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
     with interp.fuel.preferring(interp.fuel.enters):
-        if closure.managers or closure.unread:
-            outcomes = _body(interp, frame, inner, state, closure, closure.managers)
-        else:
-            outcomes = interp.execute(inner, state, function.body)
+        outcomes = _body(interp, frame, inner, state, closure, closure.managers)
     for outcome in outcomes:
         if closure.modes or closure.managers:
             outcome.state.modes = before
@@ -288,8 +283,10 @@ def _inline(
 def _body(
     interp: Interpreter, caller: Frame, inner: Frame, state: State, closure: Closure, managers: tuple[Value, ...]
 ) -> Outcomes:
-    """Run the body of a function, in the context managers that decorate it, the outermost first."""
+    """Run the body of a function in the modes and context managers that decorate it, the outermost first."""
     if not managers:
+        for mode in closure.modes:
+            state.modes = modes.entered(state, mode)
         supposed = [unknown_contexts.suppose(state, decorator) for decorator in closure.unread]
         outcomes = interp.execute(inner, state, closure.function.body)
         for outcome in outcomes if supposed else ():

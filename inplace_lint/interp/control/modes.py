@@ -6,7 +6,7 @@ from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import ClassValue, Closure, Const, Dotted, Ref, Sym, Value
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
@@ -53,13 +53,15 @@ def _inherited(interp: Interpreter, state: State, instance: Instance) -> tuple[s
     return next(filter(None, (mode_of(interp, state, base) for base in bases if isinstance(base, Dotted))), None)
 
 
-def decorated(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> Closure | None:
-    """Return the function that a call of a mode gives, with that mode around it; None for another call."""
+def decorated(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> Value | None:
+    """Return the function or method that a call of a mode gives, with that mode around it; None for another call."""
     given = arguments.positional[0] if len(arguments.positional) == 1 else None
-    mode = mode_of(interp, state, function) if isinstance(given, Closure) else None
-    if mode is None or not isinstance(given, Closure):
+    inner = given.function if isinstance(given, Bound) else given
+    mode = mode_of(interp, state, function) if isinstance(inner, Closure) else None
+    if mode is None or not isinstance(inner, Closure):
         return None
-    return replace(given, modes=(mode, *given.modes))
+    made = replace(inner, modes=(mode, *inner.modes))
+    return replace(given, function=made) if isinstance(given, Bound) else made
 
 
 def entered(state: State, mode: tuple[str, Value]) -> Modes:
@@ -99,6 +101,6 @@ def leave_object(state: State, value: Value) -> None:
         state.modes = replace(state.modes, grad=grad, inference=inference, autocast=autocast)
 
 
-def is_recording(state: State) -> Const | None:
-    """Return whether gradients are recorded, as a value of the program; None if that is not known."""
-    return None if state.modes.grad is None else Const(state.modes.grad)
+def is_recording(state: State) -> Const:
+    """Return whether gradients are recorded, as a value of the program; they are where nothing turned them off."""
+    return Const(state.modes.grad is not False)

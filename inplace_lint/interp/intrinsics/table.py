@@ -282,7 +282,7 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "variable": _variable,
     "container": _container,
     "call_module": _call_module,
-    "grad_enabled": lambda act: [(act.state, modes.is_recording(act.state) or act.unknown())],
+    "grad_enabled": lambda act: [(act.state, modes.is_recording(act.state))],
     "inference_enabled": lambda act: [(act.state, Const(act.state.modes.inference))],
     "module": _unknown_value,
     **library_objects.INTRINSICS,
