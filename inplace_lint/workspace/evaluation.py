@@ -15,6 +15,8 @@ where no gradients are recorded.
 from __future__ import annotations
 
 import ast
+import builtins
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,9 +34,10 @@ class _Use(NamedTuple):
     """
     A use of a name: the function around it, whether that is a method, and whether it runs in evaluation only.
 
-    A `bare` name is no method. `unrecorded`: no gradients are recorded there. `called`: it is a call; else the function
-    is handed on. `quoted`: there is only its name as text, which something may look up. `around` is the class that
-    the use is in; `own`: it is of an attribute of `self`, and that class has a method of this name.
+    A `bare` name is no method. `unrecorded`: no gradients are recorded there; `unsure`: a context or decorator around it
+    may see to that. `called`: it is a call; else the function is handed on. `quoted`: there is only its name as text,
+    which something may look up. `around` is the class that the use is in; `own`: it is of an attribute of `self`, and
+    that class has a method of this name.
     """
 
     user: str
@@ -42,6 +45,7 @@ class _Use(NamedTuple):
     evaluates: bool
     bare: bool = False
     unrecorded: bool = False
+    unsure: bool = False
     called: bool = True
     quoted: bool = False
     around: str = ""
@@ -113,10 +117,11 @@ class Evaluation:
     def _records(self, path: str, use: _Use, depth: int) -> bool | None:
         if use.unrecorded:
             return False
+        certain = use.called and not use.unsure
         if not use.user or use.user.startswith("__") or use.user in _trained() or depth >= _DEEPEST:
-            return True if use.called else None
+            return True if certain else None
         above = self.records(path, use.around if use.member else "", use.user, depth + 1)
-        return above if use.called or above is False else None
+        return above if certain or above is False else None
 
     def uses(self, path: str, file: str, user: str, name: str) -> bool:
         """Check whether a function in a file uses the functions of a name, which `path` defines, in evaluation only."""
@@ -148,9 +153,11 @@ class _Walk:
     member: bool = False
     evaluates: bool = False
     unrecorded: bool = False
+    unsure: bool = False
     in_class: bool = False
     around: str = ""
     methods: frozenset[str] = frozenset()
+    packages: dict[str, str] = field(default_factory=dict)
 
     def block(self, body: Sequence[ast.AST], *, evaluates: bool = False) -> None:
         """Walk statements that follow each other; what follows a branch that training leaves is evaluation."""
@@ -178,6 +185,8 @@ class _Walk:
                 self._definition(node)
             case ast.With() | ast.AsyncWith():
                 self._with(node)
+            case ast.Import() | ast.ImportFrom():
+                self._import(node)
             case ast.Assign(targets, ast.Call(ast.Name(name) | ast.Attribute(_, name)) as value):
                 self._made_by(name, targets)
                 self._part([*targets, value])
@@ -187,10 +196,27 @@ class _Walk:
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
             self.node(item.context_expr)
-        before, stops = self.unrecorded, any(_stops(item.context_expr) for item in node.items)
+        before, contexts = (self.unrecorded, self.unsure), [item.context_expr for item in node.items]
+        stops = any(map(_stops, contexts))
         self.unrecorded |= stops
+        self.unsure |= not all(map(self._is_known, contexts))
         self.block(node.body, evaluates=stops)
-        self.unrecorded = before
+        self.unrecorded, self.unsure = before
+
+    def _is_known(self, node: ast.expr) -> bool:
+        """Check whether a context or decorator is of Python, a framework, or what leaves gradients as they are."""
+        while isinstance(node, ast.Attribute | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if not isinstance(node, ast.Name):
+            return False
+        top = self.packages.get(node.id, "")
+        return top in _neutral() or (not top and hasattr(builtins, node.id))
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        whole = "" if isinstance(node, ast.Import) else "." if node.level else node.module or "."
+        for name in node.names:
+            top = (whole or name.name).partition(".")[0] or "."
+            self.packages[name.asname or (name.name if whole else top)] = top
 
     def _made_by(self, name: str, targets: Sequence[ast.expr]) -> None:
         bound = self.made.setdefault(name, set())
@@ -227,8 +253,8 @@ class _Walk:
         self, name: str, *, bare: bool = False, called: bool = True, quoted: bool = False, own: bool = False
     ) -> None:
         own = own and name in self.methods
-        here = self.user, self.member, self.evaluates
-        self.uses.setdefault(name, []).append(_Use(*here, bare, self.unrecorded, called, quoted, self.around, own))
+        here, modes = (self.user, self.member, self.evaluates), (self.unrecorded, self.unsure)
+        self.uses.setdefault(name, []).append(_Use(*here, bare, *modes, called, quoted, self.around, own))
 
     def _part(self, part: object) -> None:
         if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
@@ -242,7 +268,7 @@ class _Walk:
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         for part in node.decorator_list:
             self.node(part)
-        before = self.user, self.member, self.in_class, self.evaluates, self.unrecorded
+        before = self.user, self.member, self.in_class, self.evaluates, self.unrecorded, self.unsure
         outer = self.around, self.methods
         if isinstance(node, ast.ClassDef):
             self.in_class, self.around = True, node.name
@@ -250,9 +276,9 @@ class _Walk:
         else:
             stopped = any(map(_stops, node.decorator_list))
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
-            self.unrecorded = stopped
+            self.unrecorded, self.unsure = stopped, not all(map(self._is_known, node.decorator_list))
         self.block(node.body)
-        self.user, self.member, self.in_class, self.evaluates, self.unrecorded = before
+        self.user, self.member, self.in_class, self.evaluates, self.unrecorded, self.unsure = before
         self.around, self.methods = outer
 
 
@@ -277,6 +303,13 @@ def _stops(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
     return name in _unrecorded()
+
+
+@cache
+def _neutral() -> frozenset[str]:
+    """Return the packages whose contexts and decorators are known by name, or leave gradients as they are."""
+    known = [framework(name) for name in frameworks()]
+    return frozenset(sys.stdlib_module_names).union(*((*one.packages, *one.arrays, *one.neutral) for one in known))
 
 
 @cache

@@ -260,6 +260,7 @@ class Scaled(nn.Module):
 """
 USER = """\
 import torch
+from modes import frozen
 from scaled import Scaled
 
 
@@ -282,9 +283,15 @@ UNRECORDED = {
 HANDED_ON = {
     "argument": "    def step(self, run):\n        run(self.net.bound)\n",
     "by name": "    def step(self, run):\n        run(self.net, 'bound')\n",
+    "context": "    def step(self, mode):\n        with mode():\n            self.net.bound()\n",
+    "decorator": "    @frozen\n    def step(self):\n        self.net.bound()\n",
+    "below one": "    @frozen\n    def step(self):\n        self.keep()\n\n"
+    "    def keep(self):\n        self.net.bound()\n",
 }
 RECORDED = {
     "called": "    def step(self):\n        self.net.bound()\n",
+    "open": "    @staticmethod\n    def step(net):\n        with open('log') as log:\n            net.bound()\n",
+    "autocast": "    def step(self):\n        with torch.autocast('cpu'):\n            self.net.bound()\n",
     "both": "    def step(self):\n        self.net.bound()\n"
     "        with torch.no_grad():\n            self.net.bound()\n",
     "own method only": "    def step(self):\n        with torch.no_grad():\n            self.bound(1)\n",
