@@ -19,7 +19,7 @@ from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
 from inplace_lint.domain.heap import Write
 from inplace_lint.domain.shape import Size
-from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, SymId, Value
+from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, SymId, Three, Value
 from inplace_lint.knowledge.operator_schema import OperatorSchema
 
 Key = TypeVar("Key", bound=Hashable)
@@ -202,6 +202,7 @@ LOADER: Trait[SymId, Loader] = Trait("data loader", Owner.SYMBOL)
 # Of objects.
 ATTRIBUTE: Trait[tuple[RefId, str], Value] = Trait("attribute", Owner.OBJECT)
 SWITCH: Trait[RefId, Switch] = Trait("switch", Owner.OBJECT)
+BEFORE_MODE: Trait[RefId, tuple[Three, bool, Three]] = Trait("gradients, inference, autocast before it", Owner.OBJECT)
 SAVED: Trait[RefId, tuple[Value, ...]] = Trait("saved", Owner.OBJECT)
 TOLD: Trait[tuple[RefId, RefId], Told] = Trait("told to save a tensor", Owner.OBJECT)
 DIRTY: Trait[RefId, tuple[Value, ...]] = Trait("dirty", Owner.OBJECT)

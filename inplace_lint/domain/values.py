@@ -119,7 +119,8 @@ class Closure:
 
     `modes` are the modes that a decorator enters around each call; `wrapper` is "", "static", "class" or "property".
     `manages`: it is a generator that `contextlib.contextmanager` decorates. `caches`: later calls on equal arguments
-    return the same object, as of a function under `functools.lru_cache`.
+    return the same object, as of a function under `functools.lru_cache`. `managers` are the context managers of the
+    program that decorators enter around each call. `unread` are the decorators of which nothing is known, as written.
     """
 
     function: Function
@@ -131,6 +132,8 @@ class Closure:
     wrapper: str = ""
     manages: bool = False
     caches: bool = False
+    managers: tuple[Value, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from inplace_lint.config.pins import pinned
 from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import UnreadableError
-from inplace_lint.core.finding import Finding, Severity
+from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
 from inplace_lint.driver.check_task import Checked, Task, framework_names
 from inplace_lint.driver.dispatch import Progress, Workers
@@ -306,8 +306,19 @@ def _with_trained(
             root = roots[one.entry.path] if one.entry is not None else ""
             if root not in known:
                 known[root] = _trainers(graphs[root])
-            sure.append(replace(one, entry=None) if one.entry is None or known[root].ask(one.entry) else one)
+            sure.append(one if one.entry is None else _asked(known[root], one, one.entry))
     return done
+
+
+def _asked(trainers: Trainers, one: Finding, entry: Asks) -> Finding:
+    """Return a finding without its entry if the project runs it for a gradient; a warning if that is not certain."""
+    if not entry.records:
+        return replace(one, entry=None) if trainers.ask(entry) else one
+    records = trainers.record(entry)
+    if records is None:
+        where = f"gradients are recorded where `{(entry.name or '').rpartition('.')[2]}` is called"
+        return replace(one, entry=None, severity=Severity.WARNING, certainty=Certainty.UNKNOWN, assumptions=(where,))
+    return replace(one, entry=None) if records else one
 
 
 def _trainers(graph: import_graph.Graph) -> Trainers:

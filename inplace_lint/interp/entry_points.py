@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import Instance
@@ -21,9 +20,9 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
 from inplace_lint.interp.call import closures, module_containers, portable_arguments
 from inplace_lint.interp.call.pending_constructors import constructed_paths
-from inplace_lint.interp.control import path_condition, statements
+from inplace_lint.interp.control import module_modes, path_condition, statements
 from inplace_lint.interp.expr import environment, registering
-from inplace_lint.interp.found import Found, collect, named
+from inplace_lint.interp.found import Found, collect, named, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CALLS_IN_CHOICES,
@@ -78,7 +77,7 @@ def run_all(interp: Interpreter) -> list[Found]:
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     """Start an entry point on module scopes as their own statements left them."""
     interp.fuel.start_root()
-    base = interp.context.base = interp.context.base or State(interp.context.symbols)
+    base = interp.context.base = interp.context.base or module_modes.imported(interp)
     # Module variables that earlier entry points read are evaluated once for all later ones.
     read, interp.context.bound = dict.fromkeys(interp.context.bound), []
     for path, name in read:
@@ -394,7 +393,4 @@ def _finish(
     losses.backward(interp, results, cls, name, certain=certain)
     interp.fuel.end_root(finished=bool(results))
     found = collect(interp, results, calls=calls)
-    if cls is None or certain:
-        return found
-    entry = Asks(interp.context.path, f"{cls.name}.{name}")
-    return [replace(one, entry=entry) if asked in one.event.assumptions else one for one in found]
+    return with_callers(interp, found, name, cls, "" if cls is None or certain else asked)

@@ -5,14 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from inplace_lint.core.event import Event
+from inplace_lint.core.event import Event, Failure, Refused
 from inplace_lint.core.finding import Asks
 from inplace_lint.core.records import replace
+from inplace_lint.domain.values import ClassValue
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.outcome import Results
+
+# What the framework refuses only where gradients are recorded.
+_WHERE_RECORDED = frozenset(
+    {
+        Failure.LEAF,
+        Failure.DIRTY_LEAF,
+        Failure.LEAF_VIEW,
+        Failure.MULTI_VIEW,
+        Failure.MULTI_VIEW_BASE,
+        Failure.NO_GRAD_VIEW,
+        Failure.NO_GRAD_VIEW_BASE,
+        Failure.INFERENCE_SAVE,
+        Failure.OUT_GRAD,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,27 @@ def collect(interp: Interpreter, results: Results, *, calls: bool = False) -> li
     interp.listeners.finish([state for state, _ in results], bool(interp.fuel.cut))
     options = interp.context.coverage.words()
     return [Found(event, count, len(results), options) for event, count in counted.items()]
+
+
+def with_callers(interp: Interpreter, found: list[Found], name: str, cls: ClassValue | None, asked: str) -> list[Found]:
+    """
+    Return what running a function, or a method of a class, found, with what only a caller of it can decide.
+
+    Whether a gradient is asked for what it returns, where that is assumed, and whether gradients are recorded around
+    it.
+    """
+    if not name or (name.startswith("__") and name != "__call__"):
+        return found
+    entry = Asks(interp.context.path, name if cls is None else f"{cls.name}.{name}")
+    recorded = replace(entry, records=True)
+    return [
+        replace(one, entry=entry)
+        if asked and asked in one.event.assumptions
+        else replace(one, entry=recorded)
+        if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED and not one.event.assumptions
+        else one
+        for one in found
+    ]
 
 
 def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:

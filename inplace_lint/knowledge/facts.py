@@ -66,7 +66,8 @@ class Framework:
     `fed` are called on comes from a data loader. `names` are those of a program's own variables and
     functions that mean something, each with the reason: `*_` stands for all that end in an underscore. `infers` are
     likewise names of functions that are called when nothing is trained any more. `arrays` are
-    libraries that know nothing of the framework: what they return is no tensor, and carries no gradient.
+    libraries that know nothing of the framework: what they return is no tensor, and carries no gradient. `neutral` are
+    libraries whose decorators and contexts run the code unchanged and leave gradients as they are.
     `indices` are arguments of ops that take whole numbers or flags, `bitwise` are ops all of whose operands are such,
     `equality` those that compare for equality, `moves` those that move a tensor to a device, with what says where
     another tensor is, `excludes` those that give elements which are far below the others no
@@ -127,6 +128,7 @@ class Framework:
     nodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     infers: Mapping[str, str] = field(default_factory=dict)
     arrays: frozenset[str] = frozenset()
+    neutral: frozenset[str] = frozenset()
     indices: frozenset[str] = frozenset()
     bitwise: frozenset[str] = frozenset()
     equality: frozenset[str] = frozenset()

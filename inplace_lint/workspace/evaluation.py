@@ -15,6 +15,8 @@ where no gradients are recorded.
 from __future__ import annotations
 
 import ast
+import builtins
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,13 +34,22 @@ class _Use(NamedTuple):
     """
     A use of a name: the function around it, whether that is a method, and whether it runs in evaluation only.
 
-    A `bare` name is no method.
+    A `bare` name is no method. `unrecorded`: no gradients are recorded there; `unsure`: a context or decorator around
+    it may see to that. `called`: it is a call; else the function is handed on. `quoted`: there is only its name as text,
+    which something may look up. `around` is the class that the use is in; `own`: it is of an attribute of `self`, and
+    that class has a method of this name.
     """
 
     user: str
     member: bool
     evaluates: bool
     bare: bool = False
+    unrecorded: bool = False
+    unsure: bool = False
+    called: bool = True
+    quoted: bool = False
+    around: str = ""
+    own: bool = False
 
 
 @dataclass
@@ -72,45 +83,81 @@ class Evaluation:
         """
         if name in {word for known in frameworks() for word in framework(known).infers}:
             return True
-        if not name or name.startswith("__") or name in {framework(known).calls for known in frameworks()}:
+        if not name or name.startswith("__") or name in _trained():
             return False
         paths = self.graph.mentioning(path, name)
-        uses = [use for user in paths[:_MOST] for use in self._uses(user, name) if not (member and use.bare)]
+        uses = [
+            use for user in paths[:_MOST] for use in self._uses(user, name) if not (use.quoted or (member and use.bare))
+        ]
         return 0 < len(paths) <= _MOST and bool(uses) and all(self._evaluates(path, use, depth) for use in uses)
+
+    @remembered
+    def records(self, path: str, owner: str, name: str, depth: int = 0) -> bool | None:
+        """
+        Check whether somebody may call a function, or a method of a class, `owner`, where gradients are recorded.
+
+        True if the project does, or nothing in it uses them; None if it hands them on, to what may call them anywhere.
+        """
+        if name in {*_trained(), "__call__"}:
+            return not self._is_called_unrecorded(path, owner)
+        paths = self.graph.mentioning(path, name)
+        uses = [use for user in paths[:_MOST] for use in self._uses(user, name) if _may_be_of(owner, use)]
+        if len(paths) > _MOST or not uses:
+            return True
+        found = {self._records(path, use, depth) for use in uses}
+        return True if True in found else None if None in found else False
+
+    def _is_called_unrecorded(self, path: str, name: str) -> bool:
+        """Check whether the project calls variables that it assigns objects of a class to, and all of them so."""
+        paths = self.graph.mentioning(path, name)[:_MOST]
+        names = {bound for user in paths for bound in self._walked(user).made.get(name, ())}
+        uses = [use for user in paths for bound in names for use in self._uses(user, bound)]
+        return bool(uses) and all(use.called and self._records(path, use, 0) is False for use in uses)
+
+    def _records(self, path: str, use: _Use, depth: int) -> bool | None:
+        if use.unrecorded:
+            return False
+        certain = use.called and not use.unsure
+        if not use.user or use.user.startswith("__") or use.user in _trained() or depth >= _DEEPEST:
+            return True if certain else None
+        above = self.records(path, use.around if use.member else "", use.user, depth + 1)
+        return above if certain or above is False else None
 
     def uses(self, path: str, file: str, user: str, name: str) -> bool:
         """Check whether a function in a file uses the functions of a name, which `path` defines, in evaluation only."""
-        found = [use for use in self._uses(file, name) if use.user == user]
+        found = [use for use in self._uses(file, name) if use.user == user and not use.quoted]
         return bool(found) and all(self._evaluates(path, use, 0) for use in found)
 
     def _evaluates(self, path: str, use: _Use, depth: int) -> bool:
         return use.evaluates or (depth < _DEEPEST and self.runs(path, use.user, member=use.member, depth=depth + 1))
 
     def _uses(self, path: str, name: str) -> tuple[_Use, ...]:
-        known = self._all_uses(path)
-        if known is None:
+        if self.trees.of(path) is None:
             return (_Use("", member=False, evaluates=False),)  # what cannot be read may train
-        return tuple(use for use in known.get(name, ()) if use.user != name)
+        return tuple(use for use in self._walked(path).uses.get(name, ()) if use.user != name)
 
     @remembered
-    def _all_uses(self, path: str) -> dict[str, list[_Use]] | None:
-        tree = self.trees.of(path)
-        if tree is None:
-            return None
-        walk = _Walk()
-        walk.block(tree.body)
-        return walk.uses
+    def _walked(self, path: str) -> _Walk:
+        tree, walk = self.trees.of(path), _Walk()
+        walk.block([] if tree is None else tree.body)
+        return walk
 
 
 @dataclass
 class _Walk:
-    """A walk over a file for the uses of all names."""
+    """A walk over a file for the uses of all names, and for those that are assigned what a call of a name `made`."""
 
     uses: dict[str, list[_Use]] = field(default_factory=dict)
+    made: dict[str, set[str]] = field(default_factory=dict)
     user: str = ""
     member: bool = False
     evaluates: bool = False
+    unrecorded: bool = False
+    unsure: bool = False
     in_class: bool = False
+    around: str = ""
+    methods: frozenset[str] = frozenset()
+    packages: dict[str, str] = field(default_factory=dict)
 
     def block(self, body: Sequence[ast.AST], *, evaluates: bool = False) -> None:
         """Walk statements that follow each other; what follows a branch that training leaves is evaluation."""
@@ -137,25 +184,77 @@ class _Walk:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self._definition(node)
             case ast.With() | ast.AsyncWith():
-                for item in node.items:
-                    self.node(item.context_expr)
-                self.block(node.body, evaluates=any(_stops(item.context_expr) for item in node.items))
+                self._with(node)
+            case ast.Import() | ast.ImportFrom():
+                self._import(node)
+            case ast.Assign(targets, ast.Call(ast.Name(name) | ast.Attribute(_, name)) as value):
+                self._made_by(name, targets)
+                self._part([*targets, value])
+            case _:
+                self._expression(node)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        for item in node.items:
+            self.node(item.context_expr)
+        before, contexts = (self.unrecorded, self.unsure), [item.context_expr for item in node.items]
+        stops = any(map(_stops, contexts))
+        self.unrecorded |= stops
+        self.unsure |= not all(map(self._is_known, contexts))
+        self.block(node.body, evaluates=stops)
+        self.unrecorded, self.unsure = before
+
+    def _is_known(self, node: ast.expr) -> bool:
+        """Check whether a context or decorator is of Python, a framework, or what leaves gradients as they are."""
+        while isinstance(node, ast.Attribute | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if not isinstance(node, ast.Name):
+            return False
+        top = self.packages.get(node.id, "")
+        return top in _neutral() or (not top and hasattr(builtins, node.id))
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        whole = "" if isinstance(node, ast.Import) else "." if node.level else node.module or "."
+        for name in node.names:
+            top = (whole or name.name).partition(".")[0] or "."
+            self.packages[name.asname or (name.name if whole else top)] = top
+
+    def _made_by(self, name: str, targets: Sequence[ast.expr]) -> None:
+        bound = self.made.setdefault(name, set())
+        for target in targets:
+            if isinstance(target, ast.Attribute | ast.Name):
+                bound.add(target.attr if isinstance(target, ast.Attribute) else target.id)
+
+    def _expression(self, node: ast.AST) -> None:
+        """Walk an expression, or a statement that is nothing but its parts."""
+        match node:
             case ast.Compare(ast.Attribute() as left, [ast.Is() | ast.IsNot()], [right]):
                 self.node(_innermost(left))
                 self.node(right)
+            case ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, keywords):
+                self._use(attribute, own=_is_self(owner))
+                self._part([_innermost(owner), *arguments, *keywords])
+            case ast.Call(ast.Name(name), arguments, keywords):
+                self._use(name, bare=True)
+                self._part([*arguments, *keywords])
+            case ast.Constant(str(word)) if self.user and word.isidentifier():
+                self._use(word, called=False, quoted=True)
             case ast.Attribute(_, attribute, context):
                 if isinstance(context, ast.Load):
-                    self._use(attribute)
+                    self._use(attribute, called=False, own=_is_self(node.value))
                 # What has attributes is no function: `self.decode.threshold` does not call a method `decode`.
                 self.node(_innermost(node))
             case ast.Name(name, ast.Load()):
-                self._use(name, bare=True)
+                self._use(name, bare=True, called=False)
             case _:
                 for _, part in ast.iter_fields(node):
                     self._part(part)
 
-    def _use(self, name: str, *, bare: bool = False) -> None:
-        self.uses.setdefault(name, []).append(_Use(self.user, self.member, self.evaluates, bare))
+    def _use(
+        self, name: str, *, bare: bool = False, called: bool = True, quoted: bool = False, own: bool = False
+    ) -> None:
+        own = own and name in self.methods
+        here, modes = (self.user, self.member, self.evaluates), (self.unrecorded, self.unsure)
+        self.uses.setdefault(name, []).append(_Use(*here, bare, *modes, called, quoted, self.around, own))
 
     def _part(self, part: object) -> None:
         if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
@@ -169,14 +268,27 @@ class _Walk:
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         for part in node.decorator_list:
             self.node(part)
-        before = self.user, self.member, self.in_class, self.evaluates
+        before = self.user, self.member, self.in_class, self.evaluates, self.unrecorded, self.unsure
+        outer = self.around, self.methods
         if isinstance(node, ast.ClassDef):
-            self.in_class = True
+            self.in_class, self.around = True, node.name
+            self.methods = frozenset(part.name for part in node.body if isinstance(part, ast.FunctionDef))
         else:
             stopped = any(map(_stops, node.decorator_list))
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
+            self.unrecorded, self.unsure = stopped, not all(map(self._is_known, node.decorator_list))
         self.block(node.body)
-        self.user, self.member, self.in_class, self.evaluates = before
+        self.user, self.member, self.in_class, self.evaluates, self.unrecorded, self.unsure = before
+        self.around, self.methods = outer
+
+
+def _may_be_of(owner: str, use: _Use) -> bool:
+    """Check whether a use of a name may be of the method of a class; of a function if there is no class."""
+    return not (use.bare if owner else use.own) and (not use.own or use.around == owner)
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _innermost(node: ast.expr) -> ast.expr:
@@ -191,6 +303,19 @@ def _stops(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
     return name in _unrecorded()
+
+
+@cache
+def _neutral() -> frozenset[str]:
+    """Return the packages whose contexts and decorators are known by name, or leave gradients as they are."""
+    known = [framework(name) for name in frameworks()]
+    return frozenset(sys.stdlib_module_names).union(*((*one.packages, *one.arrays, *one.neutral) for one in known))
+
+
+@cache
+def _trained() -> frozenset[str]:
+    """Return the names of the methods that a call of a module runs."""
+    return frozenset(framework(known).calls for known in frameworks())
 
 
 @cache

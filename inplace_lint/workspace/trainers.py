@@ -50,6 +50,11 @@ class Trainers:
             return False
         return asks.name is None or self._train((asks.path, asks.name))
 
+    def record(self, asks: Asks) -> bool | None:
+        """Check whether somebody may call what was run alone where gradients are recorded; None if it is handed on."""
+        owner, _, name = (asks.name or "").rpartition(".")
+        return self._evaluation.records(asks.path, owner, name)
+
     @remembered
     def _train(self, start: Target) -> bool:
         """

@@ -240,3 +240,107 @@ def test_what_runs_without_gradients_only_is_counted_and_not_told(lint, tree):
     for mode in ("no_grad", "inference_mode"):
         (tree / "filter.py").write_text(FILTER.format(call=f"with torch.{mode}():\n            weight = scale(x)"))
         assert lint(".") == QUIET
+
+
+SCALED = """\
+import torch
+from torch import nn
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def bound(self, low=0):
+        self.scale.clamp_(low)
+
+    def forward(self, x):
+        return x * self.scale
+"""
+USER = """\
+import torch
+from modes import frozen
+from scaled import Scaled
+
+
+class Trainer:
+    def __init__(self):
+        self.net = Scaled()
+
+    def bound(self, low):
+        return low
+
+{method}
+"""
+UNRECORDED = {
+    "with": "    def step(self):\n        with torch.no_grad():\n            self.net.bound()\n",
+    "decorator": "    @torch.no_grad()\n    def step(self):\n        self.net.bound(self.bound(1))\n",
+    "through another": "    @torch.no_grad()\n    def step(self):\n        self.keep()\n\n"
+    "    def keep(self):\n        self.net.bound()\n",
+    "by name": "    @torch.no_grad()\n    def step(self):\n        getattr(self.net, 'bound')()\n",
+}
+HANDED_ON = {
+    "argument": "    def step(self, run):\n        run(self.net.bound)\n",
+    "by name": "    def step(self, run):\n        run(self.net, 'bound')\n",
+    "context": "    def step(self, mode):\n        with mode():\n            self.net.bound()\n",
+    "decorator": "    @frozen\n    def step(self):\n        self.net.bound()\n",
+    "below one": "    @frozen\n    def step(self):\n        self.keep()\n\n"
+    "    def keep(self):\n        self.net.bound()\n",
+}
+RECORDED = {
+    "called": "    def step(self):\n        self.net.bound()\n",
+    "open": "    @staticmethod\n    def step(net):\n        with open('log') as log:\n            net.bound()\n",
+    "autocast": "    def step(self):\n        with torch.autocast('cpu'):\n            self.net.bound()\n",
+    "both": "    def step(self):\n        self.net.bound()\n"
+    "        with torch.no_grad():\n            self.net.bound()\n",
+    "own method only": "    def step(self):\n        with torch.no_grad():\n            self.bound(1)\n",
+}
+
+
+@pytest.mark.parametrize("method", UNRECORDED.values(), ids=UNRECORDED)
+def test_a_method_that_the_project_calls_without_gradients_only_is_not_refused(lint, tree, method):
+    (tree / "scaled.py").write_text(SCALED)
+    (tree / "user.py").write_text(USER.format(method=method))
+    for path in (".", "scaled.py"):
+        assert lint("--output-format=concise", "--exclude", "helper.py", path)[:2] == QUIET[:2]
+
+
+@pytest.mark.parametrize("method", HANDED_ON.values(), ids=HANDED_ON)
+def test_that_a_method_which_is_handed_on_records_gradients_is_an_assumption(lint, tree, method):
+    (tree / "scaled.py").write_text(SCALED)
+    (tree / "user.py").write_text(USER.format(method=method))
+    out = lint("--output-format=full", "--exclude", "helper.py", "scaled.py").out
+    assert "warning[IPL201]" in out
+    assert "gradients are recorded where `bound` is called" in out
+
+
+@pytest.mark.parametrize("method", RECORDED.values(), ids=RECORDED)
+def test_a_method_that_may_be_called_where_gradients_are_recorded_is_refused(lint, tree, method):
+    (tree / "scaled.py").write_text(SCALED)
+    (tree / "user.py").write_text(USER.format(method=method))
+    assert "error[IPL201]" in lint("--output-format=concise", "--exclude", "helper.py", "scaled.py").out
+
+
+FORWARD = "    def forward(self, x):\n        self.scale.clamp_(0)\n        return x * self.scale\n"
+CALLED = """\
+import torch
+from scaled import Scaled
+
+
+class Trainer:
+    def __init__(self):
+        self.net = Scaled()
+
+    @torch.no_grad()
+    def step(self, x):
+        return self.net(x)
+"""
+
+
+def test_a_module_that_the_project_calls_without_gradients_only_is_not_refused(lint, tree):
+    (tree / "scaled.py").write_text(SCALED.partition("    def bound")[0] + FORWARD)
+    (tree / "user.py").write_text(CALLED)
+    assert lint("--output-format=concise", "--exclude", "helper.py", "scaled.py")[:2] == QUIET[:2]
+    (tree / "user.py").write_text(CALLED.replace("    @torch.no_grad()\n", ""))
+    assert "error[IPL201]" in lint("--output-format=concise", "--exclude", "helper.py", "scaled.py").out

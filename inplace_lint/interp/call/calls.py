@@ -15,6 +15,7 @@ from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
+    NONE,
     Bound,
     Builtin,
     ClassValue,
@@ -31,7 +32,7 @@ from inplace_lint.interp.call import closures, data_loaders, instances, portable
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
-from inplace_lint.interp.control import exceptional_flow, modes, path_condition
+from inplace_lint.interp.control import context_managers, exceptional_flow, modes, path_condition, unknown_contexts
 from inplace_lint.interp.expr import registering
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
@@ -258,15 +259,13 @@ def _inline(
     before, name = state.modes, closures.name_of(function)
     if site.place.at:
         interp.context.observed.call(name, before)
-    for mode in closure.modes:
-        state.modes = modes.entered(state, mode)
     results: Results = []
     raised: Outcomes = []
     learned, sides = state.learned, interp.fuel.counters["dropped_sides"]
     with interp.fuel.preferring(interp.fuel.enters):
-        outcomes = interp.execute(inner, state, function.body)
+        outcomes = _body(interp, frame, inner, state, closure, closure.managers)
     for outcome in outcomes:
-        if closure.modes:
+        if closure.modes or closure.managers:
             outcome.state.modes = before
         if outcome.flow is Flow.RAISE:
             raised.append(outcome)
@@ -282,6 +281,27 @@ def _inline(
         results = unknown_call(interp, frame, other, closure, Arguments(tuple(values.values())), site.place.at)
     interp.fuel.raised.extend(raised)
     return results if len(results) < 2 else _joined(results)  # noqa: PLR2004 - a pair
+
+
+def _body(
+    interp: Interpreter, caller: Frame, inner: Frame, state: State, closure: Closure, managers: tuple[Value, ...]
+) -> Outcomes:
+    """Run the body of a function in the modes and context managers that decorate it, the outermost first."""
+    if not managers:
+        for mode in closure.modes:
+            state.modes = modes.entered(state, mode)
+        supposed = [unknown_contexts.suppose(state, decorator) for decorator in closure.unread]
+        outcomes = interp.execute(inner, state, closure.function.body)
+        for outcome in outcomes if supposed else ():
+            for sentence in filter(None, supposed):
+                unknown_contexts.leave(outcome.state, sentence)
+        return outcomes
+
+    def inside(live: State, _: Value) -> Outcomes:
+        return _body(interp, caller, inner, live, closure, managers[1:])
+
+    ran = context_managers.run(interp, caller, state, managers[0], 0, inside)
+    return inside(state, NONE) if ran is None else ran
 
 
 def _joined(results: Results) -> Results:

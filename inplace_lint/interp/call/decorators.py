@@ -2,17 +2,18 @@
 Decorators of functions and classes.
 
 Those that enter a mode (`@torch.no_grad()`) or change how a method is bound (`@property`) become a part of the closure.
-Those that the program defines are called. Those of unknown libraries are taken to keep the function as it is.
+Those that the program defines are called, or entered around each call where they are context managers. Those of unknown
+libraries are taken to keep the function as it is, under the assumption that they leave gradients on.
 """
 
 from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, Partial, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Dotted, Partial, Ref, Value
 from inplace_lint.effects.summary import PROPERTY_PARTS
-from inplace_lint.interp.control import modes
-from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.control import modes, unknown_contexts
+from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import operators
 from inplace_lint.interp.outcome import taken
@@ -21,6 +22,7 @@ from inplace_lint.ir.spelling import spells
 
 _WAYS = 2  # of a decorator that are followed
 _CACHES = ("lru_cache", "cache")
+_ENTERED = ("contextlib.ContextDecorator",)
 _WRAPPERS = {"staticmethod": "static", "classmethod": "class", "property": "property", "cached_property": "property"}
 
 
@@ -34,7 +36,6 @@ def apply(
     interp: Interpreter, frame: Frame, state: State, decorators: tuple[ir.Expr, ...], closure: Closure
 ) -> list[tuple[State, Value]]:
     """Apply the decorators of a function, the innermost first."""
-    # IMPRECISE: a decorator of an unknown library is assumed to call the function unchanged.
     made: Value | None = None
     for decorator in reversed(decorators):
         wrapper = next((kind for name, kind in _WRAPPERS.items() if spells(decorator, name)), None)
@@ -48,18 +49,36 @@ def apply(
             closure = replace(closure, manages=True)
             continue
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
-        if any(spells(decorator, name) for name in _CACHES) and not _is_of_program(value):
+        if any(spells(decorator, name) for name in _CACHES) and not _is_of_program(interp, state, value):
             closure = replace(closure, caches=True)
             made = replace(made, caches=True) if isinstance(made, Closure) else made
             continue
-        mode = modes.mode_of(interp, state, value)
-        if mode is not None and isinstance(made, Closure):
-            made = replace(made, modes=(mode, *made.modes))
-        elif mode is not None:
-            closure = replace(closure, modes=(mode, *closure.modes))
-        elif _is_of_program(value) or operators.registers(interp, value):
-            made = _decorated(interp, frame, state, value, made or closure) or made
+        around = _around(interp, frame, state, decorator, value, made or closure)
+        if isinstance(around, Closure) and made is None:
+            closure = around
+        else:
+            made = around
     return [(state, made or closure)]
+
+
+def _around(interp: Interpreter, frame: Frame, state: State, decorator: ir.Expr, value: Value, thing: Value) -> Value:
+    """Return a function with the modes and context managers of a decorator around it, or what the decorator returns."""
+    mode, closure = modes.mode_of(interp, state, value), thing if isinstance(thing, Closure) else None
+    if mode is not None:
+        return thing if closure is None else replace(closure, modes=(mode, *closure.modes))
+    if _is_manager(interp, state, value):
+        return thing if closure is None else replace(closure, managers=(value, *closure.managers))
+    unread = unknown_contexts.is_unknown(interp, state, value)
+    if isinstance(value, ClassValue) or _is_of_program(interp, state, value) or operators.registers(interp, value):
+        made = _decorated(interp, frame, state, value, thing)
+        if made is not None:
+            return made
+        unread = True
+    if not unread or closure is None:
+        return thing
+    # UNSOUND: an unknown decorator that returns another function is assumed to call this one.
+    called = decorator.func if isinstance(decorator, ir.Call) else decorator
+    return replace(closure, unread=(*closure.unread, text_of(called) or "the decorator"))
 
 
 def run_on_class(
@@ -69,12 +88,29 @@ def run_on_class(
     # IMPRECISE: a decorator is assumed to return the class that it is applied to.
     for decorator in reversed(decorators):
         value = taken(state, interp.evaluate(frame, state, decorator)) or NONE
-        if _is_of_program(value):
+        if _is_of_program(interp, state, value):
             _decorated(interp, frame, state, value, cls)
 
 
-def _is_of_program(value: Value) -> bool:
-    return isinstance(value, Closure) or (isinstance(value, Bound) and isinstance(value.function, Closure))
+def _is_of_program(interp: Interpreter, state: State, value: Value) -> bool:
+    """Check whether the program defines what a call of a value runs."""
+    match value:
+        case Bound(_, function) | Partial(function):
+            return isinstance(function, Closure)
+        case Ref():
+            instance = state.instance(value)
+            return instance is not None and isinstance(interp.lookup(state, instance.cls, "__call__"), Closure)
+        case _:
+            return isinstance(value, Closure)
+
+
+def _is_manager(interp: Interpreter, state: State, value: Value) -> bool:
+    """Check whether a decorator is a context manager of the program, which is entered around each call."""
+    if isinstance(value, Partial):
+        return isinstance(value.function, Closure) and value.function.manages
+    instance = state.instance(value)
+    bases = interp.context.mro(instance.cls) if instance is not None else ()
+    return any(isinstance(base, Dotted) and base.name in _ENTERED for base in bases)
 
 
 def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value, thing: Value) -> Value | None:
@@ -87,4 +123,5 @@ def _decorated(interp: Interpreter, frame: Frame, state: State, decorator: Value
         results = interp.call(frame, state, decorator, Arguments((thing,)), 0)
     results.sort(key=lambda result: result[1] == thing)
     value = taken(state, results)
-    return value if isinstance(value, Closure | Bound | Partial | ClassValue | Dotted) else None
+    known = isinstance(value, Closure | Bound | Partial | ClassValue | Dotted)
+    return value if known or (value is not None and _is_of_program(interp, state, value)) else None

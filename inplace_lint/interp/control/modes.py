@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
+from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import Modes, State
-from inplace_lint.domain.values import Closure, Const, Dotted, Ref, Sym, Value
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.interpreter import Interpreter
@@ -38,16 +39,29 @@ def mode_of(interp: Interpreter, state: State, value: Value) -> tuple[str, Value
         if forms and forms[0].act in _BARE:
             return _BARE[forms[0].act], Const(True)
     switch = state.trait(traits.SWITCH, value.id) if isinstance(value, Ref) else None
-    return None if switch is None else (switch.mode, switch.setting or Const(True))
-
-
-def decorated(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> Closure | None:
-    """Return the function that a call of a mode gives, with that mode around it; None for another call."""
-    given = arguments.positional[0] if len(arguments.positional) == 1 else None
-    mode = mode_of(interp, state, function) if isinstance(given, Closure) else None
-    if mode is None or not isinstance(given, Closure):
+    if switch is not None:
+        return switch.mode, switch.setting or Const(True)
+    instance = state.instance(value)
+    if instance is None or isinstance(interp.lookup(state, instance.cls, "__enter__"), Closure):
         return None
-    return replace(given, modes=(mode, *given.modes))
+    return _inherited(interp, state, instance)
+
+
+def _inherited(interp: Interpreter, state: State, instance: Instance) -> tuple[str, Value] | None:
+    """Return the mode of an object of a class of the program that derives from a class of modes."""
+    bases = interp.context.mro(instance.cls) if isinstance(instance.cls, ClassValue) else ()
+    return next(filter(None, (mode_of(interp, state, base) for base in bases if isinstance(base, Dotted))), None)
+
+
+def decorated(interp: Interpreter, state: State, function: Value, arguments: Arguments) -> Value | None:
+    """Return the function or method that a call of a mode gives, with that mode around it; None for another call."""
+    given = arguments.positional[0] if len(arguments.positional) == 1 else None
+    inner = given.function if isinstance(given, Bound) else given
+    mode = mode_of(interp, state, function) if isinstance(inner, Closure) else None
+    if mode is None or not isinstance(inner, Closure):
+        return None
+    made = replace(inner, modes=(mode, *inner.modes))
+    return replace(given, function=made) if isinstance(given, Bound) else made
 
 
 def entered(state: State, mode: tuple[str, Value]) -> Modes:
@@ -70,6 +84,23 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
     return modes
 
 
-def is_recording(state: State) -> Const | None:
-    """Return whether gradients are recorded, as a value of the program; None if that is not known."""
-    return None if state.modes.grad is None else Const(state.modes.grad)
+def enter_object(interp: Interpreter, state: State, value: Value) -> None:
+    """Enter the mode of an object by a call of its `__enter__`; it holds until one of `__exit__`."""
+    instance, modes = state.instance(value), state.modes
+    mode = mode_of(interp, state, value) or (_inherited(interp, state, instance) if instance is not None else None)
+    if mode is not None and isinstance(value, Ref):
+        state.set_trait(traits.BEFORE_MODE, value.id, (modes.grad, modes.inference, modes.autocast))
+        state.modes = entered(state, mode)
+
+
+def leave_object(state: State, value: Value) -> None:
+    """Leave the mode of an object that was entered by a call of its `__enter__`."""
+    before = state.trait(traits.BEFORE_MODE, value.id) if isinstance(value, Ref) else None
+    if before is not None:
+        grad, inference, autocast = before
+        state.modes = replace(state.modes, grad=grad, inference=inference, autocast=autocast)
+
+
+def is_recording(state: State) -> Const:
+    """Return whether gradients are recorded, as a value of the program; they are where nothing turned them off."""
+    return Const(state.modes.grad is not False)

@@ -1,5 +1,6 @@
 """
-Contexts of which nothing is known, such as those of a library that is not read: they may turn gradients off.
+Contexts and decorators of which nothing is known, such as those of a library that is not read: they may turn gradients
+off.
 
     with frozen():            # frozen = torch.no_grad
         weight.clamp_(0)      # refused only if the context leaves gradients on
@@ -15,21 +16,24 @@ import sys
 from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Dotted, Sym, Value
+from inplace_lint.domain.values import Closure, Dotted, Sym, SymId, Value
 from inplace_lint.interp.frame import text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
-_ATTRIBUTES = {origins.ATTRIBUTE, origins.PARAMETER, origins.RESULT}
-
 
 def enter(interp: Interpreter, state: State, context: ir.Expr, value: Value) -> str:
     """Assume that a context leaves gradients on; return the assumption, empty where none is made."""
-    if state.modes.grad is False or not _is_unknown(interp, state, value):
+    if not is_unknown(interp, state, value):
         return ""
     called = context.func if isinstance(context, ir.Call) else context
-    sentence = f"`{text_of(called) or 'the context'}` leaves gradients on"
-    if sentence in state.assumptions:
+    return suppose(state, text_of(called) or "the context")
+
+
+def suppose(state: State, context: str) -> str:
+    """Assume that a context or decorator leaves gradients on; return the assumption, empty where that is settled."""
+    sentence = f"`{context}` leaves gradients on"
+    if state.modes.grad is False or sentence in state.assumptions:
         return ""
     state.assume(sentence)
     state.set_trait(traits.RECORDED_IN, sentence, (state.next_id, None))
@@ -71,15 +75,25 @@ def _all_from(state: State, roots: list[Tensor], first: int, end: int) -> bool:
     return met
 
 
-def _is_unknown(interp: Interpreter, state: State, value: Value) -> bool:
-    if isinstance(value, Dotted):
-        return _is_unread(interp, value)
-    key = state.symbols.key(value) if isinstance(value, Sym) else None
-    if not isinstance(key, tuple) or not key or key[0] not in _ATTRIBUTES:
-        return False
-    return key[0] is not origins.RESULT or not isinstance(key[1], Dotted) or _is_unread(interp, key[1])
+def is_unknown(interp: Interpreter, state: State, value: Value) -> bool:
+    """Check whether a context or decorator is of a library that is not read, or of an object that is not known."""
+    inner: object = value
+    while isinstance(inner, Sym):
+        match state.symbols.key(inner):
+            case (origins.ATTRIBUTE, int(owner), _):
+                inner = Sym(SymId(owner))
+            case (origins.ATTRIBUTE | origins.ITEM | origins.RESULT, owner, *_):
+                inner = owner
+            case (origins.PARAMETER, *_):
+                return True
+            case _:
+                return inner != value
+    if isinstance(inner, Closure):  # an attribute that a decorator gave it, such as `register`
+        return inner is not value and bool(inner.unread)
+    return _is_unread(interp, inner) if isinstance(inner, Dotted) else inner is not value
 
 
 def _is_unread(interp: Interpreter, value: Dotted) -> bool:
-    top = value.name.partition(".")[0]
-    return top not in interp.context.roots and top not in sys.stdlib_module_names
+    top, framework = value.name.partition(".")[0], interp.context.default().framework
+    known = top in interp.context.roots or top in sys.stdlib_module_names
+    return not (known or top in framework.arrays or top in framework.neutral)

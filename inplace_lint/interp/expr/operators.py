@@ -161,7 +161,7 @@ def augmented(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssig
 def _of_tensor(
     interp: Interpreter, frame: Frame, state: State, facts: Facts, node: ir.AugAssign, old: Value, value: Value
 ) -> Results:
-    if is_number(state, value):
+    if is_number(state, value) or (isinstance(old, Sym) and old.kind != "input"):
         materialise.doubt(state, old)
     method = facts.framework.augmented.get(node.op)
     exprs: dict[int | str, ir.Expr] = {0: node.target, 1: node.value}

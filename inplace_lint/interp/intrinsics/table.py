@@ -21,8 +21,7 @@ from inplace_lint.interp.call import hooks, library_objects, module_registry, wr
 from inplace_lint.interp.call.library_bases import _fill_container, library_base
 from inplace_lint.interp.call.module_containers import run_in_order
 from inplace_lint.interp.call.pending_constructors import construct_all_pending
-from inplace_lint.interp.control import path_condition
-from inplace_lint.interp.control.modes import MODE, is_recording
+from inplace_lint.interp.control import modes, path_condition
 from inplace_lint.interp.frame import Arguments, Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import (
@@ -46,7 +45,7 @@ from inplace_lint.knowledge.op import Op
 
 def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Arguments, at: int) -> Results:
     """Run the call of an intrinsic and return its results."""
-    if form.act.startswith(MODE):
+    if form.act.startswith(modes.MODE):
         return _mode(state, form, arguments)
     bound = bind(form.args, arguments)
     values = default_values(form.args, {} if bound is None else bound[0])
@@ -58,7 +57,7 @@ def run(interp: Interpreter, frame: Frame, state: State, form: Op, arguments: Ar
 
 def _mode(state: State, form: Op, arguments: Arguments) -> Results:
     """Return a context manager that sets a mode; `set_grad_enabled` sets it at once."""
-    name, _, fixed = form.act[len(MODE) :].partition("=")
+    name, _, fixed = form.act[len(modes.MODE) :].partition("=")
     first = arguments.positional[0] if arguments.positional else None
     if (
         first is not None
@@ -81,6 +80,17 @@ def _mode(state: State, form: Op, arguments: Arguments) -> Results:
         if side is not None:
             state.modes = replace(state.modes, grad=side)
     return [(state, ref)]
+
+
+def _enter_mode(act: IntrinsicCall) -> Results:
+    """Run `mode.__enter__()`, which returns the mode for most."""
+    modes.enter_object(act.interp, act.state, act.positional(0))
+    return _itself(act)
+
+
+def _exit_mode(act: IntrinsicCall) -> Results:
+    modes.leave_object(act.state, act.positional(0))
+    return [(act.state, NONE)]
 
 
 def _set_requires_grad(act: IntrinsicCall) -> Results:
@@ -263,6 +273,8 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "default_dtype": _default_dtype,
     "itself": _itself,
     "unknown_value": _unknown_value,
+    "mode_enter": _enter_mode,
+    "mode_exit": _exit_mode,
     "decorator": _decorator,
     "script": _script,
     "parameter": _parameter,
@@ -270,7 +282,8 @@ _INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "variable": _variable,
     "container": _container,
     "call_module": _call_module,
-    "grad_enabled": lambda act: [(act.state, is_recording(act.state) or act.unknown())],
+    "grad_enabled": lambda act: [(act.state, modes.is_recording(act.state))],
+    "inference_enabled": lambda act: [(act.state, Const(act.state.modes.inference))],
     "module": _unknown_value,
     **library_objects.INTRINSICS,
     **optimizers.INTRINSICS,

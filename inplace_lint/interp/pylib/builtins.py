@@ -256,6 +256,8 @@ def _method(request: Request) -> Results:
 def _bool(request: Request) -> Results:
     value = request.argument(0)
     known = path_condition.truth(request.state, value) if value is not None else False
+    if known is None and value is not None and request.state.tensor(value) is not None:
+        return request.unknown("number")
     return [(request.state, Const(known) if known is not None else value or NONE)]
 
 
@@ -278,7 +280,7 @@ def _sum(request: Request) -> Results:
     for item in found.items:
         facts = materialise.framework_of(request.interp, state, item)
         if facts is None:
-            return request.unknown("number" if not isinstance(item, Sym) else "")
+            return request.unknown("number" if not isinstance(item, Sym) or item.kind == "number" else "")
         other = materialise.framework_of(request.interp, state, total)
         method = "__add__" if other is not None else "__radd__"
         pair = (total, item) if other is not None else (item, total)

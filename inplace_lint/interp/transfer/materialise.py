@@ -82,7 +82,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 
 def show(state: State, value: Value) -> None:
     """Note that an input is used as only a tensor can be."""
-    if type(value) is Sym and value.kind == "input" and not state.has_trait(traits.IS_TENSOR, value.id):
+    if type(value) is Sym and value.kind != "tensor" and not state.has_trait(traits.IS_TENSOR, value.id):
         state.set_trait(traits.IS_TENSOR, value.id, True)
 
 
@@ -94,7 +94,7 @@ def doubt(state: State, value: Value) -> None:
         n += 1          # a number gives a new one, and nothing is written
     """
     ref, tensor = state.ref(value), state.tensor(value)
-    if type(value) is not Sym or value.kind != "input" or ref is None or tensor is None:
+    if type(value) is not Sym or value.kind == "tensor" or ref is None or tensor is None:
         return
     sentence = f"{describe(state, value)} is a tensor"
     if not state.has_trait(traits.IS_TENSOR, value.id) and sentence not in tensor.doubt:

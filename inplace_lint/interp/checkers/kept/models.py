@@ -53,7 +53,7 @@ def leave(interp: Interpreter, frame: Frame, state: State, node: Loop, since: in
     for name, at in _kept_by(interp.context, frame, node):
         scope = state.heap[frame.env.id]
         bound = state.bound_at((frame.env.id, name))
-        if bound is not None and bound > since and isinstance(scope, Names):
+        if bound is not None and bound > since and isinstance(scope, Names) and name in scope.values:  # not deleted
             _check(interp, state, Place(frame.slice, at), bound, scope.values[name], made)
     for kept in state.trait(traits.MODELS_KEPT, None) or ():
         is_older = not isinstance(kept.owner, Ref) or kept.owner.id < made
