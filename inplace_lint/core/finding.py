@@ -138,12 +138,14 @@ class Asks:
 
     Only a caller of the function or class `name` that was run alone, in the file `path`; nobody where that is empty,
     and anybody where it is None. `given` are the parameters from which the gradient would come: each with its file and
-    the qualified name of its function.
+    the qualified name of its function. `method` is the method that was run alone, where nobody can ask through it if
+    all calls of it run in evaluation.
     """
 
     path: str
     name: str | None
     given: tuple[tuple[str, str, str], ...] = ()
+    method: str = ""
 
 
 @dataclass(frozen=True, slots=True)
