@@ -43,8 +43,13 @@ class CallOperands:
         self._state = binding.state
 
     def axes(self, name: str) -> Axes | None:
-        """Return the axes of a tensor; none for a number, None where they are unknown."""
-        return self._axes(self._binding.value(name))
+        """
+        Return the axes of a tensor; none for a number, None where they are unknown.
+
+        An unknown value that an operator was taken to make a number of is a tensor, where nothing else can be given.
+        """
+        value = self._binding.value(name)
+        return None if type(value) is Sym and self._state.ref(value) is None else self._axes(value)
 
     def _axes(self, value: Value | None) -> Axes | None:
         if value is None or type(value) is Const or (type(value) is Sym and value.kind in NOT_TENSORS):
