@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from inplace_lint.core.event import Lost, Site, Touch
 from inplace_lint.core.records import dataclass
 from inplace_lint.core.span import Place, Slice
-from inplace_lint.domain.heap import Write
+from inplace_lint.domain.heap import Part, Write
 from inplace_lint.domain.shape import Size
 from inplace_lint.domain.values import Closure, Const, NodeId, Ref, RefId, StorageId, SymId, Three, Value
 from inplace_lint.knowledge.operator_schema import OperatorSchema
@@ -123,6 +123,16 @@ class Beside:
     touch: Touch
     assumptions: frozenset[str]
     low: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The last write to memory, at a clock, which changes nothing where it is done once more: op, part, arguments."""
+
+    op: str
+    part: Part | None
+    arguments: tuple[tuple[str, Value], ...]
+    clock: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +281,7 @@ YIELDED_FIRST: Trait[RefId, Kept] = Trait("was yielded first", Owner.OBJECT)
 ON_ARRAY: Trait[RefId, Value] = Trait("shares the memory of an array", Owner.OBJECT)
 # `kept_values` and `kept_states`:
 KEPT_FOR_LATER: Trait[RefId, Kept] = Trait("kept for later", Owner.OBJECT)
+SETTLED: Trait[StorageId, Settled] = Trait("settled", Owner.STORAGE, derived=True)
 STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
 # `hooked`: whether a forward hook is running, and what one has stored.
 IN_HOOK: Trait[None, bool] = Trait("a forward hook is running", Owner.WHOLE, derived=True)

@@ -81,6 +81,21 @@ def is_parameter(state: State, value: Sym) -> bool:
     return isinstance(key, tuple) and key[:1] == (origins.PARAMETER,)
 
 
+def is_given_to_constructor(key: object) -> bool:
+    """Check whether a key is that of what an entry point gave a constructor for a parameter."""
+    match key:
+        case (origins.PARAMETER, str() as function, *_):
+            return function.rpartition(".")[2] == "__init__"
+        case _:
+            return False
+
+
+def is_setting(state: State, value: Sym) -> bool:
+    """Check whether a value was given to a constructor, and nothing shows that it is no number: `self.gamma * x`."""
+    given = is_given_to_constructor(state.symbols.keys[value.id])
+    return given and not state.has_trait(traits.IS_TENSOR, value.id)
+
+
 def mapping_of(state: State, value: Sym) -> Sym | None:
     """Return the unknown mapping of which a value is an item, or a part of one: `batch` of `batch["mask"][:, 1:]`."""
     for _ in range(_DEEPEST):

@@ -99,6 +99,8 @@ def at_saves(case: Case) -> Plan | None:
     if not edits or len({edit.span.path for edit in edits}) > 1:
         return None
     message = f"keep a copy for backward: `{copying(case)}` where it is saved"
+    if len({save.site.place for save in case.saves}) > 1:
+        message = f"keep copies for backward: `{copying(case)}` at each place where it is saved"
     return Plan(tuple(edits), message, exact=True, certain=edits[0].span.path == case.span.path)
 
 

@@ -22,7 +22,7 @@ from inplace_lint.interp.call import closures, module_containers, portable_argum
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import module_modes, path_condition, statements
 from inplace_lint.interp.expr import environment, registering
-from inplace_lint.interp.found import Found, collect, named, with_callers
+from inplace_lint.interp.found import Found, collect, named, of_method, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
     CALLS_IN_CHOICES,
@@ -316,7 +316,7 @@ def _run_method(
     certain = entry in {"", name}
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
     if not entry:
-        found += second_step.keep(interp, frame, made[0][0], results[:1], cls, name)
+        found = of_method(interp, found, name) + second_step.keep(interp, frame, made[0][0], results[:1], cls, name)
     return found if entry != name else [*found, *second_step.run(interp, frame, made[0][0], results[:1], cls, name)]
 
 

@@ -102,10 +102,17 @@ def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Fou
     return [_asked(interp, one, entry) if gradients.is_assumed(one.event) else one for one in found]
 
 
+def of_method(interp: Interpreter, found: list[Found], name: str) -> list[Found]:
+    """Return what a method of no module was found to do, with its name: all calls of it may run in evaluation."""
+    anybody = Asks(interp.context.path, None, method=name)
+    return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
+
+
 def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     """Return what was found with who can ask for the gradient that it assumes."""
     path, given = interp.context.path, gradients.given(interp, one.event)
     if gradients.by_nobody(one.event):
         return replace(one, entry=Asks(path, ""))
     asks = entry or one.entry or (Asks(path, None) if given else None)
-    return one if asks is None else replace(one, entry=replace(asks, given=given))
+    method = "" if one.entry is None else one.entry.method
+    return one if asks is None else replace(one, entry=replace(asks, given=given, method=method))

@@ -50,9 +50,14 @@ def is_custom_function(interp: Interpreter, cls: ClassValue) -> bool:
 
 
 def is_refuted(interp: Interpreter, state: State, event: Event) -> bool:
-    """Check whether an event assumes a gradient for what the path has shown to have none."""
+    """Check whether an event assumes a gradient for what the path has shown to have none, or taken for a setting."""
     asked = (Sym(SymId(one.of)) for one in event.assumptions if isinstance(one, Assumption) and one.of != NOBODY)
-    return any(unknown_history.has_no_gradient(state, one) or _is_of_batch(interp, state, one) for one in asked)
+    return any(
+        unknown_history.has_no_gradient(state, one)
+        or unknown_history.is_setting(state, one)
+        or _is_of_batch(interp, state, one)
+        for one in asked
+    )
 
 
 def _is_of_batch(interp: Interpreter, state: State, value: Sym) -> bool:

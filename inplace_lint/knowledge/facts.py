@@ -54,7 +54,9 @@ class Framework:
     `distributions` are the names that it is installed by, `releases` its minor versions, the newest last. `errors` are
     the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history,
-    `zeroes` those that set it to zero.
+    `zeroes` those that set it to zero; `blank` those that give memory without values.
+    `settles` are writes that change nothing where they are repeated with the same arguments, `masks` those of which
+    that holds where a factor is 0 or 1.
     `keeps_parameters`: a parameter cannot be set to a tensor. `copies_gaps`: a write in place reads an operand on the
     same memory as it is, unless that has gaps; then a copy is made first.
     `synonyms` are other names of arguments, with those of the facts; `factors` the numbers that a call may also have
@@ -113,6 +115,9 @@ class Framework:
     tracers: frozenset[str] = frozenset()
     setters: frozenset[str] = frozenset()
     zeroes: frozenset[str] = frozenset()
+    blank: frozenset[str] = frozenset()
+    settles: frozenset[str] = frozenset()
+    masks: frozenset[str] = frozenset()
     keeps_parameters: bool = False
     copies_gaps: bool = False
     fields: Mapping[str, int] = field(default_factory=dict)

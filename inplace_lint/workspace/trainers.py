@@ -48,6 +48,8 @@ class Trainers:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
         if any(map(self._given.is_data, asks.given)):
             return False
+        if asks.method and self._evaluation.runs(asks.path, asks.method, member=True):
+            return False
         return asks.name is None or self._train((asks.path, asks.name))
 
     def record(self, asks: Asks) -> bool | None:

@@ -344,3 +344,34 @@ def test_a_module_that_the_project_calls_without_gradients_only_is_not_refused(l
     assert lint("--output-format=concise", "--exclude", "helper.py", "scaled.py")[:2] == QUIET[:2]
     (tree / "user.py").write_text(CALLED.replace("    @torch.no_grad()\n", ""))
     assert "error[IPL201]" in lint("--output-format=concise", "--exclude", "helper.py", "scaled.py").out
+
+
+ATTACK = """\
+import torch
+
+
+class Attack:
+    def __init__(self, net):
+        self.net = net
+
+    def project(self, points, plane):
+        w = plane.clone()
+        c = (w * points).sum(1)
+        w[c < 0] *= -1
+        return points - c.unsqueeze(1) * w
+
+    def run(self, x, norm):
+        {call}
+        self.net(x).sum().backward()
+        return x
+"""
+
+
+def test_a_method_of_a_plain_class_that_runs_without_gradients_only_is_counted_and_not_told(lint, tree):
+    choose = "x = getattr(self, norm, self.project)(x, x)"
+    (tree / "attack.py").write_text(ATTACK.format(call=choose))
+    assert "attack.py:11:9: warning[IPL101]" in lint("--output-format=concise", "attack.py").out
+    (tree / "attack.py").write_text(ATTACK.format(call=f"with torch.no_grad():\n            {choose}"))
+    assert lint("attack.py") == QUIET
+    (tree / "other.py").write_text("def adapt(attack, x):\n    return attack.project(x, attack.net(x))\n")
+    assert "attack.py:11:9: warning[IPL101]" in lint("--output-format=concise", "attack.py").out

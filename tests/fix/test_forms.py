@@ -507,3 +507,14 @@ def test_the_order_of_steps_is_never_changed(fix):
         "run the forward of line 6 again after line 8, for the backward in line 9; "
         "or move line 8 below line 9, and pass each `backward` its parameters as `inputs`"
     )
+
+
+def test_the_help_names_each_place_that_saves(fix):
+    source = (
+        "import torch\n\nw = torch.ones(2, requires_grad=True)\ny = w.sigmoid()\nz = y * w\n"
+        "with torch.no_grad():\n    y.mul_(2)\nz.sum().backward()\n"
+    )
+    done = fix(source)
+    assert done.text == source.replace("w.sigmoid()", "w.sigmoid().clone()").replace("y * w", "y.clone() * w")
+    (found,) = done.found
+    assert found.help == "keep copies for backward: `.clone()` at each place where it is saved"

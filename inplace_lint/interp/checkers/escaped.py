@@ -50,7 +50,9 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
 def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
     """Report a read of a tensor that was written by a function to which this function had passed it."""
     frame, state = call.frame, call.state
-    if known.touch.flag is not None or not tensor.sure or (frame.env.id, expr.id) not in known.names | known.through:
+    if known.touch.flag is not None or not tensor.sure or _is_blank(call, tensor, known):
+        return
+    if (frame.env.id, expr.id) not in known.names | known.through:
         return
     inner = _call_that_wrote(frame, known.touch.site)
     if inner is None:
@@ -114,6 +116,13 @@ def is_argument(call: Call, name: str) -> bool:
     if name not in frame.passed:
         return False
     return isinstance(scope, Names) and scope.bound.get(name) == min(scope.bound.values())
+
+
+def _is_blank(call: Call, tensor: Tensor, known: Write) -> bool:
+    """Check whether a write was the first to memory that had no values: whoever reads it is to read that."""
+    base = tensor if tensor.base is None else call.state.tensor(tensor.base)
+    blank = base is not None and base.made is not None and base.made.op in call.facts.framework.blank
+    return blank and call.state.storages[tensor.storage].writes[0].touch == known.touch
 
 
 def _call_that_wrote(frame: Frame, site: Site) -> Site | None:

@@ -25,6 +25,7 @@ from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Ref, RefId, Tuple, Value
 from inplace_lint.interp.checkers import liveness, self_average
 from inplace_lint.interp.checkers.kept import hooks, items, together
+from inplace_lint.interp.transfer import overlap
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 
@@ -80,7 +81,7 @@ def store(state: State, place: Place, value: Value, held: tuple[Value, ...]) -> 
         if not writes or not tensor.sure or (tensor.param and tensor.view not in BESIDE):
             continue
         for other, before in (pair for item in held for pair in _tensors(state, item)):
-            if before.storage == tensor.storage and (other == ref or before.part == tensor.part is not None):
+            if before.storage == tensor.storage and (other == ref or overlap.alike(before.part, tensor.part)):
                 _report_lost(state, other, tensor, writes)
                 break
     _keep(state, place, value, lasting=True)

@@ -94,15 +94,15 @@ def find(interp: Interpreter, state: State, path: str, name: str) -> Value | Non
 def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str) -> Value | None:
     module = interp.context.module(path)
     items = module.items(name)
-    for item in items:
+    for item in items[:1]:
+        run_once(interp, state, path, env, item)
+    # Statements do not add to a library; what fills the variable is run before it is bound anew.
+    fills = () if isinstance(_bound(state, env, name), Dotted | None) else module.fills(name)
+    for item in sorted([*items[1:], *fills], key=lambda item: item.slice.first):
+        for other in item.binds if name not in item.binds else ():  # what fills it is run as well
+            find(interp, state, path, other)
         run_once(interp, state, path, env, item)
     found = _bound(state, env, name)
-    if found is not None and not isinstance(found, Dotted):  # statements do not add to a library
-        for item in module.fills(name):
-            for other in item.binds:  # what fills these is run as well
-                find(interp, state, path, other)
-            run_once(interp, state, path, env, item)
-        found = _bound(state, env, name)
     if found is not None or items:
         interp.context.bound.append((path, name))
         return found

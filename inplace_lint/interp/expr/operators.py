@@ -260,15 +260,7 @@ def _is_setting(state: State, value: Sym) -> bool:
     match state.symbols.key(value):
         case (origins.ATTRIBUTE, int() as number, _) | (origins.ITEM, Sym(number), _):
             inner = state.symbols.keys[number]
-            return _is_given(inner) or _is_setting(state, Sym(SymId(number)))
-        case _:
-            return False
-
-
-def _is_given(key: object) -> bool:
-    match key:
-        case (origins.PARAMETER, str() as function, *_):
-            return function.rpartition(".")[2] == "__init__"
+            return unknown_history.is_given_to_constructor(inner) or _is_setting(state, Sym(SymId(number)))
         case _:
             return False
 

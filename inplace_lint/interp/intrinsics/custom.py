@@ -210,11 +210,12 @@ def _as_told(state: State, context: Ref, value: Value, save: Save) -> Save:
     """
     Return what backward needs of a tensor that a function saves before it comes to its end.
 
-    The framework keeps what the tensor holds at the end, and does not notice what the function writes in between.
+    The framework keeps what the tensor holds at the end, and does not notice what the function writes in between. Of a
+    tensor that the function is said to write, that is what is meant: the result.
     """
     ref = state.ref(value)
     told = None if ref is None else state.trait(traits.TOLD, (context.id, ref.id))
-    if told is None:
+    if told is None or ref in (state.trait(traits.DIRTY, context.id) or ()):
         return save
     first = next((one for one in state.storages[save.storage].writes if one.counted and one.clock > told.clock), None)
     if first is None:

@@ -137,9 +137,10 @@ def set_tensor_attribute(
         # The record now has another storage. A node that saved a leaf saved the record, and reads the new values.
         touch = Touch(f"{framework.tensor}.data", frame.site(at), param=tensor.param)
         interp.listeners.replace(interp, state, touch, tensor, value)
-        if tensor.leaf and tensor.rg:
-            state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
         source = state.tensor(value)
+        same = source is not None and (source.storage, source.part) == (tensor.storage, tensor.part)  # `w.data *= 2`
+        if tensor.leaf and tensor.rg and not same:
+            state.write(tensor.storage, Write(touch, 0, False, 0, frozenset(), tensor=ref))
         storage = source.storage if source is not None else state.new_storage()
         state.put(ref, replace(tensor, storage=storage))
     else:

@@ -134,6 +134,11 @@ def _single(state: State, step: Step, index: Value) -> set[int]:
     return {at for at, item in enumerate(items) if shapes.is_row(state, item) or len(_taken(item, None) or "..") == 1}
 
 
+def alike(one: Part | None, other: Part | None) -> bool:
+    """Check whether two views cover the same elements: of two rows that an iteration gave, each is another one."""
+    return one == other is not None and all(move != "row" or arguments for move, _, arguments in one or ())
+
+
 def clash(written: Part | None, other: Part | None, symbols: Symbols, *, expands: bool) -> Three:
     """
     Check whether two dense views of one storage overlap without being equal; None if they may be too far apart.

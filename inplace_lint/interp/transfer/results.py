@@ -200,6 +200,8 @@ def _stated_kind(
     if kind is not View.EXPANDED or fact.shape is None:
         return kind, source.doubt
     repeats = overlap.expands(call.state, ref, source, layout["sizes"])
+    if repeats is not True and shapes.names_own(call.binding, fact.shape, ref):
+        return View.SINGLE, source.doubt
     if repeats is None:
         return kind, source.doubt | {f"`{short(call.name)}` repeats elements here"}
     return kind if repeats else View.SINGLE, source.doubt

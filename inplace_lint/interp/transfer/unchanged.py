@@ -5,6 +5,7 @@ Writes that count, but leave the values as the program knows them.
     part = scores[ids]
     scores[:] = -inf
     scores[ids] = part              # puts back what was taken from this very place
+    w.data.clamp_(min=0)            # a second time
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Spelling
+from inplace_lint.domain import traits
+from inplace_lint.domain.values import Const, Dotted, Sym, Value
 from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.words import ShapeRule
 
 if TYPE_CHECKING:
+    from inplace_lint.domain.heap import Tensor, Write
     from inplace_lint.interp.transfer.op_call import Call
 
 _AXES = 2
@@ -58,3 +62,40 @@ def _is_same_key(one: ir.Expr, other: ir.Expr) -> bool:
 
 def _is(target: ir.Expr, name: str) -> bool:
     return isinstance(target, ir.Name) and target.id == name
+
+
+def record(call: Call, part: str, tensor: Tensor, write: Write) -> None:
+    """Record a write, unless nothing counts it and it does once more what settled the memory: then nothing changes."""
+    state, known = call.state, call.state.trait(traits.SETTLED, tensor.storage)
+    given = tuple((name, call.binding.values[name]) for name in sorted(call.binding.given - {part}))
+    settles = _settles(call, part) and all(_stays(call, value) for _, value in given)
+    same = known is not None and (known.op, known.part, known.arguments) == (call.name, tensor.part, given)
+    if same and settles and known is not None and not write.counted and _is_as_it_was(call, tensor, known):
+        return
+    state.write(tensor.storage, write)
+    if settles:
+        state.set_trait(traits.SETTLED, tensor.storage, traits.Settled(call.name, tensor.part, given, state.clock))
+
+
+def _settles(call: Call, part: str) -> bool:
+    """
+    Check whether a call changes nothing where it is repeated.
+
+    IMPRECISE: what memory is multiplied with once and again is taken for a mask, if it is a tensor with axes.
+    """
+    framework = call.facts.framework
+    factors = [factor for name in call.binding.given - {part} for _, factor in call.binding.tensors(name)]
+    masks = call.name in framework.masks and bool(factors) and all(factor.rank != 0 for factor in factors)
+    return masks or call.name in framework.settles
+
+
+def _stays(call: Call, value: Value) -> bool:
+    """Check whether an argument has one value only, or is a tensor, whose writes are known."""
+    return isinstance(value, Const | Sym | Dotted) or call.state.tensor(value) is not None
+
+
+def _is_as_it_was(call: Call, tensor: Tensor, known: traits.Settled) -> bool:
+    """Check whether neither the memory nor an argument was written since."""
+    tensors = [tensor, *(one for _, value in known.arguments for _, one in call.state.tensors_in(value))]
+    writes = (write for one in tensors for write in call.state.storages[one.storage].writes)
+    return all(write.clock <= known.clock for write in writes)

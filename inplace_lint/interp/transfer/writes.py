@@ -334,7 +334,7 @@ def _bump(call: Call, fact: WriteFact, ref: Ref, tensor: Tensor) -> None:
     )
     if write.touch.spelled is Spelling.ITEM and not fact.moves:
         write = replace(write, part=None)  # which elements a mask or an unknown index means is not known
-    call.state.write(tensor.storage, write)
+    unchanged.record(call, fact.to, tensor, write)
 
 
 def _whole(expr: ir.Expr | None) -> ir.Expr | None:

@@ -125,14 +125,15 @@ def _kept_by(context: Context, frame: Frame, node: Loop) -> tuple[Kept, ...]:
 
 
 def _conditional(node: Loop) -> Iterator[tuple[ir.Name, ir.Name | ir.Attr | ir.Call | ir.Comprehension]]:
-    """Yield what the body of a loop binds under a condition to what no turn binds."""
+    """Yield what the body of a loop binds under a condition, and not in each turn, to what no turn binds."""
     own: set[str] | None = None
+    each = {name for part in ((node,) if isinstance(node, ir.For) else ()) + node.body for name in _binds(part)}
     for branch in _branches(node.body):
         for part in parts((*branch.body, *branch.orelse)):
             for target, source in _pairs(part) if type(part) is ir.Assign else ():
                 if isinstance(target, ir.Name) and isinstance(source, ir.Name | ir.Attr | ir.Call | ir.Comprehension):
                     own = _bound(node) if own is None else own
-                    if not _names(source) & own and not _is_about(branch.test, target):
+                    if target.id not in each and not _names(source) & own and not _is_about(branch.test, target):
                         yield target, source
 
 
