@@ -24,7 +24,7 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
-from inplace_lint.effects.write_evidence import lowered_may_write, parts
+from inplace_lint.effects.write_evidence import is_writing, lowered_may_write, parts
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
 from inplace_lint.interp.options.coverage import Choice, Key, Missed, number
@@ -114,8 +114,9 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     """Return the sides that may lead to a write, those that set an attribute that decides about these, then others."""
     leading = _leading(interp, item)
     functions = {id(side.function): side.function for side in missed.values()}
+    written = _written_attributes(interp, item)
     known = {
-        key: (use, sets)
+        key: (use if sets.isdisjoint(written) or not _constructs(item, missed[key]) else _Use.WRITE, sets)
         for function in functions.values()
         for key, use, sets in _of_function(interp, item, function, leading)
         if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
@@ -135,6 +136,29 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _written_attributes(interp: Interpreter, item: Definition) -> frozenset[str]:
+    """Return the attributes that methods of a class write in place: `self.weight.clamp_(0, 1)`, `self.count += 1`."""
+    found: set[str] = set()
+    for method in item.methods:
+        for part in parts(interp.context.code(method.slice).body) if method.writes else ():
+            match part:
+                case ir.Call(func=ir.Attr(value=written, name=called)) if is_writing(called):
+                    targets: tuple[ir.Expr, ...] = (written,)
+                case ir.AugAssign(target=target):
+                    targets = (target,)
+                case ir.Assign(targets=several):
+                    targets = tuple(target for target in several if isinstance(target, ir.Subscript))
+                case _:
+                    continue
+            found.update(
+                whole.name
+                for target in targets
+                for whole in (target.value if isinstance(target, ir.Subscript) else target,)
+                if isinstance(whole, ir.Attr) and isinstance(whole.value, ir.Name)
+            )
+    return frozenset(found)
 
 
 def _is_rate(side: Missed) -> bool:
