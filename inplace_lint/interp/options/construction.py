@@ -46,20 +46,34 @@ def constructed(
     candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
     with interp.fuel.scope(paths=paths):
         made = [pair for given in candidates for pair in interp.construct(frame, spare.fork(), cls, given, 0)]
-        if isinstance(init, Closure) and not entries and closures.name_of(init.function) not in interp.fuel.returned:
-            made = _on_all(interp, frame, spare.fork(), cls, init, defaults) or made
+        if isinstance(init, Closure) and not entries and not _completes(interp, init):
+            made = _beyond_defaults(interp, frame, spare, cls, init, defaults) or made
     if made:
         return _different(made)[: max(paths, CONFIGURATIONS)]
     return [] if not interp.context.coverage.choice.is_default else unmade(interp, spare, cls)
 
 
-def _on_all(
-    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, init: Closure, defaults: Mapping[str, Value]
+def _completes(interp: Interpreter, init: Closure) -> bool:
+    return closures.name_of(init.function) in interp.fuel.returned
+
+
+def _beyond_defaults(
+    interp: Interpreter, frame: Frame, spare: State, cls: ClassValue, init: Closure, defaults: Mapping[str, Value]
 ) -> Results:
-    """Construct a class that refuses its defaults on something for each parameter that is None by default."""
+    """
+    Construct a class that refuses its defaults on something for parameters that are None by default.
+
+    They may be None, as far as paths go; where none completes, something is passed for each.
+    """
     passed = {name: value for name, value in defaults.items() if value != NONE}
     if len(passed) == len(defaults):
         return []
+    state = spare.fork()
+    given = symbolic_args.of_function(interp, state, init.function, defaults, skip=1)
+    made = interp.construct(frame, state, cls, symbolic_args.chosen(interp, given), 0)
+    if _completes(interp, init):
+        return made
+    state = spare.fork()
     given = symbolic_args.chosen(interp, symbolic_args.of_constructor(interp, state, init.function, passed))
     for name, value in given.keywords:
         if isinstance(value, Sym) and name in defaults:
