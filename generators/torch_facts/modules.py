@@ -63,8 +63,9 @@ def _entry(name: str, cls: type[torch.nn.Module], undecided: list[str]) -> Row |
     # An argument of the call hides one of the constructor with the same name.
     names = [p.name for p in init.parameters if p.name not in called] + called
     state = _state(states, names)
-    if state:
-        row["state"] = state
+    inner = _inner(name, cls, init)
+    if state or inner:
+        row["state"] = {**state, **inner}
     params = {f"self.{key}" for key, value in state.items() if value.get("param")}
     grads = _grads(seen, params)
     if grads is not None:
@@ -201,6 +202,60 @@ def _state(states: Sequence[State], names: Sequence[str]) -> dict[str, Row]:
             row["if"] = guard
         found[part] = row
     return found
+
+
+def _inner(name: str, cls: type[torch.nn.Module], init: Form) -> dict[str, Row]:
+    """Return the modules that a constructor sets, with the arguments that it passes on, and functions by default."""
+    found: dict[str, list[tuple[str, dict[str, set[str]]]]] = {}
+    count = 0
+    for sample in samples(name, train=True):
+        args, kwargs = sample.init
+        try:
+            module = cls(*args, **kwargs)
+        except (TypeError, ValueError, RuntimeError, AssertionError):
+            continue
+        count += 1
+        given = {p.name: python_value(p.default) for p in init.parameters}
+        given |= {**dict(zip(init.bind(args, kwargs) or (), args, strict=False)), **kwargs}
+        for part, child in module.named_children():
+            public = _public(type(child))
+            is_own = part not in given or isinstance(given[part], int | float)
+            if public and is_own and not isinstance(child, torch.nn.ModuleList):
+                found.setdefault(part, []).append((public, _passed(child, given)))
+    parts: dict[str, Row] = {}
+    for part, seen in found.items():
+        if len(seen) == count and len({one for one, _ in seen}) == 1:
+            passed = _common([one for _, one in seen])
+            parts[part] = {"is": seen[0][0], **({"with": passed} if passed else {})}
+    for entry in inspect.signature(cls.__init__).parameters.values():
+        function = getattr(torch.nn.functional, getattr(entry.default, "__name__", ""), None)
+        if function is not None and function is entry.default:
+            parts[entry.name] = {"is": f"torch.nn.functional.{function.__name__}"}
+    return parts
+
+
+def _public(cls: type[torch.nn.Module]) -> str:
+    """Return the name of the class of `torch.nn` that a class is, or is derived from without more arguments."""
+    return next((f"torch.nn.{one.__name__}" for one in cls.__mro__ if getattr(torch.nn, one.__name__, None) is one), "")
+
+
+def _passed(child: torch.nn.Module, given: Mapping[str, object]) -> dict[str, set[str]]:
+    """Return which arguments of the outer constructor have the value of an argument of the inner one."""
+    found: dict[str, set[str]] = {}
+    for param in init_of(type(child)).parameters:
+        value = getattr(child, param.name, None)
+        if param.name == "bias":
+            value = isinstance(value, torch.Tensor) or isinstance(getattr(child, "in_proj_bias", None), torch.Tensor)
+        if isinstance(value, int | float) and param.default != "None":
+            found[param.name] = {name for name, one in given.items() if type(one) is type(value) and one == value}
+    return found
+
+
+def _common(seen: Sequence[Mapping[str, set[str]]]) -> dict[str, str]:
+    """Return the argument that is passed on in all cases, for each where it is one or has the same name."""
+    shared = {key: set.intersection(*(one.get(key, set()) for one in seen)) for key in seen[0]}
+    sure = {key: {key} if key in names else names for key, names in shared.items()}
+    return {key: next(iter(names)) for key, names in sure.items() if len(names) == 1}
 
 
 def _grads(seen: Sequence[Observation], params: set[str]) -> list[str] | None:

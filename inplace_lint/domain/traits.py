@@ -242,6 +242,8 @@ SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
 EQUALS: Trait[SymId, Const] = Trait("equals", Owner.SYMBOL)
 FLOATING_DTYPE: Trait[SymId, str] = Trait("floating dtype", Owner.SYMBOL)
+# The `**kwargs` of a constructor that is an entry point: what a callee reads from it may have been passed.
+FORWARDED: Trait[RefId, bool] = Trait("has options", Owner.OBJECT)
 HAS_USED_GRADIENT: Trait[SymId, bool] = Trait("has a gradient that is used", Owner.SYMBOL)
 NONE_BY_DEFAULT: Trait[SymId, bool] = Trait("is None by default", Owner.SYMBOL)
 NO_GRADIENT: Trait[SymId, bool] = Trait("has no gradient", Owner.SYMBOL)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from inplace_lint.core.span import Slice
 from inplace_lint.effects.may_write import FileEffects, set_up_methods
 from inplace_lint.effects.reachability import heights, reachable
 from inplace_lint.effects.summary import Definition, Outline
@@ -107,6 +108,23 @@ def _runs_script(file: FileEffects, set_up: set[str]) -> bool:
 def writes(item: Definition) -> bool:
     """Return whether something in a definition, methods included, may write in place."""
     return item.writes or any(method.writes for method in item.methods)
+
+
+def written_with(item: Definition) -> frozenset[str]:
+    """Return the attributes that the methods of a class which write name."""
+    return frozenset[str]().union(*(method.attributes for method in item.methods if method.writes))
+
+
+def setting(bases: Iterable[Definition], item: Definition) -> frozenset[Slice]:
+    """Return the methods in other files, of the `bases` of a class, that set what its methods write."""
+    written = written_with(item)
+    return frozenset(
+        method.slice
+        for base in (bases if written else ())
+        if base.slice.path != item.slice.path
+        for method in base.methods
+        if not method.sets.isdisjoint(written)
+    )
 
 
 def key(item: Definition) -> str:

@@ -7,18 +7,17 @@ outermost come first; a function or class that they ran is not run again on its 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import Instance
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Const, Sym, SymId, Tuple, Value
+from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Sym, SymId, Tuple, Value
 from inplace_lint.effects import schedule
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
-from inplace_lint.interp.call import closures, module_containers, portable_arguments
+from inplace_lint.interp.call import closures
 from inplace_lint.interp.call.pending_constructors import constructed_paths
 from inplace_lint.interp.control import module_modes, path_condition, statements
 from inplace_lint.interp.expr import environment, registering
@@ -29,7 +28,6 @@ from inplace_lint.interp.fuel import (
     CALLS_IN_SIDES,
     CHEAP_CHOICES,
     CHOICES,
-    CONFIGURATIONS,
     PATHS_IN_CONSTRUCTOR,
     PATHS_IN_FUNCTION,
     PATHS_IN_METHOD,
@@ -40,7 +38,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import search
+from inplace_lint.interp.options import construction, search
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
@@ -88,7 +86,8 @@ def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
     paths = PATHS_IN_METHOD if item.kind == "class" else PATHS_IN_TRAINING if trainers.asks(item) else PATHS_IN_FUNCTION
     interp.fuel.start_root(again=True, steps=STEPS_IN_ROOT if full else STEPS_IN_CALLER, paths=paths)
     coverage = interp.context.coverage
-    coverage.start(item.slice)
+    bases = call_graph.bases_of(interp.context.project, interp.context.main, item) if item.bases else ()
+    coverage.start(item.slice, schedule.setting(bases, item))
     state = base.fork()
     interp.context.observed.start_root(state)
     for condition, side in coverage.choice.sides:
@@ -199,7 +198,7 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
     if choice.is_default and None in interp.context.constructed.get(id(cls), ()) and not unseen:
         # Its arguments exist only on the paths of another entry point, which ran it: there are none to run it on here.
         return []
-    made = _constructed(interp, frame, state, cls, PATHS_IN_CONSTRUCTOR if schedule.writes(item) else 1)
+    made = construction.constructed(interp, frame, state, cls, PATHS_IN_CONSTRUCTOR if schedule.writes(item) else 1)
     if not made:
         return []
     entry = _entry(interp, made[0][0], cls)
@@ -244,10 +243,10 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     with interp.fuel.scope(lazy=True, shallow=True):
         made = [
             (after, receiver)
-            for constructed, receiver in _constructed(interp, frame, state, cls, 1)
+            for constructed, receiver in construction.constructed(interp, frame, state, cls, 1)
             for after in constructed_paths(interp, frame, constructed, receiver)
         ]
-    made = made or _unmade(interp, state, cls)
+    made = made or construction.unmade(interp, state, cls)
     found = _finish(interp, [(constructed.fork(), receiver) for constructed, receiver in made])
     for method in schedule.pending_methods(item, interp.fuel.returned):
         found.extend(_run_method(interp, frame, made, cls, method.member))
@@ -318,61 +317,6 @@ def _run_method(
     if not entry:
         found = of_method(interp, found, name) + second_step.keep(interp, frame, made[0][0], results[:1], cls, name)
     return found if entry != name else [*found, *second_step.run(interp, frame, made[0][0], results[:1], cls, name)]
-
-
-def _constructed(
-    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int
-) -> list[tuple[State, Value]]:
-    """
-    Construct a class on its defaults and on unknown values; return an unknown instance if that fails.
-
-    With chosen options: return nothing if it fails, since they are refused. A class that only leads to others that
-    write gets one path, since these are constructed on their own as well.
-    """
-    init = interp.lookup(state, cls, "__init__")
-    spare = state.fork()
-    entries = interp.context.constructed.get(id(cls), ())
-    candidates = [portable_arguments.thawed(spare, entry) for entry in entries if entry is not None]
-    candidates = [known for known in candidates if not isinstance(init, Closure) or closures.fits(init, known)]
-    if not candidates and isinstance(init, Closure):
-        defaults = _defaults_in_use(interp, cls.name, init)
-        candidates = [symbolic_args.of_constructor(interp, spare, init.function, defaults)]
-    elif isinstance(init, Closure):
-        options = id(cls) not in interp.context.coverage.by_program  # else the program says what it runs
-        candidates = [symbolic_args.completed(interp, spare, init, known, options=options) for known in candidates]
-    candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
-    made: list[tuple[State, Value]] = []
-    with interp.fuel.scope(paths=paths):
-        for arguments in candidates:
-            made.extend(interp.construct(frame, spare.fork(), cls, arguments, 0))
-    if made:
-        return _different(made)[: max(paths, CONFIGURATIONS)]
-    return [] if not interp.context.coverage.choice.is_default else _unmade(interp, spare, cls)
-
-
-def _defaults_in_use(interp: Interpreter, name: str, init: Closure) -> dict[str, Value]:
-    """Return the defaults of a constructor that no path called, without functions and classes that may be replaced.
-
-    The file may hand the class on (`block=Block`), to be constructed where that is not seen: what `act` is otherwise
-    says nothing of the program. Options that are constants stay what they are, and are searched.
-    """
-    users = schedule.users_of(interp.context.outline, name)
-    handed_on = any(name in user.kept - set(user.bases) or name in user.kept_attributes for _, user in users)
-    return {key: value for key, value in init.defaults if isinstance(value, Const) or not handed_on}
-
-
-def _unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
-    """Return an unknown instance of a class whose constructor completes on no path."""
-    interp.fuel.counters["constructors_without_a_path"] += 1
-    return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
-
-
-def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
-    """Return the instances that differ in more than numbers; those that need no assumptions come first."""
-    kept: dict[Hashable, tuple[State, Value]] = {}
-    for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
-        kept.setdefault(module_containers.form(state, receiver), (state, receiver))
-    return list(kept.values())
 
 
 def _finish(

@@ -69,7 +69,8 @@ class Arguments:
     The evaluated arguments of a call; `exprs` are their expressions by position or keyword, where they have one.
 
     `unknown` is set when a starred argument of unknown length is among them. `spread` is set when keywords come from a
-    mapping: that of an entry point with `**kwargs` is empty, but a caller passes what the callee asks for.
+    mapping: that of an entry point with `**kwargs` is empty, but a caller passes what the callee asks for. `forwarded`:
+    that is the mapping, so that parameters which are not passed are options of the entry point.
     """
 
     positional: tuple[Value, ...] = ()
@@ -77,6 +78,7 @@ class Arguments:
     exprs: Mapping[int | str, ir.Expr] = field(default_factory=dict)
     unknown: bool = False
     spread: bool = False
+    forwarded: bool = False
 
     def first(self, value: Value, expr: ir.Expr | None = None) -> Arguments:
         """Return the arguments with a receiver put before them."""
@@ -85,7 +87,7 @@ class Arguments:
         }
         if expr is not None:
             shifted[0] = expr
-        return Arguments((value, *self.positional), self.keywords, shifted, self.unknown, self.spread)
+        return Arguments((value, *self.positional), self.keywords, shifted, self.unknown, self.spread, self.forwarded)
 
     def shifted(self, by: int) -> dict[int | str, ir.Expr]:
         """Return the expressions where the arguments are so many positions further on; those before 0 are left out."""

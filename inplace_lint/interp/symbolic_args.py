@@ -67,7 +67,7 @@ def chosen(interp: Interpreter, given: Arguments) -> Arguments:
     """Return arguments that the program passes, with what was chosen for the options among them."""
     coverage = interp.context.coverage
     keywords = tuple((name, coverage.chosen(value)) for name, value in given.keywords)
-    return Arguments(tuple(map(coverage.chosen, given.positional)), keywords, given.exprs, given.unknown)
+    return replace(given, positional=tuple(map(coverage.chosen, given.positional)), keywords=keywords)
 
 
 def of_function(
@@ -103,7 +103,19 @@ def of_constructor(
     interp: Interpreter, state: State, function: ir.Function, defaults: Mapping[str, Value]
 ) -> Arguments:
     """Return symbolic arguments for a constructor: its defaults, else unknown values."""
-    return _arguments(interp, state, function, defaults, 1, none_is_open=False)
+    given = _arguments(interp, state, function, defaults, 1, none_is_open=False)
+    return replace(given, forwarded=any(param.kind == "var-keyword" for param in function.params))
+
+
+def offer(interp: Interpreter, state: State, closure: Closure, values: dict[str, Value], arguments: Arguments) -> None:
+    """Make constant defaults options of the entry point whose `**kwargs` a call passes on."""
+    plain = [param for param in closure.function.params if param.kind in {"plain", "positional-only"}]
+    passed = {param.name for param in plain[: len(arguments.positional)]}
+    passed.update(name for name, _ in arguments.keywords)
+    params = {param.name: param for param in closure.function.params}
+    for name, default in closure.defaults:
+        if name not in passed and isinstance(default, Const):
+            values[name] = _input(interp, state, closure.function, params[name], default, none_is_open=False)
 
 
 def _arguments(

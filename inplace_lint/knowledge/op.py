@@ -10,16 +10,15 @@ is `Op("torch.exp", args=(Argument("self"),), saves=(SaveFact("out0"),), returns
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from functools import cache
 from marshal import dumps
 from typing import Any, cast
 
 from inplace_lint.core.errors import FactError
 from inplace_lint.core.records import dataclass
+from inplace_lint.knowledge.argument import Argument, arguments, name_of
 from inplace_lint.knowledge.guard import Atom, Guard, Many, Not, Test, atoms, parse
 from inplace_lint.knowledge.schema import (
     Reader,
@@ -39,7 +38,6 @@ from inplace_lint.knowledge.versions import version_range
 from inplace_lint.knowledge.words import (
     ACTS,
     AMBIENT,
-    ArgumentKind,
     Check,
     Device,
     DType,
@@ -53,25 +51,18 @@ from inplace_lint.knowledge.words import (
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """One argument of a call; `default` is meaningful only when it is `optional`."""
-
-    name: str
-    kind: ArgumentKind = ArgumentKind.PLAIN
-    optional: bool = False
-    default: object = None
-
-
-@dataclass(frozen=True, slots=True)
 class StatePart:
     """
-    A parameter (`param`) or buffer of a module, present under `condition`.
+    A parameter (`param`) or buffer of a module, present under `condition`; a `made` part is a module or function.
 
-    Its `dtype` is that which the module is made with, where that is `SAME`.
+    Its `dtype` is that which the module is made with, where that is `SAME`. A module is constructed with `given`
+    arguments, each that of the outer constructor which is named.
     """
 
     name: str
     param: bool = False
+    made: str = ""
+    given: tuple[tuple[str, str], ...] = ()
     condition: Guard | None = None
     dtype: PartDType = PartDType.SAME
     shape: ShapeFact | None = None
@@ -203,7 +194,7 @@ def check(row: object, rest: str = "") -> None:
     for key in row.keys() & _TEXTS:
         if not isinstance(row[key], list) or not {*map(type, row[key])} <= {str}:
             ENTRY.value(key, row[key])
-    known = {_name_of(one) for one in (*row.get("args", ()), *row.get("init", ()))}
+    known = {name_of(one) for one in (*row.get("args", ()), *row.get("init", ()))}
     known.update([f"self.{part}" for part in row.get("state", ())])
     for key, value in row.items():
         if key not in _OWN:
@@ -211,44 +202,6 @@ def check(row: object, rest: str = "") -> None:
             if absent:  # what `self` has is known only in the entry of a module
                 how = f"neither an argument nor a result of {row['op']}"
                 raise mistaken(min(absent), how, {*known, *RESULTS})
-
-
-def _arguments(value: object) -> tuple[Argument, ...]:
-    found: list[Argument] = []
-    kind = ArgumentKind.PLAIN
-    for one in each(text)(value):
-        written, equals, default = one.partition("=")
-        name = _name_of(one)
-        if written.startswith("**"):
-            found.append(Argument(name, ArgumentKind.KWARGS))
-        elif written.startswith("*"):
-            if name:
-                found.append(Argument(name, ArgumentKind.ARGS))
-            kind = ArgumentKind.KEYWORD
-        else:
-            found.append(Argument(name, kind, bool(equals), _literal(one, default) if equals else None))
-    return tuple(found)
-
-
-@cache
-def _name_of(argument: str) -> str:
-    """Return the name in `x`, `x=1`, `*x` or `**x`; none in `*`."""
-    name = argument.partition("=")[0].strip().lstrip("*")
-    if not name.isidentifier() and argument != "*":
-        msg = f'"{argument}" is not an argument: write "x", "x=1", "*", "*x" or "**x"'
-        raise FactError(msg)
-    return name
-
-
-def _literal(argument: str, default: str) -> object:
-    """Return the value of a default, or the text of an expression that is no literal."""
-    try:
-        return ast.literal_eval(default.strip())
-    except ValueError:
-        return default.strip()
-    except SyntaxError as error:
-        msg = f'the default in "{argument}" is not a Python expression'
-        raise FactError(msg) from error
 
 
 def _state(value: object) -> tuple[StatePart, ...]:
@@ -336,6 +289,8 @@ _PART = Schema(
     {
         "param": ("param", flag),
         "buffer": ("", flag),
+        "is": ("made", text),
+        "with": ("given", lambda value: tuple(table(text)(value).items())),
         "if": _IF,
         "dtype": ("dtype", word(PartDType, "dtype of a part")),
         "shape": _SHAPE,
@@ -390,9 +345,9 @@ ENTRY = Schema(
         "op": ("name", text),
         "same": ("", each(text)),
         "if": _IF,
-        "init": ("init", _arguments),
+        "init": ("init", arguments),
         "state": ("state", _state),
-        "args": ("args", _arguments),
+        "args": ("args", arguments),
         "becomes": ("becomes", each(lambda value: Becoming(**_BECOMES.read(value)))),
         "writes": ("writes", each(lambda value: WriteFact(**WRITE.read(value)))),
         "saves": ("saves", each(lambda value: SaveFact(**SAVE.read(value)))),

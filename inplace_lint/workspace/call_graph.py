@@ -51,7 +51,7 @@ def bases_of(project: Project, main: Module, item: Definition) -> Iterator[Defin
     waiting = [(main.path, base) for base in item.bases]
     seen = {(main.path, item.name)}
     while waiting:
-        for path, name in _followed(project, waiting.pop())[0]:
+        for path, name in _named(project, *waiting.pop()):
             module = project.module(path)
             if module is None or (path, name) in seen:
                 continue
@@ -60,6 +60,13 @@ def bases_of(project: Project, main: Module, item: Definition) -> Iterator[Defin
                 if base.kind == "class":
                     yield base
                     waiting.extend((path, above) for above in base.bases)
+
+
+def _named(project: Project, path: str, dotted: str) -> Iterator[Target]:
+    """Yield the definitions that a name in a file means, which may be one of a module: `layers.Block`."""
+    first, _, rest = dotted.partition(".")
+    definitions, modules = _followed(project, (path, first))
+    yield from (target for module in modules for target in _named(project, module, rest)) if rest else definitions
 
 
 def _effects(project: Project, target: Target) -> Effects:

@@ -177,3 +177,92 @@ def test_findings_do_not_depend_on_how_a_process_hashes_strings(lint, folder):
     one, other = (lint(*words, PYTHONHASHSEED=seed) for seed in ("1", "2"))
     assert one == other
     assert one.out.count('"code"') > 10
+
+
+NEURONS = """\
+import torch
+from torch import nn
+
+
+class Neuron(nn.Module):
+    def __init__(self, threshold=1.0, learn_threshold=False):
+        super().__init__()
+        if learn_threshold:
+            self.threshold = nn.Parameter(torch.as_tensor(threshold))
+        else:
+            self.register_buffer("threshold", torch.as_tensor(threshold))
+
+
+class Fire(Neuron):
+    def __init__(self, beta=0.9, threshold=1.0, learn_beta=False, learn_threshold=False):
+        super().__init__(threshold, learn_threshold)
+        self._keep(torch.as_tensor(beta), learn_beta)
+
+    def _keep(self, beta, learn_beta):
+        if learn_beta:
+            self.beta = nn.Parameter(beta)
+        else:
+            self.register_buffer("beta", beta)
+"""
+INITS = {
+    "the options are passed on": """
+    def __init__(self, beta=0.9, threshold=1.0, learn_beta=False, learn_threshold=False):
+        super().__init__(beta, threshold, learn_beta, learn_threshold)
+""",
+    "whatever else is passed": """
+    def __init__(self, beta, **kwargs):
+        super().__init__(beta, **kwargs)
+""",
+    "those of the base": "",
+}
+
+
+@pytest.mark.parametrize("init", INITS.values(), ids=list(INITS))
+@pytest.mark.parametrize("base", ["from neurons import Fire", "import neurons"])
+@pytest.mark.parametrize("name", ["beta", "threshold"])
+def test_options_of_constructors_in_other_files_are_searched(lint, folder, init, base, name):
+    (folder / "neurons.py").write_text(NEURONS)
+    derived = "neurons.Fire" if base.startswith("import") else "Fire"
+    (folder / "leaky.py").write_text(
+        f"import torch\n{base}\n\n\nclass Leaky({derived}):{init}\n"
+        f"    def forward(self, x):\n        return x * self.{name}.clamp_(0, 1)\n"
+    )
+    ran = lint("check", "leaky.py", "--output-format", "json", "--no-cache")
+    assert [code for _, _, code in rows(folder, ran)] == ["IPL201"]
+    assert f"with `learn_{name}=True`" in ran.out
+
+
+def test_each_class_takes_its_own_sides_of_conditions_in_a_base(lint, folder):
+    (folder / "base.py").write_text("""\
+from torch import nn
+
+
+class Base(nn.Module):
+    def __init__(self, act="none"):
+        super().__init__()
+        self.act = nn.Sigmoid() if act == "sigmoid" else nn.Identity()
+""")
+    model = """\
+import torch
+from base import Base
+
+
+class Plain(Base):
+    def forward(self, x):
+        y = self.act(x + 1)
+        y += 1
+        return y
+
+
+class Set(Base):
+    def __init__(self):
+        super().__init__("sigmoid")
+
+    def forward(self, x):
+        y = self.act(x + 1)
+        y *= 2
+        return y
+"""
+    (folder / "model.py").write_text(model)
+    found = rows(folder, lint("check", "model.py", "--output-format", "json", "--no-cache"))
+    assert found == [("model.py", 8, "IPL101"), ("model.py", 18, "IPL101")]

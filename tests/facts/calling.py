@@ -17,8 +17,9 @@ import torch
 
 from inplace_lint.domain.shape_rules import sums
 from inplace_lint.domain.values import Const
+from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.guard import Atom, Guard, holds
-from inplace_lint.knowledge.op import Argument, Op
+from inplace_lint.knowledge.op import Op
 from tests.facts.values import candidates
 
 TRIES = 160

@@ -90,18 +90,19 @@ def _arguments(interp: Interpreter, frame: Frame, state: State, expr: ir.Call, v
     if not expr.keywords:
         return Arguments(tuple(positional), (), places, unknown)
     keywords: list[tuple[str, Value]] = []
-    spread = False
+    spread = forwarded = False
     for keyword, value in zip(expr.keywords, values[len(expr.args) :], strict=True):
         if keyword.name is not None:
             keywords.append((keyword.name, closures.written(value, frame, keyword.at)))
             places[keyword.name] = keyword.value
         else:
             spread = True
+            forwarded = forwarded or (type(value) is Ref and state.has_trait(traits.FORWARDED, value.id))
             inner = state.object(state.contents(value))
             known = inner if isinstance(inner, DictObject) else None
             keywords.extend((str(key), item) for key, item in known.items.items()) if known is not None else None
             unknown = unknown or known is None or not known.exact
-    return Arguments(tuple(positional), tuple(keywords), places, unknown, spread)
+    return Arguments(tuple(positional), tuple(keywords), places, unknown, spread, forwarded)
 
 
 def call(

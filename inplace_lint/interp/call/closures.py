@@ -129,7 +129,10 @@ def _complete(
         if param.kind == "var-positional":
             values[param.name] = Tuple(extra, exact=not arguments.unknown)
         elif param.kind == "var-keyword":
-            values[param.name] = state.new(DictObject(rest, exact=not arguments.unknown))
+            collected = state.new(DictObject(rest, exact=not arguments.unknown))
+            values[param.name] = collected
+            if arguments.forwarded:
+                state.set_trait(traits.FORWARDED, collected.id, True)
         elif param.name not in values:
             missing = defaults.get(param.name)
             if missing is None and not (arguments.unknown or arguments.spread):
@@ -155,6 +158,8 @@ def bind_arguments(
     if bound is None:
         interp.fuel.counters["calls_that_do_not_fit"] += 1
         return None
+    if arguments.forwarded:
+        symbolic_args.offer(interp, state, closure, bound[0], arguments)
     return *bound, key
 
 

@@ -65,7 +65,7 @@ def construct(
 
 
 def _key(interp: Interpreter, state: State, cls: ClassValue, arguments: Arguments) -> Hashable:
-    if arguments.unknown:
+    if arguments.unknown or arguments.forwarded:
         raise _NotComparable
     positional = tuple([_form(state, value) for value in arguments.positional])
     keywords = tuple([(name, _form(state, value)) for name, value in arguments.keywords])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from inplace_lint.core.records import replace
-from inplace_lint.domain import traits
+from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Builtin, ClassValue, Const, Dotted, Ref, Tuple, Value
@@ -15,6 +17,7 @@ from inplace_lint.interp.pylib import mappings
 from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.binding import Binding, bind, default_values
 from inplace_lint.knowledge.guard import holds
+from inplace_lint.knowledge.op import StatePart
 
 MAPPINGS = frozenset({Builtin("dict"), Dotted("collections.OrderedDict"), Dotted("collections.UserDict")})
 
@@ -35,7 +38,9 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
     dtype = default if asked == NONE else dtypes.named(asked) or dtypes.Kind("float")
     for part in form.state:
         kind = dtypes.named(Const(part.dtype)) or dtype
-        if holds(part.condition, environment) is False:
+        if part.made:
+            _set_part(interp, state, attrs, part, values)
+        elif holds(part.condition, environment) is False:
             attrs[part.name] = Const(None)
         else:
             tensor = Tensor(
@@ -53,6 +58,21 @@ def fill(interp: Interpreter, state: State, ref: Ref, name: str, arguments: Argu
             if not part.param:
                 state.set_trait(traits.BUFFER, (ref.id, part.name), True)
     state.put(ref, replace(instance, attrs=attrs))
+
+
+def _set_part(
+    interp: Interpreter, state: State, attrs: dict[str, Value], part: StatePart, values: Mapping[str, Value]
+) -> None:
+    """Set a module that a constructor makes of its arguments, or the function that it has if none is passed."""
+    forms = interp.context.forms(part.made)
+    if forms and forms[0].init is not None:
+        ref = state.new(Instance(Dotted(part.made), {"training": Const(True)}))
+        given = tuple((name, values[outer]) for name, outer in part.given if outer in values)
+        fill(interp, state, ref, part.made, Arguments((), given, unknown=True))
+        attrs[part.name] = ref
+    elif isinstance(attrs.get(part.name, NONE), Const):
+        passed = attrs.get(part.name, NONE)
+        attrs[part.name] = Dotted(part.made) if passed == NONE else state.symbols.sym((origins.FIELD, part.name, ""))
 
 
 def _fill_container(interp: Interpreter, frame: Frame, state: State, ref: Ref, arguments: Arguments, at: int) -> None:

@@ -67,29 +67,36 @@ def _turn(
 
 
 def run_while(interp: Interpreter, frame: Frame, state: State, node: ir.While) -> Outcomes:
-    """Run a `while` loop: as long as its condition is known to hold, else for two turns."""
+    """
+    Run a `while` loop: as long as its condition is known to hold, else for two turns.
+
+    Where there are too many paths, those of more turns go on: what one turn kept meets what the next one writes.
+    """
     outcomes: Outcomes = []
     ended: list[State] = []
     going = [state]
-    unknown_turns = 0
     left: list[State] = []
     since, made = state.clock, state.next_id
-    while going and unknown_turns <= UNKNOWN_TURNS:
+    turn = 0
+    while going:
         inside: list[State] = []
+        is_unknown = False
         for path in going:
             for after, test in interp.evaluate(frame, path, node.test):
-                known = path_condition.truth(after, test)
-                unknown_turns += known is None
+                is_unknown = is_unknown or path_condition.truth(after, test) is None
                 for side_state, side in path_condition.split(interp.fuel, after, test):
-                    (inside if side else left).append(side_state)
-        if unknown_turns > UNKNOWN_TURNS or not interp.fuel.step():
-            left.extend(inside)
+                    if side:
+                        inside.append(side_state)
+                    else:
+                        left.insert(0, side_state)
+        if (is_unknown and turn == UNKNOWN_TURNS) or not interp.fuel.step():
+            left = [*inside, *left]
             break
         # An endless loop with a known condition (`while True`) is left after the turns that show what carries over.
-        unknown_turns += 1
+        turn += 1
         going = _turn(interp, frame, inside, node.body, ended, outcomes)
-        if unknown_turns > UNKNOWN_TURNS:
-            left.extend(going)
+        if turn > UNKNOWN_TURNS:
+            left = [*going, *left]
             break
     for path in (*left, *ended):
         interp.listeners.leave(interp, frame, path, node, since, made)

@@ -28,7 +28,8 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.ir import nodes as ir
-from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
+from inplace_lint.knowledge.argument import Argument
+from inplace_lint.knowledge.op import Op, ReturnFact, WriteFact
 from inplace_lint.knowledge.words import ArgumentKind, History, Result
 
 _RUN = ".run"

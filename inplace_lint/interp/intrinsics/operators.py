@@ -30,7 +30,8 @@ from inplace_lint.interp.intrinsics import custom
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
 from inplace_lint.knowledge import operator_schema
-from inplace_lint.knowledge.op import Argument, Op, ReturnFact, WriteFact
+from inplace_lint.knowledge.argument import Argument
+from inplace_lint.knowledge.op import Op, ReturnFact, WriteFact
 from inplace_lint.knowledge.operator_schema import OperatorSchema, SchemaError
 from inplace_lint.knowledge.words import KERNEL, OPERATOR, ArgumentKind, Check, History, Result, ValueKind
 

@@ -101,7 +101,8 @@ class Coverage:
 
     `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
     parameters of entry points, by their symbols; `under_choice` are the sides that runs on a choice missed; `worth`
-    says what the sides in a function may lead to.
+    says what the sides in a function may lead to. `inherited` are methods of other files that set what
+    those of `root` write.
     """
 
     path: str = ""
@@ -112,14 +113,15 @@ class Coverage:
     under_choice: dict[Key, Missed] = field(default_factory=dict)
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
+    inherited: frozenset[Slice] = frozenset()
     method: str = ""
     choice: Choice = field(default_factory=Choice)
     writing: dict[int, Three] = field(default_factory=dict)
     worth: dict[tuple[Slice, int], tuple[tuple[Key, int, frozenset[str]], ...]] = field(default_factory=dict)
 
-    def start(self, root: Slice) -> None:
+    def start(self, root: Slice, inherited: frozenset[Slice] = frozenset()) -> None:
         """Start the run of an entry point."""
-        self.root, self.method = root, ""
+        self.root, self.method, self.inherited = root, "", inherited
         self.now.clear()
 
     def option(self, number: SymId, option: Option) -> Value:
@@ -147,22 +149,26 @@ class Coverage:
 
     def one(self, frame: Frame, state: State, node: Conditional, test: Value, side: bool) -> None:
         """Record that a path took one side of a condition, and did not look at the other one."""
-        if frame.slice.path != self.path:
+        if not self._is_searched(frame):
             return
-        self.taken.add((id(node), side))
+        number = self._number(frame, node)
+        self.taken.add((number, side))
         self.now.add((id(node), side))
-        if self._asks((id(node), not side)):
+        if self._asks((number, not side)):
             asked = node if isinstance(node, ir.BoolOp) else node.test
-            self._miss((id(node), not side), frame, state, asked, test)
+            self._miss((number, not side), frame, state, asked, test)
 
     def split(self, frame: Frame, node: Conditional, test: Value, sides: Sequence[tuple[State, bool]]) -> None:
         """Record the sides of a condition that a path takes, each with the state in which it does."""
         if len(sides) == 1:
             self.one(frame, sides[0][0], node, test, sides[0][1])
-        elif frame.slice.path == self.path:
-            both = ((id(node), True), (id(node), False))
-            self.taken.update(both)
-            self.now.update(both)
+        elif self._is_searched(frame):
+            number = self._number(frame, node)
+            self.taken.update(((number, True), (number, False)))
+            self.now.update(((id(node), True), (id(node), False)))
+
+    def _number(self, frame: Frame, node: Conditional) -> int | Place:
+        return id(node) if self.root is None else number(self.root, frame.slice.path, id(node))
 
     def wanted(self, node: Conditional) -> Three:
         """Return the side for a path that can take one only: the one that the run has not taken yet, or that writes."""
@@ -195,6 +201,10 @@ class Coverage:
                 asked = state.symbols.sym((origins.COMPARE, "==", Sym(option), of_key(other)))
                 self._miss(((place, other), True), frame, state, None, asked)
 
+    def _is_searched(self, frame: Frame) -> bool:
+        """Return whether the sides of conditions in a function are recorded."""
+        return frame.slice.path == self.path or (self.root is not None and frame.slice in self.inherited)
+
     def _asks(self, key: Key) -> bool:
         """Return whether it matters that a side is missed: none took it yet, or it may be taken on top of a choice."""
         return key not in self.taken or bool(self.choice.options)
@@ -202,7 +212,7 @@ class Coverage:
     def _miss(self, key: Key, frame: Frame, state: State, test: ir.Expr | None, value: Value) -> None:
         condition = value.id if isinstance(value, Sym) else value.source if isinstance(value, Const) else None
         known, goes_on = self.missed.get(key), condition is not None and bool(self.choice.options)
-        if self.root is None or frame.closure is None or frame.slice.path != self.path:
+        if self.root is None or frame.closure is None or not self._is_searched(frame):
             return
         is_better = condition is not None and (known is None or known.condition is None or self._is_better(known))
         is_new = key not in self.taken and (known is None or is_better)
@@ -220,6 +230,11 @@ class Coverage:
         if self.choice.is_default:
             return self.root != known.root  # inner entry points come later, and cost less
         return self.root == known.root and self.method != known.method  # now from further outside
+
+
+def number(root: Slice, path: str, node: int) -> int | Place:
+    """Return what identifies a condition: one in another file is another for each class that inherits it."""
+    return node if path == root.path else Place(root, node)
 
 
 def is_alternative(state: State, item: Value) -> bool:

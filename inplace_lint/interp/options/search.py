@@ -24,10 +24,10 @@ from inplace_lint.effects import schedule
 from inplace_lint.effects.may_write import set_up_methods
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
-from inplace_lint.effects.write_evidence import lowered_may_write, parts
+from inplace_lint.effects.write_evidence import is_writing, lowered_may_write, parts
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
-from inplace_lint.interp.options.coverage import Choice, Key, Missed
+from inplace_lint.interp.options.coverage import Choice, Key, Missed, number
 from inplace_lint.ir import nodes as ir
 from inplace_lint.workspace import call_graph
 
@@ -44,6 +44,7 @@ class _Use(IntEnum):
 _ABOUT_ONE = {(origins.NOT,), (origins.IS_NONE,)}
 Goal = tuple[Key, SymId | None] | frozenset[tuple[SymId, Value]]
 _Found = Iterator[tuple[Key, int, frozenset[str]]]
+_Sides = Iterator[tuple[tuple[int, bool], int, frozenset[str]]]
 
 
 def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, cheap: bool) -> Choice | None:
@@ -113,11 +114,13 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
     """Return the sides that may lead to a write, those that set an attribute that decides about these, then others."""
     leading = _leading(interp, item)
     functions = {id(side.function): side.function for side in missed.values()}
+    written = _written_attributes(interp, item)
     known = {
-        key: (use, sets)
+        key: (use if sets.isdisjoint(written) or not _constructs(item, missed[key]) else _Use.WRITE, sets)
         for function in functions.values()
         for key, use, sets in _of_function(interp, item, function, leading)
         if key in missed and (use is not _Use.MAKE or _constructs(item, missed[key]))
+        if missed[key].function.slice.path == item.slice.path or not sets.isdisjoint(schedule.written_with(item))
     }
     computed = any(missed[key].condition is None and use is not _Use.NOTHING for key, (use, _) in known.items())
     for key, side in missed.items():
@@ -133,6 +136,29 @@ def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Mis
         yield from goals
         read = {name for key in goals for name in _named(missed[key])}
         yield from (key for key, (use, sets) in known.items() if use < wanted and not read.isdisjoint(sets))
+
+
+def _written_attributes(interp: Interpreter, item: Definition) -> frozenset[str]:
+    """Return the attributes that methods of a class write in place: `self.weight.clamp_(0, 1)`, `self.count += 1`."""
+    found: set[str] = set()
+    for method in item.methods:
+        for part in parts(interp.context.code(method.slice).body) if method.writes else ():
+            match part:
+                case ir.Call(func=ir.Attr(value=written, name=called)) if is_writing(called):
+                    targets: tuple[ir.Expr, ...] = (written,)
+                case ir.AugAssign(target=target):
+                    targets = (target,)
+                case ir.Assign(targets=several):
+                    targets = tuple(target for target in several if isinstance(target, ir.Subscript))
+                case _:
+                    continue
+            found.update(
+                whole.name
+                for target in targets
+                for whole in (target.value if isinstance(target, ir.Subscript) else target,)
+                if isinstance(whole, ir.Attr) and isinstance(whole.value, ir.Name)
+            )
+    return frozenset(found)
 
 
 def _is_rate(side: Missed) -> bool:
@@ -157,7 +183,10 @@ def _of_function(interp: Interpreter, item: Definition, function: ir.Function, l
     key = (item.slice, id(function))
     if key not in known:
         kept = _kept(function.body) if lowered_may_write(function.body) else frozenset()
-        known[key] = tuple(_sides(function.body, leading, kept, goes_on=False))
+        known[key] = tuple(
+            ((number(item.slice, function.slice.path, node), side), use, sets)
+            for (node, side), use, sets in _sides(function.body, leading, kept, goes_on=False)
+        )
     return iter(known[key])
 
 
@@ -203,7 +232,7 @@ def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     return frozenset(names) - {item.name, "__init__"}
 
 
-def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool) -> _Found:
+def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool) -> _Sides:
     """
     Return the sides of conditions in statements, and the attributes that each sets.
 
@@ -239,7 +268,7 @@ def _sides(body: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str
 
 def _sides_of_if(
     node: ir.If, rest: Sequence[ir.Stmt], leading: frozenset[str], kept: frozenset[str], *, goes_on: bool
-) -> _Found:
+) -> _Sides:
     for side, block, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
         left = _leaves(other)
         writes = _leads(block, leading) or (left and goes_on)

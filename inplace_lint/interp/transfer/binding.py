@@ -18,8 +18,9 @@ from inplace_lint.interp.intrinsics import opaque_modules
 from inplace_lint.interp.transfer import dtypes, shapes
 from inplace_lint.interp.transfer.index import is_basic_index, takes_all
 from inplace_lint.ir import nodes as ir
+from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.guard import Atom, Guard, atoms, holds
-from inplace_lint.knowledge.op import Argument, Op
+from inplace_lint.knowledge.op import Op
 from inplace_lint.knowledge.words import Predicate
 
 _A_RATE = 0.5

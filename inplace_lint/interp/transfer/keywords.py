@@ -8,7 +8,7 @@ from inplace_lint.core.event import Failure, Refused, Touch
 from inplace_lint.domain.state import State
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.knowledge.op import Argument
+from inplace_lint.knowledge.argument import Argument
 
 _ANY = "kwargs"
 

@@ -1,0 +1,106 @@
+"""
+Construction of the class that is an entry point: on what the program passes, on its defaults, on all that it refuses.
+
+    def __init__(self, channels=None):      # as `Net()` raises, whoever uses the class passes `channels`
+        if channels is None:
+            raise ValueError("channels not specified")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from inplace_lint.domain import origins
+from inplace_lint.domain.heap import Instance
+from inplace_lint.domain.state import State
+from inplace_lint.domain.values import NONE, ClassValue, Closure, Const, Sym, Value
+from inplace_lint.effects import schedule
+from inplace_lint.interp import symbolic_args
+from inplace_lint.interp.call import closures, module_containers, portable_arguments
+from inplace_lint.interp.frame import Arguments, Frame
+from inplace_lint.interp.fuel import CONFIGURATIONS
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.outcome import Results
+
+
+def constructed(
+    interp: Interpreter, frame: Frame, state: State, cls: ClassValue, paths: int
+) -> list[tuple[State, Value]]:
+    """
+    Construct a class on its defaults and on unknown values; return an unknown instance if that fails.
+
+    With chosen options: return nothing if it fails, since they are refused. A class that only leads to others that
+    write gets one path, since these are constructed on their own as well.
+    """
+    init = interp.lookup(state, cls, "__init__")
+    spare = state.fork()
+    entries = interp.context.constructed.get(id(cls), ())
+    candidates = [portable_arguments.thawed(spare, entry) for entry in entries if entry is not None]
+    candidates = [known for known in candidates if not isinstance(init, Closure) or closures.fits(init, known)]
+    if not candidates and isinstance(init, Closure):
+        defaults = _defaults_in_use(interp, cls.name, init)
+        candidates = [symbolic_args.of_constructor(interp, spare, init.function, defaults)]
+    elif isinstance(init, Closure):
+        options = id(cls) not in interp.context.coverage.by_program  # else the program says what it runs
+        candidates = [symbolic_args.completed(interp, spare, init, known, options=options) for known in candidates]
+    candidates = [symbolic_args.chosen(interp, given) for given in candidates] or [Arguments()]
+    with interp.fuel.scope(paths=paths):
+        made = [pair for given in candidates for pair in interp.construct(frame, spare.fork(), cls, given, 0)]
+        if isinstance(init, Closure) and not entries and not _completes(interp, init):
+            made = _beyond_defaults(interp, frame, spare, cls, init, defaults) or made
+    if made:
+        return _different(made)[: max(paths, CONFIGURATIONS)]
+    return [] if not interp.context.coverage.choice.is_default else unmade(interp, spare, cls)
+
+
+def _completes(interp: Interpreter, init: Closure) -> bool:
+    return closures.name_of(init.function) in interp.fuel.returned
+
+
+def _beyond_defaults(
+    interp: Interpreter, frame: Frame, spare: State, cls: ClassValue, init: Closure, defaults: Mapping[str, Value]
+) -> Results:
+    """
+    Construct a class that refuses its defaults on something for parameters that are None by default.
+
+    They may be None, as far as paths go; where none completes, something is passed for each.
+    """
+    passed = {name: value for name, value in defaults.items() if value != NONE}
+    if len(passed) == len(defaults):
+        return []
+    state = spare.fork()
+    given = symbolic_args.of_function(interp, state, init.function, defaults, skip=1)
+    made = interp.construct(frame, state, cls, symbolic_args.chosen(interp, given), 0)
+    if _completes(interp, init):
+        return made
+    state = spare.fork()
+    given = symbolic_args.chosen(interp, symbolic_args.of_constructor(interp, state, init.function, passed))
+    for name, value in given.keywords:
+        if isinstance(value, Sym) and name in defaults:
+            state.learn((origins.NONE, value.id), False)
+    return interp.construct(frame, state, cls, given, 0)
+
+
+def _defaults_in_use(interp: Interpreter, name: str, init: Closure) -> dict[str, Value]:
+    """Return the defaults of a constructor that no path called, without functions and classes that may be replaced.
+
+    The file may hand the class on (`block=Block`), to be constructed where that is not seen: what `act` is otherwise
+    says nothing of the program. Options that are constants stay what they are, and are searched.
+    """
+    users = schedule.users_of(interp.context.outline, name)
+    handed_on = any(name in user.kept - set(user.bases) or name in user.kept_attributes for _, user in users)
+    return {key: value for key, value in init.defaults if isinstance(value, Const) or not handed_on}
+
+
+def unmade(interp: Interpreter, state: State, cls: ClassValue) -> list[tuple[State, Value]]:
+    """Return an unknown instance of a class whose constructor completes on no path."""
+    interp.fuel.counters["constructors_without_a_path"] += 1
+    return [(state, state.new(Instance(cls, {"training": Const(True)}, opaque=True)))]
+
+
+def _different(made: list[tuple[State, Value]]) -> list[tuple[State, Value]]:
+    """Return the instances that differ in more than numbers; those that need no assumptions come first."""
+    kept: dict[Hashable, tuple[State, Value]] = {}
+    for state, receiver in sorted(made, key=lambda pair: len(pair[0].assumptions)):
+        kept.setdefault(module_containers.form(state, receiver), (state, receiver))
+    return list(kept.values())
