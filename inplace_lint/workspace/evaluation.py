@@ -35,7 +35,7 @@ class _Use(NamedTuple):
     A use of a name: the function around it, whether that is a method, and whether it runs in evaluation only.
 
     A `bare` name is no method. `unrecorded`: no gradients are recorded there; `unsure`: a context or decorator around
-    it may see to that. `called`: it is a call; else the function is handed on. `quoted`: there is only its name as text,
+    it may see to that. `called`: it is a call; else the function is handed on. `quoted`: there is only its name,
     which something may look up. `around` is the class that the use is in; `own`: it is of an attribute of `self`, and
     that class has a method of this name.
     """
