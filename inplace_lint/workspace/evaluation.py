@@ -10,6 +10,11 @@ where no gradients are recorded.
 
     with torch.no_grad():
         weight = taps(positions)      # so does `taps`
+
+    class Solve(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return solve(a, b)        # and `solve`: the function has a backward of its own
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.import_graph import Graph
 
 _DEEPEST = 4  # functions that call each other, from the one that is asked for outwards
+_RECORDS_NOTHING = "forward"  # the method of a custom function that runs with gradients off
 _MOST = 200  # files with a name, which are parsed; a name that more of them have is no name of one thing
 
 
@@ -111,6 +117,7 @@ class _Walk:
     member: bool = False
     evaluates: bool = False
     in_class: bool = False
+    in_function: bool = False
 
     def block(self, body: Sequence[ast.AST], *, evaluates: bool = False) -> None:
         """Walk statements that follow each other; what follows a branch that training leaves is evaluation."""
@@ -169,14 +176,15 @@ class _Walk:
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         for part in node.decorator_list:
             self.node(part)
-        before = self.user, self.member, self.in_class, self.evaluates
+        before = self.user, self.member, self.in_class, self.evaluates, self.in_function
         if isinstance(node, ast.ClassDef):
-            self.in_class = True
+            self.in_class, self.in_function = True, any(map(_is_custom_function, node.bases))
         else:
-            stopped = any(map(_stops, node.decorator_list))
+            stopped = any(map(_stops, node.decorator_list)) or (self.in_function and node.name == _RECORDS_NOTHING)
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
+            self.in_function = False
         self.block(node.body)
-        self.user, self.member, self.in_class, self.evaluates = before
+        self.user, self.member, self.in_class, self.evaluates, self.in_function = before
 
 
 def _innermost(node: ast.expr) -> ast.expr:
@@ -191,6 +199,12 @@ def _stops(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
     return name in _unrecorded()
+
+
+def _is_custom_function(base: ast.expr) -> bool:
+    """Check whether a base is a framework's class of custom functions, by the name that the class has there."""
+    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    return name in {framework(known).function.rpartition(".")[2] for known in frameworks()}
 
 
 @cache
