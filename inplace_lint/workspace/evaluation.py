@@ -10,6 +10,11 @@ where no gradients are recorded.
 
     with torch.no_grad():
         weight = taps(positions)      # so does `taps`
+
+    class Solve(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return solve(a, b)        # and `solve`: the function has a backward of its own
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.import_graph import Graph
 
 _DEEPEST = 4  # functions that call each other, from the one that is asked for outwards
+_RECORDS_NOTHING = "forward"  # the method of a custom function that runs with gradients off
 _MOST = 200  # files with a name, which are parsed; a name that more of them have is no name of one thing
 
 
@@ -155,6 +161,7 @@ class _Walk:
     unrecorded: bool = False
     unsure: bool = False
     in_class: bool = False
+    in_function: bool = False
     around: str = ""
     methods: frozenset[str] = frozenset()
     packages: dict[str, str] = field(default_factory=dict)
@@ -268,18 +275,22 @@ class _Walk:
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         for part in node.decorator_list:
             self.node(part)
-        before = self.user, self.member, self.in_class, self.evaluates, self.unrecorded, self.unsure
-        outer = self.around, self.methods
+        before = {name: getattr(self, name) for name in _OF_BODIES}
         if isinstance(node, ast.ClassDef):
-            self.in_class, self.around = True, node.name
+            self.in_class, self.in_function, self.around = True, any(map(_is_custom_function, node.bases)), node.name
             self.methods = frozenset(part.name for part in node.body if isinstance(part, ast.FunctionDef))
         else:
-            stopped = any(map(_stops, node.decorator_list))
+            stopped = any(map(_stops, node.decorator_list)) or (self.in_function and node.name == _RECORDS_NOTHING)
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
             self.unrecorded, self.unsure = stopped, not all(map(self._is_known, node.decorator_list))
+            self.in_function = False
         self.block(node.body)
-        self.user, self.member, self.in_class, self.evaluates, self.unrecorded, self.unsure = before
-        self.around, self.methods = outer
+        for name, value in before.items():
+            setattr(self, name, value)
+
+
+# What a body is walked with, and what follows it is not.
+_OF_BODIES = ("user", "member", "in_class", "in_function", "evaluates", "unrecorded", "unsure", "around", "methods")
 
 
 def _may_be_of(owner: str, use: _Use) -> bool:
@@ -303,6 +314,12 @@ def _stops(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
     return name in _unrecorded()
+
+
+def _is_custom_function(base: ast.expr) -> bool:
+    """Check whether a base is a framework's class of custom functions, by the name that the class has there."""
+    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    return name in {framework(known).function.rpartition(".")[2] for known in frameworks()}
 
 
 @cache

@@ -375,3 +375,28 @@ def test_a_method_of_a_plain_class_that_runs_without_gradients_only_is_counted_a
     assert lint("attack.py") == QUIET
     (tree / "other.py").write_text("def adapt(attack, x):\n    return attack.project(x, attack.net(x))\n")
     assert "attack.py:11:9: warning[IPL101]" in lint("--output-format=concise", "attack.py").out
+
+
+CUSTOM = """\
+import torch
+from helper import scale
+
+
+class Scale(torch.autograd.{base}):
+    @staticmethod
+    def forward(ctx, x):
+        return scale(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+"""
+
+
+def test_what_only_custom_functions_run_is_counted_and_not_told(lint, tree):
+    net = "\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
+    (tree / "helper.py").write_text(HELPER + net)
+    (tree / "custom.py").write_text(CUSTOM.format(base="graph.Node"))
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", ".").out
+    (tree / "custom.py").write_text(CUSTOM.format(base="Function"))
+    assert lint(".") == QUIET

@@ -6,8 +6,8 @@ Finds variables that are read after an expression overwrote them and used the re
 
 A statement of its own (`out.mul_(2)`) is meant to change the variable, and so is `out = out.mul_(2)`. What attributes
 and containers hold, as the state of an optimizer, is updated on purpose: `step = buf.mul_(0.9).add_(grad)`. So is what
-the expression goes on to write: `mask.masked_fill_(mask != 0, -100.0).masked_fill_(mask == 0, 0.0)`, and what a loop
-adds up.
+the expression goes on to write: `mask.masked_fill_(mask != 0, -100.0).masked_fill_(mask == 0, 0.0)`, what a loop adds
+up, and what is given a result of its own: `torch.max(peak.mul_(0.9), x, out=peak)`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def overwritten(call: Call, writes: Sequence[Write], ref: Ref, name: str) -> tup
     own = (frame.env.id, name)
     since = state.bound_at(own) or 0
     spans = [(own, since, state.clock)]
+    given = [write.clock for write in writes if write.tensor == ref and write.touch.part in call.facts.framework.names]
+    writes = [write for write in writes if write.clock > max(given, default=0)]
     if escaped.is_argument(call, name):
         spans += [(variable, state.bound_at(variable) or 0, since) for variable in sorted(frame.passed[name])]
     for variable, first, last in spans:

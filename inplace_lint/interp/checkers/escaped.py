@@ -50,8 +50,10 @@ def write(call: Call, part: str, _: Ref, tensor: Tensor) -> None:
 def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Write) -> None:
     """Report a read of a tensor that was written by a function to which this function had passed it."""
     frame, state = call.frame, call.state
-    if known.touch.flag is not None or not tensor.sure or _is_blank(call, tensor, known):
+    if known.touch.flag is not None or not tensor.sure:
         return
+    if is_blank(call, tensor) and state.storages[tensor.storage].writes[0].touch == known.touch:
+        return  # it had no values before, and whoever reads it is to read these
     if (frame.env.id, expr.id) not in known.names | known.through:
         return
     inner = _call_that_wrote(frame, known.touch.site)
@@ -118,11 +120,10 @@ def is_argument(call: Call, name: str) -> bool:
     return isinstance(scope, Names) and scope.bound.get(name) == min(scope.bound.values())
 
 
-def _is_blank(call: Call, tensor: Tensor, known: Write) -> bool:
-    """Check whether a write was the first to memory that had no values: whoever reads it is to read that."""
+def is_blank(call: Call, tensor: Tensor) -> bool:
+    """Check whether a tensor is memory that was made without values, or a part of it: it is there to be written."""
     base = tensor if tensor.base is None else call.state.tensor(tensor.base)
-    blank = base is not None and base.made is not None and base.made.op in call.facts.framework.blank
-    return blank and call.state.storages[tensor.storage].writes[0].touch == known.touch
+    return base is not None and base.made is not None and base.made.op in call.facts.framework.blank
 
 
 def _call_that_wrote(frame: Frame, site: Site) -> Site | None:

@@ -28,6 +28,7 @@ from inplace_lint.domain import origins, traits
 from inplace_lint.domain.heap import DictObject, Names, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Ref, Sym, Value
+from inplace_lint.interp.checkers import escaped
 from inplace_lint.interp.frame import text_of
 from inplace_lint.ir import nodes as ir
 
@@ -115,8 +116,15 @@ def put_again(state: State, receiver: Value, index: Value, value: Value) -> None
 
 
 def has_other_key(call: Call, part: str, expr: ir.Subscript, ref: Ref) -> bool:
-    """Check whether another key of the dict that a written item is read from leads to the same tensor."""
-    if not isinstance(expr.value, ir.Name) or call.binding.op.history == "cut":
+    """
+    Check whether another key of the dict that a written item is read from leads to the same tensor.
+
+    Memory that was made without values has two keys on purpose: each leads to what is put there.
+    """
+    tensor = call.state.tensor(ref)
+    if not isinstance(expr.value, ir.Name) or call.binding.op.history == "cut" or tensor is None:
+        return False
+    if escaped.is_blank(call, tensor):
         return False
     scope = call.state.heap[call.frame.env.id]
     holder = scope.values.get(expr.value.id, NONE) if isinstance(scope, Names) else NONE
