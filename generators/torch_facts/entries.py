@@ -92,11 +92,13 @@ def _hands(seen: Sequence[Observation], names: Sequence[str], order: dict[str, i
     """Return the arguments that are handed the gradient of the result, with guards; where none decides, by majority."""
     rows: list[Row] = []
     for target in sorted({name for one in seen for name in one.hands}, key=lambda name: order.get(name, 99)):
-        cases = [(one.features, one.hands[target]) for one in seen if target in one.hands]
-        times = sum(handed for _, handed in cases)
-        guard = separate(cases, names) if 0 < times < len(cases) else None
-        if guard is not None or 2 * times > len(cases):
-            rows.append({"of": target, **({"if": guard} if guard else {})})
+        for how in ("same", "expanded"):
+            cases = [(one.features, one.hands[target] == how) for one in seen if target in one.hands]
+            times = sum(handed for _, handed in cases)
+            guard = separate(cases, names) if 0 < times < len(cases) else None
+            if guard is not None or 2 * times > len(cases):
+                expanded = {"expanded": True} if how == "expanded" else {}
+                rows.append({"of": target, **expanded, **({"if": guard} if guard else {})})
     return rows
 
 

@@ -53,14 +53,15 @@ class Observation:
     """
     What one call did; `needs[t][a]` says whether `t` is kept when only `a` requires grad.
 
-    `hands`: the arguments of the size of the result, and whether their gradient is that of the result, uncopied.
+    `hands`: what the gradients of arguments are: `same` for that of the result, uncopied, `expanded` for one whose
+    elements repeat those of that, otherwise empty.
     """
 
     features: Mapping[str, object]
     tensors: tuple[str, ...]
     floats: tuple[str, ...]
     flows: tuple[str, ...] = ()
-    hands: dict[str, bool] = field(default_factory=dict)
+    hands: dict[str, str] = field(default_factory=dict)
     kept: dict[str, bool] = field(default_factory=dict)
     needs: dict[str, dict[str, bool]] = field(default_factory=dict)
     writes: tuple[str, ...] = ()
@@ -230,8 +231,8 @@ def _flows(call: Call, name: str) -> bool:
     return bool(roots)
 
 
-def _hands(call: Call, seen: Observation) -> dict[str, bool]:
-    """Return whether backward hands the gradient of the only result on, uncopied, to the arguments of its size."""
+def _hands(call: Call, seen: Observation) -> dict[str, str]:
+    """Return how backward hands the gradient of the only result on to the arguments, as `Observation` says."""
     args, kwargs, slots = call.make()
     # What is written is no leaf, but a clone of one: that has the same gradient.
     leaves = [
@@ -240,7 +241,7 @@ def _hands(call: Call, seen: Observation) -> dict[str, bool]:
         if tensor.requires_grad and name in seen.flows
     ]
     roots = [result for result in tensors_of(call.function(*args, **kwargs)) if result.requires_grad]
-    if len(roots) != 1 or not leaves or roots[0].numel() < 2:  # noqa: PLR2004 - sums of one element are it
+    if len(roots) != 1 or not leaves:
         return {}
     given = torch.ones_like(roots[0])
     try:
@@ -249,14 +250,17 @@ def _hands(call: Call, seen: Observation) -> dict[str, bool]:
         return {}
     values = _values(call)
     return {
-        name: one is not None and _is_same_memory(one, given)
+        name: "" if one is None else _how(one, given)
         for (name, leaf), one in zip(leaves, found, strict=True)
-        if leaf.numel() == given.numel() and isinstance(values.get(name), torch.Tensor)
+        if leaf.numel() >= max(given.numel(), 2) and isinstance(values.get(name), torch.Tensor)
     }
 
 
-def _is_same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return one.numel() == other.numel() and _storage(one) == _storage(other) and one.data_ptr() == other.data_ptr()
+def _how(one: torch.Tensor, given: torch.Tensor) -> str:
+    if _storage(one) != _storage(given) or one.data_ptr() != given.data_ptr() or one.numel() < given.numel():
+        return ""
+    repeats = any(stride == 0 and size > 1 for stride, size in zip(one.stride(), one.size(), strict=True))
+    return "expanded" if repeats else "same" if one.numel() == given.numel() else ""
 
 
 def _features(call: Call) -> dict[str, object]:

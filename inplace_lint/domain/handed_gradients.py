@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from inplace_lint.core.event import Altered, Site
+from inplace_lint.core.event import Altered, Refused, Site
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NodeId
 
@@ -22,10 +22,15 @@ _SHARED = "another operation is given the same gradient, as both operands of an 
 
 @dataclass(slots=True)
 class _Gradient:
-    """One tensor that backward computes: the `node` that made it, those that are given it, and by which one each is."""
+    """
+    One tensor that backward computes: the `node` that made it, those that are given it, and by which one each is.
+
+    `expanded`: its elements repeat those of another one.
+    """
 
     node: NodeId
     given: dict[NodeId, NodeId] = field(default_factory=dict)
+    expanded: bool = False
 
 
 def report(state: State, framework: str, order: Mapping[NodeId, frozenset[str]], starts: Collection[NodeId]) -> None:
@@ -47,8 +52,11 @@ def report(state: State, framework: str, order: Mapping[NodeId, frozenset[str]],
         altering, own = state.nodes[number].alters, gradients[number]
         assert altering is not None
         why = state.nodes[number].assumptions | state.assumptions | order[number]
-        site = _handing(state, own, number, users)
-        if site is not None:
+        site, refused = _handing(state, own, number, users), altering.refused
+        if own.expanded and refused is not None:
+            origin = state.nodes[own.node].site
+            state.report(Refused(framework, refused.check, refused.touch, origin, why))
+        elif site is not None:
             state.report(Altered(framework, altering.write, why, site, altering.returned))
         elif own.node in starts and not users[own.node]:
             state.report(Altered(framework, altering.write, why | {_SHARED}, None, altering.returned))
@@ -59,6 +67,9 @@ def _gradients(state: State, order: Iterable[NodeId], users: Mapping[NodeId, set
     found: dict[NodeId, _Gradient] = {}
     for number in sorted(order, reverse=True):
         own = found.setdefault(number, _Gradient(number))
+        for source in state.nodes[number].expands:
+            if users.get(source) == {number}:
+                found[source] = _Gradient(number, expanded=True)
         for source in state.nodes[number].hands:
             if source in users:
                 own.given.setdefault(source, number)

@@ -171,10 +171,15 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Altering:
-    """A write by which a backward or a hook changes the gradient that it is given; whether it returns one as well."""
+    """
+    A write by which a backward or a hook changes the gradient that it is given; whether it returns one as well.
+
+    `refused`: the write that the framework refuses if that gradient is expanded.
+    """
 
     write: Touch
     returned: bool
+    refused: Broken | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +193,9 @@ class Node:
     `doubts`: the assumptions under which the inputs that nothing is known of require grad.
     `fed`: what an opaque module was called on, whose backward needs its parameters if that requires grad.
     `broken`: the write, where the framework refuses to run backward through it. `write`: what the operation wrote.
-    `hands`: those of the inputs that are given the gradient of the result itself, uncopied. `alters`: what its
-    backward, or a hook, writes into the gradient that it is given, `spoils` what it writes into what it saved.
+    `hands`: those of the inputs that are given the gradient of the result itself, uncopied, `expands` those that are
+    given an expansion of it. `alters`: what its backward, or a hook, writes into the gradient that it is given,
+    `spoils` what it writes into what it saved.
     """
 
     op: str
@@ -205,6 +211,7 @@ class Node:
     doubts: frozenset[str] = frozenset()
     fed: tuple[Value, ...] | None = None
     hands: tuple[NodeId, ...] = ()
+    expands: tuple[NodeId, ...] = ()
     alters: Altering | None = None
     spoils: tuple[tuple[StorageId, Write], ...] = ()
 

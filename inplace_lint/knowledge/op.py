@@ -84,10 +84,15 @@ class SaveFact:
 
 @dataclass(frozen=True, slots=True)
 class HandFact:
-    """An argument to which backward hands the gradient of the result on, all of it and without a copy."""
+    """
+    An argument to which backward hands the gradient of the result on, all of it and without a copy.
+
+    `expanded`: its own elements repeat those of that gradient.
+    """
 
     of: str
     condition: Guard | None = None
+    expanded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +317,7 @@ WRITE = Schema(
     ("to", "counted"),
 )
 SAVE = Schema("a save", {"of": ("of", text), "if": _IF, "copy": ("copy", flag), "checked": ("checked", flag)}, ("of",))
-_HAND = Schema("what is handed a gradient", {"of": ("of", text), "if": _IF}, ("of",))
+_HAND = Schema("what is handed a gradient", {"of": ("of", text), "if": _IF, "expanded": ("expanded", flag)}, ("of",))
 _BASE: dict[str, tuple[str, Reader]] = {"is": ("kind", _kind), "if": _IF}
 _ARGUMENT = Schema("a result that is an argument", {**_BASE, "contiguous": _LAYOUT, "shape": _SHAPE}, ("is",))
 _VIEW = Schema(

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.core.event import Refused
 from inplace_lint.core.records import dataclass, replace
-from inplace_lint.domain.heap import Altering, Tensor, Write, alike
+from inplace_lint.domain.heap import Altering, Broken, Tensor, View, Write, alike
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Closure, NodeId, Ref, StorageId, Tuple, Value
 from inplace_lint.interp.frame import Arguments
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
+from inplace_lint.interp.outcome import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,30 @@ class Backward:
 
 def note(act: IntrinsicCall, state: State, number: NodeId, backward: Backward) -> None:
     """Record on the tape what a function will write when backward runs it for a node."""
-    spare, node = state.fork(), state.nodes[number]
+    gradients, done = _run(act, state, backward, expanded=False)
+    altered = (
+        Altering(write.touch, value != NONE)
+        for after, value in done
+        for gradient in gradients
+        for write in after.storages[gradient.storage].writes[:1]
+    )
+    alters = next(altered, None)
+    if alters is not None:
+        known = frozenset(state.events)
+        refused = [event for after, _ in _run(act, state, backward, expanded=True)[1] for event in after.events]
+        events = (one for one in refused if isinstance(one, Refused) and one not in known and not one.assumptions)
+        alters = next((replace(alters, refused=Broken(one.check, one.write)) for one in events), alters)
+    kept = [tensor.storage for value in backward.saved if (tensor := state.tensor(value)) is not None]
+    spoils = _spoiled([after for after, _ in done], kept, state.clock)
+    if alters is not None or spoils:
+        state.nodes[number] = replace(state.nodes[number], alters=alters, spoils=spoils)
+
+
+def _run(act: IntrinsicCall, state: State, backward: Backward, *, expanded: bool) -> tuple[list[Tensor], Results]:
+    """Run a function on a fork of a state, as backward will: return the gradients that it is given, and its results."""
+    spare = state.fork()
     spare.modes = replace(spare.modes, grad=False)
-    context, started = backward.context, spare.clock
+    context = backward.context
     instance = None if context is None else spare.instance(context)
     if context is not None and instance is not None:
         spare.put(context, replace(instance, attrs={**instance.attrs, "saved_tensors": Tuple(backward.saved)}))
@@ -43,18 +66,14 @@ def note(act: IntrinsicCall, state: State, number: NodeId, backward: Backward) -
         Tensor(spare.new_storage(), rg=False, leaf=False, framework=tensor.framework, **alike(tensor))
         for tensor in backward.results
     ]
+    if expanded:
+        bases = [spare.new(replace(gradient, sizes=())) for gradient in gradients]
+        gradients = [
+            replace(gradient, view=View.EXPANDED, base=base, part=None)
+            for gradient, base in zip(gradients, bases, strict=True)
+        ]
     given = Arguments((*(() if context is None else (context,)), *(spare.new(gradient) for gradient in gradients)))
-    done = act.interp.call(act.frame, spare, backward.function, given, act.at)
-    altered = (
-        Altering(write.touch, value != NONE)
-        for after, value in done
-        for gradient in gradients
-        for write in after.storages[gradient.storage].writes[:1]
-    )
-    kept = [tensor.storage for value in backward.saved if (tensor := state.tensor(value)) is not None]
-    changed = replace(node, alters=next(altered, None), spoils=_spoiled([after for after, _ in done], kept, started))
-    if changed != node:
-        state.nodes[number] = changed
+    return gradients, act.interp.call(act.frame, spare, backward.function, given, act.at)
 
 
 def _spoiled(states: Sequence[State], kept: Sequence[StorageId], since: int) -> tuple[tuple[StorageId, Write], ...]:

@@ -46,29 +46,33 @@ def record(call: Call, saves: list[Save], without: Ref | None = None, write: Tou
     site = call.frame.site(call.at)
     leaves = leaves_of(call.grads)
     doubts = doubts_of(call.grads) | _doubts_of_unknowns(call)
-    hands = _hands(call)
-    node = Node(
-        call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write, doubts=doubts, hands=hands
-    )
+    hands, expands = _hands(call)
+    node = Node(call.name, site, tuple(inputs), tuple(saves), assumed, leaves=leaves, write=write, doubts=doubts)
+    if hands or expands:
+        node = replace(node, hands=hands, expands=expands)
     return state.record(node)
 
 
-def _hands(call: Call) -> tuple[NodeId, ...]:
+def _hands(call: Call) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
     """
-    Return the nodes that backward hands the gradient of the result; none where operands may have other shapes.
+    Return the nodes that backward hands the gradient of the result, and those that it hands an expansion of it.
 
-    That of a view of all elements is handed on as a view of its own.
+    That of a view of all elements is handed on as a view of its own. None is where operands may have other shapes.
     """
     op = call.binding.op
-    names = [one.of for one in op.hands if holds(one.condition, call.binding)]
+    facts = [one for one in op.hands if holds(one.condition, call.binding)]
+    names = [one.of for one in facts if not one.expanded]
     if not op.hands:
         whole = {Moves.AXES, Moves.ALL}
         names = [one.of for one in op.returns if one.kind is Result.VIEW and one.moves in whole]
-    if not names:
-        return ()
     tensors = [tensor for name in names for _, tensor in call.binding.tensors(name)]
     if len({tensor.sizes for tensor in tensors if tensor.sizes is not None}) > 1:
-        return ()
+        return (), ()
+    expanded = [tensor for one in facts if one.expanded for _, tensor in call.binding.tensors(one.of)]
+    return _nodes(tensors), _nodes(expanded)
+
+
+def _nodes(tensors: list[Tensor]) -> tuple[NodeId, ...]:
     return tuple(node for tensor in tensors if tensor.rg is not False for node in tensor.nodes[-1:])
 
 
