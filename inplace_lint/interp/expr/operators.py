@@ -316,6 +316,6 @@ def _kind(value: Value) -> str:
 
 
 def kind_of_both(left: Value, right: Value) -> str:
-    """Return the kind of the result of an operator: one with an array gives an array, one with an input such a value."""
+    """Return the kind of the result of an operator: an array gives an array, an input an input."""
     kinds = (_kind(left), _kind(right))
     return next((kind for kind in ("array", "input", "number") if kind in kinds), "")
