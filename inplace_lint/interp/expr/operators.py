@@ -95,9 +95,22 @@ def python_binary(
         if known is not None:
             return known
     kind = kind_of_both(left, right)
-    if kind == "number" and (unknown_history.nodes_behind(state, left) or unknown_history.nodes_behind(state, right)):
+    if kind == "number" and any(_may_be_tensor(state, one) for one in (left, right)):
         kind = ""  # a number times what may be a tensor
     return state.symbols.sym((origins.BINARY, op, left, right), kind)
+
+
+_DERIVED = frozenset({origins.RESULT, origins.ATTRIBUTE, origins.ITEM, origins.BINARY})
+
+
+def _may_be_tensor(state: State, value: Value) -> bool:
+    """Check whether an operand beside a number may be a tensor: what is derived from an unknown, but for a setting."""
+    if not isinstance(value, Sym) or value.kind:
+        return False
+    if unknown_history.nodes_behind(state, value):
+        return True
+    key = state.symbols.key(value)
+    return isinstance(key, tuple) and key[0] in _DERIVED and not _is_setting(state, value)
 
 
 def _list_binary(interp: Interpreter, state: State, op: str, left: Value, right: Value, place: Place | None) -> Value:
@@ -295,6 +308,6 @@ def _kind(value: Value) -> str:
 
 
 def kind_of_both(left: Value, right: Value) -> str:
-    """Return the kind of the result of an operator: one with an array gives an array."""
+    """Return the kind of the result of an operator: an array gives an array, an input an input."""
     kinds = (_kind(left), _kind(right))
-    return "array" if "array" in kinds else kinds[0] or kinds[1]
+    return next((kind for kind in ("array", "input", "number") if kind in kinds), "")
