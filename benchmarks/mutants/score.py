@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=Path(tempfile.gettempdir()) / "corpus" / "src")
     parser.add_argument("--labels", type=Path, default=_LABELS)
     parser.add_argument("--half", choices=("tune", "held"))
-    parser.add_argument("--missed", type=Path)
+    parser.add_argument("--missed", type=lambda text: Path(text).resolve())  # each library is a working directory
     parser.add_argument("--only", nargs="+", default=[], help="libraries")
     parser.add_argument("--jobs", type=int, default=1)
     chosen = parser.parse_args()

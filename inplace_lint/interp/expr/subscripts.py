@@ -183,6 +183,7 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
             return items[position]
     if isinstance(index, SliceValue):
         parts = (index.lower, index.upper, index.step)
+        exact = exact and not any(_is_turn(state, item) for item in items)
         if exact and all(isinstance(part, Const) for part in parts):
             bounds = [part.value if isinstance(part, Const) and isinstance(part.value, int) else None for part in parts]
             if all(isinstance(part, Const) and (part.value is None or isinstance(part.value, int)) for part in parts):
@@ -194,6 +195,15 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
     if len(distinct) == 1 and (exact or _is_repeated(state, items[0])):
         return items[0]
     return _some_item(state, value, items, index)
+
+
+def _is_turn(state: State, item: Value) -> bool:
+    """Check whether an item stands for all of an unknown iterable, of which there are as many as turns of a loop."""
+    match state.symbols.key(item) if isinstance(item, Sym) else None:
+        case (origins.TURN, *_):
+            return True
+        case _:
+            return False
 
 
 def _is_repeated(state: State, item: Value) -> bool:
