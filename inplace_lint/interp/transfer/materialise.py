@@ -81,8 +81,8 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 
 
 def show(state: State, value: Value) -> None:
-    """Note that an input is used as only a tensor can be."""
-    if type(value) is Sym and value.kind == "input" and not state.has_trait(traits.IS_TENSOR, value.id):
+    """Note that an unknown value is used as only a tensor can be."""
+    if type(value) is Sym and value.kind in {"input", ""} and not state.has_trait(traits.IS_TENSOR, value.id):
         state.set_trait(traits.IS_TENSOR, value.id, True)
 
 
