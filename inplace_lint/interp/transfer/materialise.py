@@ -81,7 +81,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
 
 
 def show(state: State, value: Value) -> None:
-    """Note that an input is used as only a tensor can be."""
+    """Note that an unknown value is used as only a tensor can be."""
     if type(value) is Sym and value.kind != "tensor" and not state.has_trait(traits.IS_TENSOR, value.id):
         state.set_trait(traits.IS_TENSOR, value.id, True)
 
