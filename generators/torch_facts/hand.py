@@ -60,6 +60,19 @@ def _dense(save: dict[str, Any], other: str) -> dict[str, Any]:
     return {**save, "if": f"({save['if']}) and {kept}" if "if" in save else kept}
 
 
+def with_padded_saves(row: dict[str, Any]) -> dict[str, Any]:
+    """
+    Guard the save of an input of which a convolution keeps a padded copy (seen by running, for all ways to pad).
+
+    `padded.json` has the guards, since samples do not vary what they depend on.
+    """
+    guards = json.loads((Path(__file__).parent / "padded.json").read_text(encoding="utf-8"))
+    if row["op"] not in guards:
+        return row
+    guard = {"of": "input", "if": guards[row["op"]]}
+    return {**row, "saves": [guard if save["of"] == "input" else save for save in row["saves"]]}
+
+
 def initialisers() -> list[dict[str, Any]]:
     """Return the entries of `torch.nn.init`: each writes its tensor under no-grad, so nothing is recorded."""
     rows: list[dict[str, Any]] = []

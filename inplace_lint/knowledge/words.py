@@ -159,6 +159,7 @@ class Predicate(Word):
     RG = "rg"
     PASSED = "passed"
     SAME = "same"
+    CENTRED = "centred"
     CONTIGUOUS = "contiguous"
     DENSE = "dense"
     NDIM = "ndim"

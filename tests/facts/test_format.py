@@ -26,6 +26,7 @@ CHECKS = {
 ATOMS = {
     "", "rg", "passed", "same", "contiguous", "dense", "ndim", "float", "int", "bool", "tensor", "basic", "whole",
     "matrix", "views", "keeps", "sums", "kept_by_einsum", "kept_by_matmul",
+    "centred",
 }  # fmt: skip
 # Names that only a build with that device, or an optional part, has.
 OPTIONAL = (

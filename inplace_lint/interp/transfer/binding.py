@@ -149,6 +149,8 @@ class Binding:
             return "the index is made of numbers and slices"
         if atom.name in {"float", "int", "bool"}:
             return f"`{subject}` has a {atom.name} dtype"
+        if atom.name == "centred":
+            return "the kernel has an odd size, so that padding makes no copy"
         return f"`{atom.args[0]}` is set"
 
 
@@ -249,6 +251,7 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "keeps": dtypes.keeps,
     "kept_by_einsum": shapes.kept_by_einsum,
     "kept_by_matmul": shapes.kept_by_matmul,
+    "centred": shapes.centred,
     "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
     "sums": lambda call, name: shape_rules.sums(call.value(name)),
     "turns": lambda call, name: rearrangement.turns(call.value(name)),

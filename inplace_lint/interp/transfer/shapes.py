@@ -331,3 +331,29 @@ def kept_by_einsum(binding: Binding, name: str, equation: str) -> Three:
     axes = None if tensor.sizes is None else CallOperands(binding, strided=True).axes(name)
     number = [argument.name for argument in binding.op.args if argument.name != equation].index(name)
     return products.einsum_keeps(binding.value(equation), number, axes, contiguous=tensor.contiguous)
+
+
+def centred(call: Binding, kernel: str, dilation: str) -> Three:
+    """
+    Check whether padding to the same size is the same on both sides of each axis; None if unknown.
+
+    `kernel` names the argument with its size, or a weight of which the first two axes are those of the channels.
+    """
+    weight, steps = call.tensor(kernel), _numbers(call.value(dilation))
+    axes = None if weight is None else weight.sizes
+    sizes = _numbers(call.value(kernel)) if weight is None else None if axes is None else axes[2:]
+    if steps is not None and all(isinstance(step, int) and step % 2 == 0 for step in steps):
+        return True
+    if sizes is None or steps is None:
+        return None
+    steps = steps * len(sizes) if len(steps) == 1 else steps
+    pairs = list(zip(sizes, steps, strict=False))
+    if any(not isinstance(size, int) or not isinstance(step, int) for size, step in pairs):
+        return None
+    return all(step * (size - 1) % 2 == 0 for size, step in pairs if isinstance(size, int) and isinstance(step, int))
+
+
+def _numbers(value: Value | None) -> tuple[Size, ...] | None:
+    items = value.items if isinstance(value, Tuple) and value.exact else (value,)
+    found = tuple(item.value for item in items if isinstance(item, Const) and type(item.value) is int)
+    return found if len(found) == len(items) else None
