@@ -25,6 +25,11 @@ def asks_for_gradient(sentence: str) -> bool:
     return sentence.endswith("requires grad")
 
 
+def takes_for_tensor(sentence: str) -> bool:
+    """Return whether an assumption is that something is a tensor, and no number."""
+    return sentence.endswith("is a tensor")
+
+
 def assumption(sentence: str, of: int) -> Assumption:
     """Return the assumption about the unknown value with this number."""
     made = Assumption(sentence)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from inplace_lint.core.assumption import takes_for_tensor
 from inplace_lint.core.event import Keeping, Site, Snapshot, Touch
 from inplace_lint.core.finding import Edit
 from inplace_lint.fix.context import Case
@@ -101,7 +102,8 @@ def at_saves(case: Case) -> Plan | None:
     message = f"keep a copy for backward: `{copying(case)}` where it is saved"
     if len({save.site.place for save in case.saves}) > 1:
         message = f"keep copies for backward: `{copying(case)}` at each place where it is saved"
-    return Plan(tuple(edits), message, exact=True, certain=edits[0].span.path == case.span.path)
+    certain = edits[0].span.path == case.span.path and not any(map(takes_for_tensor, case.draft.assumptions))
+    return Plan(tuple(edits), message, exact=True, certain=certain)
 
 
 def _at_save(case: Case, save: Touch) -> Iterator[Edit]:
