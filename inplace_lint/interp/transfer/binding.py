@@ -180,7 +180,7 @@ def _is_part(state: State, value: object) -> bool:
         case (origins.BINARY, _, left, right):
             return _is_part(state, left) and _is_part(state, right)
         case _:
-            return isinstance(value, Const)
+            return isinstance(value, Const) or (isinstance(value, Sym) and value.kind == "number")
 
 
 def _passed(call: Binding, name: str) -> Three:

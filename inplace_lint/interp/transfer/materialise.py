@@ -59,7 +59,8 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     if not isinstance(value, Sym) or value.kind in NOT_TENSORS:
         return None
     nodes = unknown_history.nodes_behind(state, value)
-    asked = assumption(f"{describe(state, value)} requires grad", value.id)
+    source = _source(state, value)
+    asked = assumption(f"{describe(state, source)} requires grad", source.id)
     why = next((state.nodes[node].passes for node in nodes if state.nodes[node].passes), asked)
     note_gradients(state, (value,))
     trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
@@ -201,6 +202,19 @@ def remember_history(state: State, result: Sym, function: Value, arguments: Argu
     if node is not None:
         state.set_trait(traits.CALL_NODE, result.id, node)
         state.symbols.marked.add(result.id)
+
+
+def _source(state: State, value: Sym) -> Sym:
+    """Return the only unknown value that another one is computed from, beside numbers: `n` of `2 * (n + 1)`."""
+    match state.symbols.key(value):
+        case (origins.BINARY, _, left, right):
+            unknown = [one for one in (left, right) if isinstance(one, Sym) and one.kind != "number"]
+            only = isinstance(left, Const | Sym) and isinstance(right, Const | Sym) and len(unknown) == 1
+            return _source(state, unknown[0]) if only else value
+        case (origins.UNARY, _, Sym() as inner):
+            return _source(state, inner)
+        case _:
+            return value
 
 
 def describe(state: State, value: Sym) -> str:
