@@ -340,20 +340,22 @@ def centred(call: Binding, kernel: str, dilation: str) -> Three:
     `kernel` names the argument with its size, or a weight of which the first two axes are those of the channels.
     """
     weight, steps = call.tensor(kernel), _numbers(call.value(dilation))
-    axes = None if weight is None else weight.sizes
-    sizes = _numbers(call.value(kernel)) if weight is None else None if axes is None else axes[2:]
-    if steps is not None and all(isinstance(step, int) and step % 2 == 0 for step in steps):
+    sizes = _numbers(call.value(kernel)) if weight is None else _known((weight.sizes or (None,))[2:])
+    if steps and all(step % 2 == 0 for step in steps):
         return True
-    if sizes is None or steps is None:
+    if not sizes or not steps:
         return None
-    steps = steps * len(sizes) if len(steps) == 1 else steps
-    pairs = list(zip(sizes, steps, strict=False))
-    if any(not isinstance(size, int) or not isinstance(step, int) for size, step in pairs):
-        return None
-    return all(step * (size - 1) % 2 == 0 for size, step in pairs if isinstance(size, int) and isinstance(step, int))
+    axes = max(len(sizes), len(steps))  # one number is that of every axis
+    pairs = zip(*(one * axes if len(one) == 1 else one for one in (sizes, steps)), strict=False)
+    return all(step * (size - 1) % 2 == 0 for size, step in pairs)
 
 
-def _numbers(value: Value | None) -> tuple[Size, ...] | None:
+def _numbers(value: Value | None) -> tuple[int, ...]:
+    """Return the whole numbers that a value is; none where one of them is unknown."""
     items = value.items if isinstance(value, Tuple) and value.exact else (value,)
-    found = tuple(item.value for item in items if isinstance(item, Const) and type(item.value) is int)
-    return found if len(found) == len(items) else None
+    return _known(tuple(item.value if isinstance(item, Const) else None for item in items))
+
+
+def _known(items: tuple[object, ...]) -> tuple[int, ...]:
+    found = tuple(item for item in items if type(item) is int)
+    return found if len(found) == len(items) else ()
