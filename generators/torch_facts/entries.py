@@ -38,7 +38,7 @@ def entry(name: str, form: Form, seen: Sequence[Observation], checks: Sequence[s
     grads = _grads(seen, order)
     if grads is not None:
         row["grads"] = grads
-    hands = _hands(seen, names, order)
+    hands = _hands(seen, names, order, undecided, name)
     if hands:
         row["hands"] = hands
     row |= effects(name, form, seen, names, undecided, checks)
@@ -88,18 +88,31 @@ def _grads(seen: Sequence[Observation], order: dict[str, int]) -> list[str] | No
     return None if flows == tensors else sorted(flows, key=lambda name: order.get(name, 99))
 
 
-def _hands(seen: Sequence[Observation], names: Sequence[str], order: dict[str, int]) -> list[Row]:
-    """Return the arguments that are handed the gradient of the result, with guards; where none decides, by majority."""
+def _hands(
+    seen: Sequence[Observation], names: Sequence[str], order: dict[str, int], undecided: list[str], name: str
+) -> list[Row]:
+    """Return the arguments that are handed the gradient of the result."""
     rows: list[Row] = []
     for target in sorted({name for one in seen for name in one.hands}, key=lambda name: order.get(name, 99)):
         for how in ("same", "expanded"):
             cases = [(one.features, one.hands[target] == how) for one in seen if target in one.hands]
-            times = sum(handed for _, handed in cases)
-            guard = separate(cases, names) if 0 < times < len(cases) else None
-            if guard is not None or 2 * times > len(cases):
+            guard = _where(cases, names, undecided, f"{name}: hands its gradient ({how}) to {target}")
+            if guard is not None:
                 expanded = {"expanded": True} if how == "expanded" else {}
                 rows.append({"of": target, **expanded, **({"if": guard} if guard else {})})
     return rows
+
+
+def _where(cases: Sequence[tuple[Any, bool]], names: Sequence[str], undecided: list[str], what: str) -> str | None:
+    """Return the guard under which something holds, empty where it always does; None where it never does.
+
+    Where no guard tells the cases apart, the majority decides, and `what` holds is reported as undecided.
+    """
+    share = sum(held for _, held in cases) / len(cases)
+    guard = separate(cases, names) if 0 < share < 1 else None
+    if guard is None and 0 < share < 1:
+        undecided.append(f"{what} in {share:.0%} of {len(cases)} calls")
+    return guard if guard is not None else "" if share >= 0.5 else None  # noqa: PLR2004 - the majority decides
 
 
 def _writes(form: Form, seen: Sequence[Observation], checks: Sequence[str], names: Sequence[str]) -> list[Row]:
@@ -140,20 +153,11 @@ def _saves(form: Form, seen: Sequence[Observation], names: Sequence[str], undeci
     targets = {target: None for target in targets if is_result(target) or not target.startswith("out")}
     for target in sorted(targets, key=lambda key: (position.get(key, 99), key)):
         cases = [(one.features, one.kept[target]) for one in seen if target in one.kept]
-        if not any(kept for _, kept in cases):
+        guard = _where(cases, names, undecided, f"{name}: keeps {target}")
+        if guard is None:
             continue
-        guards = [_for_whom(target, seen)]
-        if not all(kept for _, kept in cases):
-            guard = separate(cases, names)
-            share = sum(kept for _, kept in cases) / len(cases)
-            if guard is None:
-                undecided.append(f"{name}: keeps {target} in {share:.0%} of {len(cases)} calls")
-                if share < 0.5:  # noqa: PLR2004 - the majority decides
-                    continue
-            else:
-                guards.append(guard)
         row: Row = {"of": target}
-        told = " and ".join(guard for guard in guards if guard)
+        told = " and ".join(one for one in (_for_whom(target, seen), guard) if one)
         if told:
             row["if"] = told
         rows.append(row)

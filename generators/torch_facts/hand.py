@@ -60,16 +60,22 @@ def _dense(save: dict[str, Any], other: str) -> dict[str, Any]:
     return {**save, "if": f"({save['if']}) and {kept}" if "if" in save else kept}
 
 
-def with_padded_saves(row: dict[str, Any]) -> dict[str, Any]:
+@lru_cache(maxsize=1)
+def padded() -> dict[str, str]:
     """
-    Guard the save of an input of which a convolution keeps a padded copy (seen by running, for all ways to pad).
+    Give the guards under which convolutions keep their input and no padded copy (seen by running all ways to pad).
 
-    `padded.json` has the guards, since samples do not vary what they depend on.
+    Samples do not vary what they depend on.
     """
-    guards = json.loads((Path(__file__).parent / "padded.json").read_text(encoding="utf-8"))
-    if row["op"] not in guards:
+    guards: dict[str, str] = json.loads((Path(__file__).parent / "padded.json").read_text(encoding="utf-8"))
+    return guards
+
+
+def with_padded_saves(row: dict[str, Any]) -> dict[str, Any]:
+    """Guard the save of an input of which a convolution may keep a padded copy."""
+    if row["op"] not in padded():
         return row
-    guard = {"of": "input", "if": guards[row["op"]]}
+    guard = {"of": "input", "if": padded()[row["op"]]}
     return {**row, "saves": [guard if save["of"] == "input" else save for save in row["saves"]]}
 
 

@@ -10,7 +10,7 @@ Gradients that several nodes are given: an addition hands the gradient of its re
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.event import Altered, Refused, Site
@@ -33,25 +33,27 @@ class _Gradient:
     expanded: bool = False
 
 
-def report(state: State, framework: str, order: Mapping[NodeId, frozenset[str]], starts: Collection[NodeId]) -> None:
+def report(
+    state: State, framework: str, order: Sequence[tuple[NodeId, frozenset[str]]], starts: Collection[NodeId]
+) -> None:
     """
     Report the gradients that a node, or a hook, writes while another node is still to use them.
 
     `order` are the nodes that backward runs, each with its assumptions. Who asks for the gradients of `starts` may use
     the one that he passes for other results as well.
     """
-    writers = [number for number in order if state.nodes[number].alters is not None]
+    writers = [(number, assumed) for number, assumed in order if state.nodes[number].alters is not None]
     if not writers:
         return
     users: dict[NodeId, set[NodeId]] = defaultdict(set)
-    for number in order:
+    for number, _ in order:
         for source in state.nodes[number].inputs:
             users[source].add(number)
-    gradients = _gradients(state, order, users)
-    for number in writers:
+    gradients = _gradients(state, [number for number, _ in order], users)
+    for number, assumed in writers:
         altering, own = state.nodes[number].alters, gradients[number]
         assert altering is not None
-        why = state.nodes[number].assumptions | state.assumptions | order[number]
+        why = state.nodes[number].assumptions | state.assumptions | assumed
         site, refused = _handing(state, own, number, users), altering.refused
         if own.expanded and refused is not None:
             origin = state.nodes[own.node].site

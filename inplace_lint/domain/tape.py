@@ -173,7 +173,7 @@ def _check_order(
     starts: Sequence[NodeId],
 ) -> None:
     """Report gradients that are written while others need them, and the histories of an earlier step that are met."""
-    handed_gradients.report(state, framework, dict(order), starts if site is None else ())
+    handed_gradients.report(state, framework, order, starts if site is None else ())
     if site is not None and not any(isinstance(event, Carried) for event in state.events):
         _check_carried(state, framework, order, site)  # the program called it, and no earlier one has ended it
 

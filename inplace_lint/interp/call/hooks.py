@@ -109,14 +109,15 @@ def _replaced(given: Arguments, changed: Value) -> Arguments:
 def _gradient_hook(act: IntrinsicCall) -> Results:
     """Run a hook on a gradient: a leaf of its own for some frameworks, else what other nodes may be given as well."""
     facts = act.interp.context.default()
-    tensor = act.state.tensor(act.positional(0))
-    if not facts.framework.own_gradients and tensor is not None:
-        given_gradients.note_hook(act, tensor, act.arguments.named("hook") or act.positional(1))
-    if not facts.framework.own_gradients or tensor is None:
+    tensor, hook = act.state.tensor(act.positional(0)), act.value("hook")
+    if tensor is None:
+        return [(act.state, act.unknown())]
+    if not facts.framework.own_gradients:
+        given_gradients.note_hook(act, tensor, hook)
         return [(act.state, act.unknown())]
     spare = act.state.fork()
     made = Tensor(spare.new_storage(), rg=True, leaf=True, framework=facts.framework.name, dtype=tensor.dtype)
-    done = act.interp.call(act.frame, spare, act.positional(1), Arguments((spare.new(made),)), act.at)
+    done = act.interp.call(act.frame, spare, hook, Arguments((spare.new(made),)), act.at)
     for after, _ in done:
         for event in after.events:
             act.state.report(event)

@@ -16,6 +16,7 @@ from inplace_lint.knowledge.guard import holds
 from inplace_lint.knowledge.words import Moves, Result
 
 OUTPUT = re.compile(r"out\d+")
+_WHOLE = frozenset((Moves.AXES, Moves.ALL))  # how a view of all elements moves them
 
 
 def rg_of(call: Call) -> Three:
@@ -63,8 +64,7 @@ def _hands(call: Call) -> tuple[tuple[NodeId, ...], tuple[NodeId, ...]]:
     facts = [one for one in op.hands if holds(one.condition, call.binding)]
     names = [one.of for one in facts if not one.expanded]
     if not op.hands:
-        whole = {Moves.AXES, Moves.ALL}
-        names = [one.of for one in op.returns if one.kind is Result.VIEW and one.moves in whole]
+        names = [one.of for one in op.returns if one.kind is Result.VIEW and one.moves in _WHOLE]
     tensors = [tensor for name in names for _, tensor in call.binding.tensors(name)]
     if len({tensor.sizes for tensor in tensors if tensor.sizes is not None}) > 1:
         return (), ()
