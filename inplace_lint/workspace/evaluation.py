@@ -10,6 +10,8 @@ where no gradients are recorded.
 
     with torch.no_grad():
         weight = taps(positions)      # so does `taps`
+    if not torch.is_grad_enabled():
+        weight = taps(positions)      # here as well
 
     class Solve(torch.autograd.Function):
         @staticmethod
@@ -22,7 +24,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -166,22 +168,26 @@ class _Walk:
     methods: frozenset[str] = frozenset()
     packages: dict[str, str] = field(default_factory=dict)
 
-    def block(self, body: Sequence[ast.AST], *, evaluates: bool = False) -> None:
+    def block(self, body: Sequence[ast.AST], *, evaluates: bool = False, unrecorded: bool = False) -> None:
         """Walk statements that follow each other; what follows a branch that training leaves is evaluation."""
-        before = self.evaluates
-        self.evaluates = before or evaluates
+        before = self.evaluates, self.unrecorded
+        self.evaluates |= evaluates
+        self.unrecorded |= unrecorded
         for node in body:
             self.node(node)
             if isinstance(node, ast.If):
-                side, other = _sides(node.test)
-                self.evaluates |= (other and _leaves(node.body)) or (side and _leaves(node.orelse))
-        self.evaluates = before
+                left, right = _leaves(node.body), _leaves(node.orelse)
+                for of, attribute in ((_in_evaluation, "evaluates"), (_without_gradients, "unrecorded")):
+                    side, other = _sides(node.test, of)
+                    if (other and left) or (side and right):
+                        setattr(self, attribute, True)
+        self.evaluates, self.unrecorded = before
 
     def _branches(self, node: ast.If | ast.IfExp) -> None:
-        side, other = _sides(node.test)
         self.node(node.test)
-        for part, evaluates in ((node.body, side), (node.orelse, other)):
-            self.block(part if isinstance(part, list) else [part], evaluates=evaluates)
+        evaluates, unrecorded = _sides(node.test, _in_evaluation), _sides(node.test, _without_gradients)
+        for part, side, off in zip((node.body, node.orelse), evaluates, unrecorded, strict=True):
+            self.block(part if isinstance(part, list) else [part], evaluates=side, unrecorded=off)
 
     def node(self, node: ast.AST) -> None:
         """Walk a statement or an expression."""
@@ -343,20 +349,43 @@ def _unrecorded() -> frozenset[str]:
     return frozenset(text.removesuffix("()").rpartition(".")[2] for text in spelled)
 
 
-def _sides(test: ast.expr) -> tuple[bool, bool]:
-    """Return whether a condition, where it is true and where it is false, holds in evaluation only."""
+@cache
+def _asking() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the last words of the functions that ask for inference mode, and of those that ask for gradients."""
+    known = [framework(name) for name in frameworks()]
+    inferring = frozenset(name.rpartition(".")[2] for one in known for name in one.inferring)
+    return inferring, frozenset(name.rpartition(".")[2] for one in known for name in one.recording)
+
+
+def _sides(test: ast.expr, of: Callable[[ast.expr], tuple[bool, bool]]) -> tuple[bool, bool]:
+    """Return what `of` says of the parts of a condition, put together for where it is true and where it is false."""
     match test:
-        case ast.Attribute(_, "training"):
-            return False, True
         case ast.UnaryOp(ast.Not(), inner):
-            side, other = _sides(inner)
+            side, other = _sides(inner, of)
             return other, side
         case ast.BoolOp(operator, values):
-            sides, others = zip(*(_sides(value) for value in values), strict=True)
+            sides, others = zip(*(_sides(value, of) for value in values), strict=True)
             is_and = isinstance(operator, ast.And)
             return (any(sides), all(others)) if is_and else (all(sides), any(others))
         case _:
-            return False, False
+            return of(test)
+
+
+def _in_evaluation(test: ast.expr) -> tuple[bool, bool]:
+    """Return whether a condition, where it is true and where it is false, holds in evaluation only."""
+    if isinstance(test, ast.Attribute) and test.attr == "training":
+        return False, True
+    return _without_gradients(test)
+
+
+def _without_gradients(test: ast.expr) -> tuple[bool, bool]:
+    """Return whether a condition, where it is true and where it is false, holds only with gradients off."""
+    if not isinstance(test, ast.Call):
+        return False, False
+    called = test.func
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    inferring, recording = _asking()
+    return name in inferring, name in recording
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
