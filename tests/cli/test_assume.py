@@ -279,6 +279,14 @@ UNRECORDED = {
     "through another": "    @torch.no_grad()\n    def step(self):\n        self.keep()\n\n"
     "    def keep(self):\n        self.net.bound()\n",
     "by name": "    @torch.no_grad()\n    def step(self):\n        getattr(self.net, 'bound')()\n",
+    "not recorded": "    def step(self):\n        if not torch.is_grad_enabled():\n            self.net.bound()\n",
+    "not recorded and more": "    def step(self, first):\n        if first and not torch.is_grad_enabled():\n"
+    "            self.net.bound()\n",
+    "inference": "    def step(self):\n        if torch.is_inference_mode_enabled():\n            self.net.bound()\n",
+    "after return": "    def step(self):\n        if torch.is_grad_enabled():\n            return\n"
+    "        self.net.bound()\n",
+    "after raise": "    def step(self):\n        if torch.is_grad_enabled():\n            raise RuntimeError\n"
+    "        self.net.bound()\n",
 }
 HANDED_ON = {
     "argument": "    def step(self, run):\n        run(self.net.bound)\n",
@@ -295,6 +303,12 @@ RECORDED = {
     "both": "    def step(self):\n        self.net.bound()\n"
     "        with torch.no_grad():\n            self.net.bound()\n",
     "own method only": "    def step(self):\n        with torch.no_grad():\n            self.bound(1)\n",
+    "recorded": "    def step(self):\n        if torch.is_grad_enabled():\n            self.net.bound()\n",
+    "either": "    def step(self, first):\n        if first or not torch.is_grad_enabled():\n"
+    "            self.net.bound()\n",
+    "checkpointing": "    def step(self, kept):\n        if torch.is_grad_enabled() and kept:\n            return\n"
+    "        self.net.bound()\n",
+    "training": "    def step(self):\n        if not self.training:\n            self.net.bound()\n",
 }
 
 
