@@ -176,11 +176,8 @@ class _Walk:
         for node in body:
             self.node(node)
             if isinstance(node, ast.If):
-                left, right = _leaves(node.body), _leaves(node.orelse)
-                for of, attribute in ((_in_evaluation, "evaluates"), (_without_gradients, "unrecorded")):
-                    side, other = _sides(node.test, of)
-                    if (other and left) or (side and right):
-                        setattr(self, attribute, True)
+                self.evaluates |= _holds_after(node, _in_evaluation)
+                self.unrecorded |= _holds_after(node, _without_gradients)
         self.evaluates, self.unrecorded = before
 
     def _branches(self, node: ast.If | ast.IfExp) -> None:
@@ -315,17 +312,19 @@ def _innermost(node: ast.expr) -> ast.expr:
     return node
 
 
+def _last_word(node: ast.expr) -> str:
+    """Return the last part of a dotted name; nothing for what is no name."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def _stops(node: ast.expr) -> bool:
     """Check whether a context manager or decorator is one in which no gradients are recorded, by its name."""
-    called = node.func if isinstance(node, ast.Call) else node
-    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    return name in _unrecorded()
+    return _last_word(node.func if isinstance(node, ast.Call) else node) in _unrecorded()
 
 
 def _is_custom_function(base: ast.expr) -> bool:
     """Check whether a base is a framework's class of custom functions, by the name that the class has there."""
-    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-    return name in {framework(known).function.rpartition(".")[2] for known in frameworks()}
+    return _last_word(base) in {framework(known).function.rpartition(".")[2] for known in frameworks()}
 
 
 @cache
@@ -357,6 +356,12 @@ def _asking() -> tuple[frozenset[str], frozenset[str]]:
     return inferring, frozenset(name.rpartition(".")[2] for one in known for name in one.recording)
 
 
+def _holds_after(node: ast.If, of: Callable[[ast.expr], tuple[bool, bool]]) -> bool:
+    """Check whether what `of` looks for holds after a branch, since the other side of it leaves."""
+    side, other = _sides(node.test, of)
+    return (other and _leaves(node.body)) or (side and _leaves(node.orelse))
+
+
 def _sides(test: ast.expr, of: Callable[[ast.expr], tuple[bool, bool]]) -> tuple[bool, bool]:
     """Return what `of` says of the parts of a condition, put together for where it is true and where it is false."""
     match test:
@@ -382,9 +387,7 @@ def _without_gradients(test: ast.expr) -> tuple[bool, bool]:
     """Return whether a condition, where it is true and where it is false, holds only with gradients off."""
     if not isinstance(test, ast.Call):
         return False, False
-    called = test.func
-    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    inferring, recording = _asking()
+    name, (inferring, recording) = _last_word(test.func), _asking()
     return name in inferring, name in recording
 
 
