@@ -2,7 +2,8 @@
 What an edit costs: `python benchmarks/edits.py [TREE]` prints CPU seconds of runs over a copy of timm, and ratios.
 
 TREE is a folder with the package `timm`; by default the pinned wheel is fetched. The last line is of one process that
-goes on: seconds of the clock from 100 edits of functions, five a model file, to the findings of that file.
+goes on, as an editor's server does: seconds of the clock from 100 edits of functions, five a model file, to what the
+file finds by itself.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _live(folder: Path) -> Iterator[float]:
     os.chdir(folder)
     settings = Settings(folder)
     lasting = {"store": Store(settings.cache_folder), "memory": Memory()}
-    plan = Plan(settings, lambda _: settings, lambda _: frozenset(RULE_OF), **lasting)
+    plan = Plan(settings, lambda _: settings, lambda _: frozenset(RULE_OF), callers=False, earlier={}, **lasting)
     rng = random.Random(7)
     models = {path: functions for path in sorted(Path("timm/models").glob("*.py")) if (functions := _functions(path))}
     for path in rng.sample(sorted(models), EDITED):

@@ -16,8 +16,10 @@ from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.remembered import remembered
 from inplace_lint.core.runtime_limits import call_deep
 from inplace_lint.core.span import Place, Slice, Span
+from inplace_lint.driver.after_edit import Roots
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
 from inplace_lint.effects import schedule
+from inplace_lint.effects.edited import Edited, Ran
 from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, writing_by_name
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import nests_too_deeply
@@ -70,13 +72,18 @@ class FileResult:
     """
     What was found in one file, and what it took.
 
-    `statements` has, for the span of each finding, the first and last line on which a comment can suppress it.
+    `statements` has, for the span of each finding, the first and last line on which a comment can suppress it. `roots`
+    are the entry points that found a finding, by its rule and place; `ran` is what each entry point did. `part` are
+    those that were run after an edit; None for all.
     """
 
     findings: tuple[Finding, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     statements: Mapping[Span, tuple[int, int]] = field(default_factory=dict)
+    roots: Roots = field(default_factory=dict)
+    ran: Mapping[str, Ran] = field(default_factory=dict)
+    part: frozenset[str] | None = None
 
 
 @cache
@@ -97,13 +104,15 @@ def check_file(
     project: Project | None = None,
     make_fixes: MakeFixes | None = None,
     observer: Observer | None = None,
+    edited: Edited | None = None,
 ) -> FileResult:
     """
     Return all findings of the entry points of a file, unsuppressed; some may be in other files of `project`.
 
     `make_fixes` is called where something was found, with the program, a function that runs it again, the drafts and
     a function that parses a slice; it returns the function that makes the fix of each finding.
-    The `observer` is called before each statement that a path runs.
+    The `observer` is called before each statement that a path runs. Where the text was `edited`, only what that affects
+    is run.
 
     Raises: SyntaxError when neither `ast` nor LibCST reads the file.
     """
@@ -111,30 +120,28 @@ def check_file(
     known = {name: facts_for(name, options.version(name), options.own) for name in facts.frameworks()}
     read, outlined = _read(path, source, project, options)
     clock.lap("outline")
-    used = _frameworks(outlined, known)
+    used, project = _frameworks(outlined, known), project or alone()
     if not used:
         return FileResult(seconds=clock.seconds)
-    project = project or alone()
     main = read or Module(path, source, outlined)
-    context = Context(main, used, project, observer=observer)
+    context = Context(main, used, project, observer=observer, edited=edited)
     before = project.lowering.seconds
     found = _run(context, options)
     clock.lap("interpret")
     clock.move("interpret", "lower", project.lowering.seconds - before)
-    entries = chosen(_said(found, options.rules))
-    resolver = Resolver(context)
+    entries, resolver = chosen(_said(found, options.rules)), Resolver(context)
     if make_fixes is not None and entries:
-        drafts = [entry.said.draft for entry in entries]
-        again = Context(main, used, project)
+        drafts, again = [entry.said.draft for entry in entries], Context(main, used, project, edited=edited)
         resolver.fixes = make_fixes(context, lambda query: _run(again, options, query), drafts, resolver.locate)
     findings, statements = findings_of(entries, resolver, context.default().framework)
+    roots = {(entry.said.rule.code, resolver.span(entry.said.draft.place)): entry.roots for entry in entries}
     clock.lap("judge")
-    return FileResult(findings, _counters(context), clock.seconds, statements)
+    return FileResult(findings, _counters(context), clock.seconds, statements, roots, context.ran, context.part)
 
 
 def _said(found: Iterable[Found], rules: Sequence[Rule]) -> Iterator[Said]:
     for one in found:
-        yield from say(one.event, always=one.always, options=one.options, entry=one.entry, rules=rules)
+        yield from say(one.event, always=one.always, options=one.options, entry=one.entry, root=one.root, rules=rules)
 
 
 def _run(context: Context, options: Options, query: AliasQuery | None = None) -> list[Found]:

@@ -11,16 +11,18 @@ import gc
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_lint.core.errors import FactError, PluginError, UnreadableError
 from inplace_lint.core.runtime_limits import collector_off
+from inplace_lint.driver.after_edit import Earlier, Roots, joined
 from inplace_lint.driver.crashes import crash, hides_interrupt, syntax_finding
 from inplace_lint.driver.entry import Entry
 from inplace_lint.driver.kept import KeptFiles
+from inplace_lint.effects.edited import Ran
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.own import OwnFact, written
 from inplace_lint.rules.plugins import rules_of
@@ -48,7 +50,8 @@ class Task(NamedTuple):
     `reported`: findings in it are shown; it is False for a file that is only a caller of such. `texts` replace the
     files of these paths. `traced`: the result is to be kept. `kept` says where earlier runs have kept what is known of
     single files. `shipped` are files that stand for all on disk. `own` are the facts of the project itself. `plugins`
-    bring more rules, and do not come from `project`, the folder of the configuration that names them.
+    bring more rules, and do not come from `project`, the folder of the configuration that names them. After an edit of
+    a text that was checked `earlier`, only what it affects is run.
     """
 
     path: str
@@ -66,6 +69,7 @@ class Task(NamedTuple):
     own: tuple[OwnFact, ...] = ()
     plugins: tuple[str, ...] = ()
     project: str = ""
+    earlier: Earlier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class Checked:
 
     `failure` says why there is none, `no_facts` why no file can have one, `lasting` whether it may be kept. `answers`
     are the claims about other files that it rests on; `outlines` are those of files that were read for it first.
+    `roots` and `ran` say which entry points found what, and what each did.
     """
 
     entry: Entry
@@ -84,6 +89,8 @@ class Checked:
     no_facts: str = ""
     answers: Mapping[Claim, str] = field(default_factory=dict)
     outlines: Mapping[str, str] = field(default_factory=dict)
+    roots: Roots = field(default_factory=dict)
+    ran: Mapping[str, Ran] = field(default_factory=dict)
 
 
 def check_one(task: Task) -> Checked:
@@ -97,19 +104,10 @@ def check_one(task: Task) -> Checked:
 
 def check_task(task: Task) -> Checked:
     """Check one file; no fault of it, or of ours, is raised."""
-    started, source = time.perf_counter(), ""
+    source = ""
     try:
         source = files.decode(task.data)
-        from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
-
-        versions = versions_of(task)
-        project = _project(task)
-        if project is not None:
-            project.asked.start()
-            project.outlines = {}
-        rules = rules_of(task.plugins, Path(task.project))
-        options = Options(versions, task.opinions, task.advice, task.own, rules)
-        result = check_file(task.path, source, options, project, _make_fixes)
+        return _checked(task, source)
     except (UnreadableError, PluginError) as error:
         return failed(str(error))
     except FactError as error:
@@ -125,12 +123,34 @@ def check_task(task: Task) -> Checked:
         if hides_interrupt(error):
             raise KeyboardInterrupt from error
         return failed(crash(error))
+
+
+def _checked(task: Task, source: str) -> Checked:
+    started = time.perf_counter()
+    from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
+
+    versions = versions_of(task)
+    project = _project(task)
+    if project is not None:
+        project.asked.start()
+        project.outlines = {}
+    rules = rules_of(task.plugins, Path(task.project))
+    options = Options(versions, task.opinions, task.advice, task.own, rules)
+    earlier = task.earlier
+    move = None if earlier is None else earlier.after(task.path, source)
+    edited = None if earlier is None or move is None else move.edited(earlier.ran)
+    result = check_file(task.path, source, options, project, _make_fixes, edited=edited)
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}
-    entry = Entry(result.findings, result.counters, result.statements)
+    done = Checked(
+        Entry(result.findings, result.counters, result.statements), seconds, roots=result.roots, ran=result.ran
+    )
+    if earlier is not None and move is not None and result.part is not None:
+        entry, roots = joined(done.entry, done.roots, move.kept(earlier, result.part))
+        return replace(done, entry=entry, lasting=False, roots=roots, ran={**earlier.ran, **done.ran})
     if project is None or not task.traced:
-        return Checked(entry, seconds)
-    return Checked(entry, seconds, answers=project.answers(task.path), outlines=project.outlines)
+        return done
+    return replace(done, answers=project.answers(task.path), outlines=project.outlines)
 
 
 def versions_of(chosen: Task | Settings) -> tuple[tuple[str, str], ...]:

@@ -46,7 +46,7 @@ class Said:
     """
     A draft of one rule from one event, with its severity and certainty; `entry` as in `Finding`.
 
-    `options` are those of the program that it depends on.
+    `options` are those of the program that it depends on, `root` is the entry point that found it.
     """
 
     rule: Rule
@@ -56,6 +56,7 @@ class Said:
     event: Event
     options: tuple[str, ...] = ()
     entry: Asks | None = None
+    root: str = ""
 
     @property
     def doubt(self) -> tuple[bool, int, int, int, int]:
@@ -68,7 +69,8 @@ class Chosen(NamedTuple):
     """
     The draft that is kept of a place, its marks, how many saves these leave out, and all that was saved.
 
-    `hides`: the same write has another fault, of which nothing is said as long as backward raises.
+    `hides`: the same write has another fault, of which nothing is said as long as backward raises. `roots` are the
+    entry points that found it.
     """
 
     said: Said
@@ -76,6 +78,7 @@ class Chosen(NamedTuple):
     more: int
     saves: frozenset[Touch]
     hides: bool
+    roots: frozenset[str]
 
 
 def say(
@@ -84,6 +87,7 @@ def say(
     always: bool,
     options: Sequence[str] = (),
     entry: Asks | None = None,
+    root: str = "",
     rules: Iterable[Rule] = RULES,
 ) -> Iterator[Said]:
     """Yield what the rules say of an event that happened on every path, or on one, with some options."""
@@ -94,7 +98,7 @@ def say(
             certainty = Certainty.UNKNOWN if not sure else Certainty.ALWAYS if always else Certainty.SOMETIMES
             worst = draft.worst or rule.harm.severity
             severity = worst if sure or worst is Severity.INFO else Severity.WARNING
-            yield Said(rule, with_options(draft, options), severity, certainty, event, tuple(options), entry)
+            yield Said(rule, with_options(draft, options), severity, certainty, event, tuple(options), entry, root)
 
 
 def chosen(said: Iterable[Said]) -> list[Chosen]:
@@ -132,7 +136,8 @@ def _merged(group: Sequence[Said], *, hides: bool) -> Chosen:
             others.setdefault(mark.place, mark)
     shown = tuple(others.values())[: max(_MOST_SAVES - len(saves), 0)]
     touches = (one.event.save for one in group if isinstance(one.event, Stale | Untracked))
-    return Chosen(best, (*own, *shown), len(others) - len(shown), frozenset(touches), hides)
+    roots = frozenset(one.root for one in group)
+    return Chosen(best, (*own, *shown), len(others) - len(shown), frozenset(touches), hides, roots)
 
 
 def findings_of(

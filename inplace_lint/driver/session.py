@@ -16,6 +16,7 @@ from inplace_lint.config.settings import Settings
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.finding import Asks, Certainty, Finding, Severity
 from inplace_lint.core.span import Span
+from inplace_lint.driver.after_edit import Earlier
 from inplace_lint.driver.check_task import Checked, Task, framework_names
 from inplace_lint.driver.dispatch import Progress, Workers
 from inplace_lint.driver.executors.executor import Executor
@@ -72,8 +73,8 @@ class Plan(NamedTuple):
     the paths that findings carry. `store` keeps results for later runs, `memory` what was read for later runs of this
     process. `nested` returns the patterns that a configuration file in a searched folder excludes. Of the files only
     those of the `shard` are checked, if there is one; findings in `others` are those of other shards. Without
-    `callers`, only what the files themselves run is found. The `executor` says where files are checked; without one
-    this machine does.
+    `callers`, only what the files themselves run is found, and of a file that is known `earlier` only what its edit
+    affects is run. The `executor` says where files are checked; without one this machine does.
     """
 
     settings: Settings
@@ -90,6 +91,7 @@ class Plan(NamedTuple):
     others: frozenset[str] = frozenset()
     callers: bool = True
     executor: Executor | None = None
+    earlier: dict[tuple[str, str], Earlier] | None = None
 
 
 def run(paths: Sequence[Path], exclude: Mapping[Path, Sequence[str]], plan: Plan) -> Outcome:
@@ -148,13 +150,14 @@ def _check_all(
         kept = ((task, checks[task.root].get(keys[task.path])) for task in tasks)
         results.update((task.path, Checked(entry)) for task, entry in kept if entry is not None)
     outcome.counters["files_from_cache"] += len(results)
-    traced, files_kept = store is not None, _kept_files(store)
-    pending = [task._replace(traced=traced, kept=files_kept) for task in tasks if task.path not in results]
+    files_kept = _kept_files(store)
+    pending = [_prepared(task, keys, plan, files_kept) for task in tasks if task.path not in results]
     pending.sort(key=lambda task: (-len(task.data), task.path))  # the longest last would keep one process alone
     workers = Workers(plan.executor, plan.settings.jobs, plan.memory is not None)
     try:
         for task, checked in workers.check(pending, graphs, plan.progress):
             results[task.path] = checked
+            _remember(task, checked, keys, plan)
             if store is not None and checked.lasting:
                 store.put(keys[task.path], checked.entry, checked.answers)
                 store.put_outlines(checked.outlines, files_kept.code)
@@ -171,6 +174,20 @@ def _check_all(
     _collect(tasks, results, graphs, plan, outcome)
     _add_seconds(outcome, {"suppress": time.perf_counter() - started})
     return outcome
+
+
+def _prepared(task: Task, keys: Mapping[str, Key], plan: Plan, kept: KeptFiles) -> Task:
+    """Return a task with what is kept of files and, where only what the file itself runs is asked for, of its text."""
+    by_edit = plan.earlier if plan.earlier is not None and not plan.callers else {}
+    earlier = by_edit.get(keys[task.path][:2]) if by_edit else None
+    return task._replace(traced=plan.store is not None, kept=kept, earlier=earlier)
+
+
+def _remember(task: Task, checked: Checked, keys: Mapping[str, Key], plan: Plan) -> None:
+    """Keep what was found in a text for the time when it is edited."""
+    if plan.earlier is not None and not checked.failure:
+        known = Earlier(files.decode(task.data), checked.entry, checked.roots, checked.ran)
+        plan.earlier[keys[task.path][:2]] = known
 
 
 def _kept_files(store: Store | None) -> KeptFiles:

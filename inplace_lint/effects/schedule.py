@@ -132,6 +132,23 @@ def key(item: Definition) -> str:
     return f"{item.slice.path}:{item.slice.first}:{item.name}"
 
 
+def keys_of(outline: Outline, names: AbstractSet[str]) -> frozenset[str]:
+    """Return the keys of the definitions of a file that have these qualified names."""
+    return frozenset(key(part) for part in _parts(outline) if part.qualname in names)
+
+
+def names_of(outline: Outline, keys: AbstractSet[str]) -> frozenset[str]:
+    """Return the qualified names of the definitions of a file that have these keys."""
+    return frozenset(part.qualname for part in _parts(outline) if key(part) in keys) if keys else frozenset()
+
+
+def _parts(outline: Outline) -> Iterator[Definition]:
+    for item in outline.items:
+        if item.name:
+            yield item
+            yield from item.methods
+
+
 def pending(bases: Callable[[], Iterable[Definition]], item: Definition, ran: AbstractSet[str], call: str) -> bool:
     """
     Return whether a function or class is to be run as an entry point of its own.

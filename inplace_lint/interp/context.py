@@ -15,6 +15,8 @@ from inplace_lint.core.event import Touch
 from inplace_lint.core.span import Slice
 from inplace_lint.domain.state import State, Symbols
 from inplace_lint.domain.values import ClassValue, Dotted, Sym, Value
+from inplace_lint.effects.edited import Edited, Ran
+from inplace_lint.effects.may_write import FileEffects
 from inplace_lint.effects.summary import Definition, Outline
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.fuel import CONSTRUCTIONS, Fuel
@@ -23,6 +25,7 @@ from inplace_lint.interp.options.coverage import Coverage
 from inplace_lint.ir.nodes import ClassDef, Code, Expr, For, FunctionDef, If, ImportFrom, Stmt, Try, While, With
 from inplace_lint.knowledge.facts import Facts, Framework
 from inplace_lint.knowledge.op import Op
+from inplace_lint.workspace import call_graph
 from inplace_lint.workspace.module import Module
 from inplace_lint.workspace.module_store import Project, alone
 
@@ -48,8 +51,10 @@ class Context:
     `running` are the names whose statements are being
     run, `under_way` the statements that the script runs in order, and `coverage` the sides of conditions that paths
     took. `constructed` are the arguments on which the program constructs each class, and `bound` the variables of
-    modules that the current entry point has read. `observed` is how entry points call functions. The `observer` is
-    called before each statement.
+    modules that the current entry point has read. `observed` is how entry points call functions. `effects` is what
+    the file may write, once that is known; `ran` is what
+    each entry point did; `part` are those to run after an edit, None for all. The `observer` is called before each
+    statement.
     """
 
     main: Module
@@ -73,6 +78,10 @@ class Context:
     observed: ObservedCalls = field(default_factory=ObservedCalls)
     coverage: Coverage = field(default_factory=Coverage)
     listing: dict[tuple[Slice, str], tuple[Expr, ...]] = field(default_factory=dict)
+    effects: FileEffects | None = None
+    edited: Edited | None = None
+    ran: dict[str, Ran] = field(default_factory=dict)
+    part: frozenset[str] | None = None
     kept_by_loops: dict[tuple[Slice, str, int], tuple[tuple[str, int], ...]] = field(default_factory=dict)
     observer: Observer | None = None
 
@@ -87,6 +96,12 @@ class Context:
                 path = self.project.resolve(self.main.path, module, 0)
                 if path is not None:
                     self.declared[path, name] = op
+
+    def file_effects(self) -> FileEffects:
+        """Return what the definitions of the file may write; it is computed once."""
+        if self.effects is None:
+            self.effects = call_graph.file_effects(self.project, self.main)
+        return self.effects
 
     @property
     def path(self) -> str:

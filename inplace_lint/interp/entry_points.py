@@ -7,14 +7,15 @@ outermost come first; a function or class that they ran is not run again on its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from inplace_lint.core.records import replace
 from inplace_lint.domain import traits
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Bound, ClassValue, Closure, Sym, SymId, Tuple, Value
-from inplace_lint.effects import schedule
+from inplace_lint.effects import affected, schedule
+from inplace_lint.effects.edited import SCRIPT, Ran
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
 from inplace_lint.interp.call import closures
@@ -45,11 +46,20 @@ from inplace_lint.workspace import call_graph, trainers
 
 
 def run_all(interp: Interpreter) -> list[Found]:
-    """Run every entry point of the file, the outermost first, and return what was found."""
+    """
+    Run every entry point of the file, the outermost first, and return what was found; after an edit, those it affects.
+
+    The context then says what each of them did.
+    """
     context = interp.context
-    found: list[Found] = []
-    order = schedule.schedule(call_graph.file_effects(context.project, context.main))
-    found.extend(_run_script(interp) if order.script else registering.run_alone(interp))
+    file, edited = context.file_effects(), context.edited
+    order = schedule.schedule(file)
+    part = None if edited is None else affected.part_of(context.outline.items, file.uses, edited)
+    if part is not None:
+        context.part = part.run
+        interp.fuel.returned |= schedule.keys_of(context.outline, part.returned)
+    script = partial(_run_script if order.script else registering.run_alone, interp)
+    found = _noted(interp, SCRIPT, script)
     cost: dict[Definition, int] = {}
     counters, call = interp.fuel.counters, context.default().framework.calls
     for item in order.items:
@@ -57,19 +67,42 @@ def run_all(interp: Interpreter) -> list[Found]:
         bases = partial(call_graph.bases_of, context.project, context.main, item)
         if schedule.pending(bases, item, interp.fuel.returned, call):
             if item.kind == "function" and order.is_one_of_many(item):
-                interp.fuel.counters["callers_left_out"] += 1
+                counters["callers_left_out"] += 1
             else:
-                found.extend(named(interp, item, _run(interp, item, order)))
+                found.extend(_noted(interp, item.name, partial(_run_named, interp, item, order)))
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
     for item, calls in cost.items():
-        expected, before = calls, counters["framework_calls"]
-        if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
-            found.extend(named(interp, item, _run(interp, item, order)))
-            expected = counters["framework_calls"] - before
-        found.extend(named(interp, item, _run_choices(interp, item, order, expected)))
+        found.extend(_noted(interp, item.name, partial(_run_further, interp, item, order, calls)))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
+
+
+def _noted(interp: Interpreter, name: str, work: Callable[[], list[Found]]) -> list[Found]:
+    """Run an entry point, unless it is left out after an edit; note what it did, and what it found as its own."""
+    context, fuel = interp.context, interp.fuel
+    if context.part is not None and name not in context.part:
+        return []
+    taken, before = fuel.taken, set(fuel.returned)
+    found = work()
+    known = context.ran.get(name, Ran())
+    returned = schedule.names_of(context.outline, fuel.returned - before)
+    context.ran[name] = Ran(known.steps + fuel.taken - taken, known.returned | returned)
+    return [replace(one, root=name) for one in found]
+
+
+def _run_named(interp: Interpreter, item: Definition, order: schedule.Schedule) -> list[Found]:
+    return named(interp, item, _run(interp, item, order))
+
+
+def _run_further(interp: Interpreter, item: Definition, order: schedule.Schedule, calls: int) -> list[Found]:
+    """Run an entry point, which made so many calls of the framework, on further options."""
+    found, counters = list[Found](), interp.fuel.counters
+    before = counters["framework_calls"]
+    if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
+        found.extend(_run_named(interp, item, order))
+        calls = counters["framework_calls"] - before
+    return [*found, *named(interp, item, _run_choices(interp, item, order, calls))]
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:

@@ -38,6 +38,7 @@ class Found:
 
     `options` are the arguments on which the entry point was run instead of its defaults. `entry` says who can ask for
     the gradient that is assumed, where that is not settled: a caller of the entry point, `Class.method` for a method.
+    `root` is the name of the entry point; empty for the module's own statements.
     """
 
     event: Event
@@ -45,6 +46,7 @@ class Found:
     of: int
     options: tuple[str, ...] = ()
     entry: Asks | None = None
+    root: str = ""
 
     @property
     def always(self) -> bool:

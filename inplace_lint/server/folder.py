@@ -13,6 +13,7 @@ from inplace_lint.config.resolve import SettingsResolver
 from inplace_lint.config.settings import Settings
 from inplace_lint.core import interruption
 from inplace_lint.driver import session
+from inplace_lint.driver.after_edit import Earlier
 from inplace_lint.driver.session import Outcome
 from inplace_lint.driver.store import Store
 from inplace_lint.policy import apply
@@ -30,6 +31,7 @@ class Folder:
     def __init__(self, root: Path, options: Mapping[str, Any], *, is_foreign: bool) -> None:
         self.root, self._options, self._is_foreign = root, options, is_foreign
         self._memory = Memory()
+        self._earlier: dict[tuple[str, str], Earlier] = {}
         self._stores: dict[Path | None, Store] = {}
         self._excluded: Mapping[Path, Sequence[str]] | None = None
 
@@ -61,7 +63,7 @@ class Folder:
         by_path = resolver.settings_of, resolver.codes_of, None, resolver.opinions_of
         known = {files.shown(path): data for path, data in texts.items()}
         plan = session.Plan(settings, *by_path, known, self._store(settings), memory=self._memory, callers=callers)
-        plan = plan._replace(severities_of=resolver.severities_of)
+        plan = plan._replace(severities_of=resolver.severities_of, earlier=self._earlier)
         outcome = Outcome()
         wanted = [path for path in paths if not self._is_left_out(path, excluded)]
         with interruption.stoppable(is_stopped):

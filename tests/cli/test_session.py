@@ -46,7 +46,7 @@ def test_a_file_that_ends_each_process_is_named_and_the_others_are_checked(plan,
 def broken(monkeypatch, error):
     """Let the engine fail as a fault in our own code would make it."""
 
-    def check_file(*_arguments):
+    def check_file(*_arguments, **_others):
         raise error
 
     monkeypatch.setattr(analyze_file, "check_file", check_file)

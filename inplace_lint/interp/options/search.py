@@ -29,7 +29,6 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.options import solver
 from inplace_lint.interp.options.coverage import Choice, Key, Missed, number
 from inplace_lint.ir import nodes as ir
-from inplace_lint.workspace import call_graph
 
 
 class _Use(IntEnum):
@@ -112,6 +111,8 @@ def _is_passed(interp: Interpreter, condition: SymId | None) -> bool:
 
 def _worth_a_run(interp: Interpreter, item: Definition, missed: Mapping[Key, Missed], *, cheap: bool) -> Iterator[Key]:
     """Return the sides that may lead to a write, those that set an attribute that decides about these, then others."""
+    if not missed:
+        return
     leading = _leading(interp, item)
     functions = {id(side.function): side.function for side in missed.values()}
     written = _written_attributes(interp, item)
@@ -217,7 +218,7 @@ def _named(side: Missed) -> Iterator[str]:
 
 def _leading(interp: Interpreter, item: Definition) -> frozenset[str]:
     """Return the names of functions, classes and methods that lead to a write, as an entry point uses them."""
-    file = call_graph.file_effects(interp.context.project, interp.context.main)
+    file = interp.context.file_effects()
     names = {name for name in file.named if file.summary(name).calls is not None}
     setting_up = set_up_methods(item)
     for method in item.methods:
