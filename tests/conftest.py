@@ -28,14 +28,22 @@ for _name in (
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the many processes that are started would each compile the tool
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs would not be interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# What `make check` leaves to `.ci/run`: tests that run programs on a framework, install the tool or write it anew.
+# What `make check` leaves to `.ci/run`: tests that run programs on a framework, install the tool or write it anew,
+# the long replays of edits and interruptions, and the Chinese texts.
 _LEFT_TO_CI = (
     "cli/test_explain",
+    "cli/test_facts_probe",
     "facts",
     "fuzz",
+    "lang/test_findings",
+    "lang/test_language",
     "live",
+    "machines/test_fleet",
     "machines/test_ray",
+    "pages/test_cures",
+    "pages/test_readme",
     "site",
+    "store/test_replay",
     "fix/test_programs",
     "fix/test_properties",
     "test_action",
