@@ -47,6 +47,8 @@ class Listeners:
       `since`, when `made` was the next id.
     * `augment(interp, frame, state, node, old, result)`: `x += …` or `x.y += …` has been evaluated and is about to
       be set to the result, which is `old` itself where that was written in place.
+    * `combine(interp, frame, state, node, result)`: the right side of an assignment has been evaluated, which is two
+      values with an operator between them.
 
     Containers and attributes:
 
@@ -95,6 +97,7 @@ class Listeners:
     turn: Callable[[Frame, State, ir.Expr], None]
     leave: Callable[[Interpreter, Frame, State, ir.For | ir.While, int, int], None]
     augment: Callable[[Interpreter, Frame, State, ir.AugAssign, Value, Value], None]
+    combine: Callable[[Interpreter, Frame, State, ir.Assign, Value], None]
     store: Callable[[State, Place, Value, tuple[Value, ...]], None]
     collect: Callable[[State, Place, Value], None]
     put_again: Callable[[State, Value, Value, Value], None]

@@ -87,6 +87,7 @@ def subscribe(query: AliasQuery | None, spared: Opportunities | None, *, opinion
         turn=clobbered.turn,
         leave=models.leave,
         augment=to_all(lost_update.augment, accumulated.augment),
+        combine=accumulated.combine,
         store=kept_values.store,
         collect=kept_values.collect,
         put_again=together.put_again,

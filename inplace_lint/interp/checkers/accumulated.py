@@ -6,30 +6,70 @@ Reports sums that keep the history of every step, although backward has used it 
         loss = net(x).mean()
         loss.backward()
         total += loss            # the graph of each step stays in memory, and nothing can run through it again
+        total = total + loss     # likewise
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from inplace_lint.core.event import Accumulated, Spelling, Touch
 from inplace_lint.domain import tape, traits
+from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
 
+_SCALES = frozenset({"*", "/"})
 
-def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, old: Value, result: Value) -> None:
+
+def augment(interp: Interpreter, frame: Frame, state: State, node: ir.AugAssign, _old: Value, result: Value) -> None:
     """Report `total += loss` where the history of one of them was used up by a backward."""
+    if node.op == "+" and not isinstance(node.target, ir.Subscript):
+        _check(interp, frame, state, node.at, node.target, node.value, result)
+
+
+def combine(interp: Interpreter, frame: Frame, state: State, node: ir.Assign, result: Value) -> None:
+    """Report `total = total + loss` likewise."""
+    sides = node.value
+    if len(node.targets) > 1 or not isinstance(sides, ir.Binary) or sides.op != "+":
+        return
+    target = node.targets[0]
+    if isinstance(target, ir.Name | ir.Attr):
+        for one, other in ((sides.left, sides.right), (sides.right, sides.left)):
+            if type(one) is type(target) and text_of(one) == text_of(target):
+                _check(interp, frame, state, sides.at, target, other, result)
+                return
+
+
+def _check(
+    interp: Interpreter, frame: Frame, state: State, at: int, target: ir.Expr, added: ir.Expr, result: Value
+) -> None:
     tensor = state.tensor(result)
-    if node.op != "+" or tensor is None or tensor.rg is False or isinstance(node.target, ir.Subscript):
+    if tensor is None or tensor.rg is False:
         return
     parts = [part for number in tensor.nodes for part in state.nodes[number].inputs if number not in state.freed]
-    handed = state.trait(traits.HANDED, None) if isinstance(node.target, ir.Attr) else None
+    handed = state.trait(traits.HANDED, None) if isinstance(target, ir.Attr) else None
     if handed is not None and handed.resets:  # the call may have set the attribute anew
         parts = [part for part in parts if part >= handed.node]
-    if any(tape.is_used_up(state, part) for part in parts):
+    if any(tape.is_used_up(state, part) for part in parts) or any(_used_up(frame, state, added)):
         framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
-        name = f"{framework.tensor}.{node.op}="
-        touch = Touch(name, frame.site(node.at), "", text_of(node.target), Spelling.AUGMENTED)
+        touch = Touch(f"{framework.tensor}.+=", frame.site(at), "", text_of(target), Spelling.AUGMENTED)
         state.report(Accumulated(framework.name, touch, state.assumptions | tensor.doubt))
+
+
+def _used_up(frame: Frame, state: State, expr: ir.Expr) -> Iterator[bool]:
+    """Yield of each variable that is added, or a multiple of which is, whether a backward ran from it."""
+    scope = state.heap[frame.env.id]
+    match expr:
+        case ir.Name(_, name) if isinstance(scope, Names):
+            value = scope.values.get(name)
+            ref = None if value is None else state.ref(value)
+            yield ref is not None and state.has_trait(traits.USED_UP, ref.id)
+        case ir.Binary(_, op, left, right) if op in _SCALES:
+            yield from _used_up(frame, state, left)
+            yield from _used_up(frame, state, right)
+        case _:
+            return

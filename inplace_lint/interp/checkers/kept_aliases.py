@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Keeping, Snapshot
+from inplace_lint.core.event import Keeping, Snapshot, Touch
 from inplace_lint.domain import traits
-from inplace_lint.domain.heap import BESIDE, Tensor, Write
+from inplace_lint.domain.heap import BESIDE, Tensor
 from inplace_lint.domain.values import Ref, Value
 from inplace_lint.interp.checkers.kept import lists
+from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -31,17 +32,16 @@ def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     ref, tensor = state.ref(value), state.tensor(value)
     if ref is None or tensor is None or not (tensor.view in BESIDE or tensor.param):
         return
-    writes = state.storages[tensor.storage].writes
-    if not writes or tensor.part is None:
+    if tensor.part is None:
         return
     lists.read(call, part, expr, tensor)
     if tensor.param and tensor.view not in BESIDE and not isinstance(expr, ir.Name):
         return
     kept = state.trait(traits.KEPT, ref.id)
     since = _bound(call, expr) if kept is None else kept.clock
-    later = [write for write in writes if since and write.clock > since and (tensor.param or write.tensor != ref)]
-    if later and _meets_itself(call, part, expr, ref, tensor, kept):
-        _report(call, part, expr, tensor, later[0], kept)
+    write = optimizers.written(state, tensor, since, None if tensor.param else ref) if since else None
+    if write is not None and _meets_itself(call, part, expr, ref, tensor, kept):
+        _report(call, part, expr, tensor, write, kept)
 
 
 def compare(call: Call) -> None:
@@ -70,9 +70,16 @@ def _meets_itself(call: Call, part: str, expr: ir.Expr, ref: Ref, tensor: Tensor
     return False
 
 
-def _report(call: Call, part: str, expr: ir.Expr, tensor: Tensor, write: Write, kept: traits.Kept | None) -> None:
+def _report(
+    call: Call,
+    part: str,
+    expr: ir.Expr,
+    tensor: Tensor,
+    write: tuple[Touch, frozenset[str]],
+    kept: traits.Kept | None,
+) -> None:
     made = tensor.made.site.place if tensor.made is not None and tensor.view in BESIDE else None
     read = call.touch(part, expr, tensor)
-    assumptions = call.state.assumptions | call.doubt | tensor.doubt | write.assumptions | write.doubt
+    assumptions = call.state.assumptions | call.doubt | tensor.doubt | write[1]
     where = made if kept is None else kept.place
-    call.state.report(Snapshot(call.facts.framework.name, Keeping.BESIDE, write.touch, where, read, assumptions))
+    call.state.report(Snapshot(call.facts.framework.name, Keeping.BESIDE, write[0], where, read, assumptions))

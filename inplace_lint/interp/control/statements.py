@@ -132,6 +132,8 @@ def _dropped(expr: ir.Expr) -> Iterator[int]:
 def _assign(interp: Interpreter, frame: Frame, state: State, node: ir.Assign) -> Outcomes:
     outcomes: Outcomes = []
     for after, value in interp.evaluate(frame, state, node.value):
+        if type(node.value) is ir.Binary:
+            interp.listeners.combine(interp, frame, after, node, value)
         states = interp.assign(frame, after, node.targets[0], value, node.value)
         for target in node.targets[1:]:
             states = [bound for path in states for bound in interp.assign(frame, path, target, value, node.value)]

@@ -88,8 +88,8 @@ def _of_scalar(interp: Interpreter, frame: Frame, state: State, value: Const | S
 
 def _of_other(state: State, value: Value, name: str) -> Value:
     match value:
-        case Builtin("object", None):
-            return Builtin(f"object.{name}")
+        case Builtin("object" | "dict" as owner, None) if owner == "object" or name == "fromkeys":
+            return Builtin(f"{owner}.{name}")
         case Builtin() if own_names.is_mapping(value):
             return Builtin(name, value)
         case Partial(function, _, _) if name == "func" or (name == "run" and kernels.is_kernel(value)):

@@ -78,6 +78,12 @@ def same_if(state: State, one: Tensor, other: Tensor) -> frozenset[str] | None:
             return None
 
 
+def owner_of(state: State, storage: StorageId) -> SymId | None:
+    """Return the opaque module that lists a tensor with this memory as a parameter; None if none does."""
+    found = _place(state, storage)
+    return None if found is None else found[0].id
+
+
 def _place(state: State, storage: StorageId) -> tuple[Sym, int] | None:
     """Return the unknown module that lists a tensor with this memory, and its position; None if none does."""
     for owner, listed in state.all_traits(traits.PARAMETERS):
@@ -173,8 +179,8 @@ def is_parameter(state: State, value: Sym) -> bool:
 
 def weight_behind(state: State, storage: StorageId) -> Ref | None:
     """Return the weight of the opaque module that lists a tensor with this memory as a parameter; None if none does."""
-    found = _place(state, storage)
-    return None if found is None else state.trait(traits.WEIGHT, found[0].id)
+    owner = owner_of(state, storage)
+    return None if owner is None else state.trait(traits.WEIGHT, owner)
 
 
 def behind(state: State, value: Value) -> Sym | None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from inplace_lint.core.event import Keeping, Touch
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins, traits
-from inplace_lint.domain.heap import DictObject, Instance, ListObject
+from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, Const, Dotted, Ref, Sym, SymId, Tuple, Value
 from inplace_lint.interp.call import module_registry
@@ -82,6 +82,30 @@ def note_given(state: State, result: Sym, arguments: Arguments) -> None:
 def is_given(state: State, weight: Ref) -> bool:
     """Check whether an unknown call was given a parameter, so that what it returned may be its optimizer."""
     return any(weight in _owned(state, made) for _, made in state.all_traits(traits.GIVEN))
+
+
+def unknown_step(state: State, owner: SymId, since: int) -> Touch | None:
+    """Return the step of an unknown optimizer after a clock, which may have written the weights of an opaque module."""
+    stepped, weight = state.trait(traits.STEPPED, None), state.trait(traits.WEIGHT, owner)
+    if stepped is None or stepped.clock <= since or (weight is not None and not is_given(state, weight)):
+        return None
+    return Touch("step", stepped.site, symbol=stepped.name, param=True, dropped=True)
+
+
+def written(state: State, tensor: Tensor, since: int, but: Ref | None = None) -> tuple[Touch, frozenset[str]] | None:
+    """
+    Return the first write to the memory of a tensor after a clock, with what it assumes; not those through one view.
+
+    Of a parameter that an opaque module lists, a step of an unknown optimizer is one, too.
+    """
+    for write in state.storages[tensor.storage].writes:
+        if write.clock > since and (but is None or write.tensor != but):
+            return write.touch, write.assumptions | write.doubt
+    owner = opaque_modules.owner_of(state, tensor.storage)
+    step = None if owner is None else unknown_step(state, owner, since)
+    if owner is None or step is None:
+        return None
+    return step, frozenset({f"`{step.symbol}` updates `{opaque_modules.name_of(state, owner)}`"})
 
 
 def behind(interp: Interpreter, state: State, function: Value) -> tuple[Op, Ref] | None:

@@ -125,15 +125,12 @@ def _check_opaque_module(
             owner = SymId(number)
         case _:
             return
-    stepped = state.trait(traits.STEPPED, None)
     weight = state.trait(traits.WEIGHT, owner)
     tensor = state.tensor(weight) if weight is not None else None
     write: Touch | None = None
     if tensor is not None:
         write = next((entry.touch for entry in state.storages[tensor.storage].writes if entry.clock > clock), None)
-    by_unknown = weight is None or optimizers.is_given(state, weight)
-    if write is None and by_unknown and stepped is not None and stepped.clock > clock:
-        write = Touch("step", stepped.site, symbol=stepped.name, param=True, dropped=True)
+    write = write or optimizers.unknown_step(state, owner, clock)
     if write is not None:
         assumed = state.assumptions | {f"`{opaque_modules.name_of(state, owner)}` is a module"}
         framework = interp.context.default().framework.name

@@ -131,6 +131,20 @@ def _dict(request: Request) -> Results:
     return [(request.state, request.state.new(DictObject(items, exact)))]
 
 
+def _fromkeys(request: Request) -> Results:
+    """Make a dict whose keys all lead to one value."""
+    keys, state = request.argument(0), request.state
+    value = request.argument(1) or NONE
+    found = request.items(keys) if keys is not None else None
+    known = found is not None and found.exact and all(isinstance(key, Const) for key in found.items)
+    items: dict[object, Value] = {}
+    if found is not None and known:
+        items = {key.value: value for key in found.items if isinstance(key, Const)}
+    if len(items) != 1:
+        request.interp.listeners.repeat(state, (value,), request.frame.site(request.at).place)
+    return [(state, state.new(DictObject(items, exact=known, default=None if known else value)))]
+
+
 def _isinstance(request: Request) -> Results:
     return _is_any(request, lambda value, cls: type_tests.is_a(request.interp, request.state, value, cls))
 
@@ -332,6 +346,7 @@ _HANDLERS: dict[str, Callable[[Request], Results]] = {
     "reversed": iterators.of_reversed,
     **dict.fromkeys(("list", "tuple", "set", "frozenset", "iter", "sorted"), _list),
     "dict": _dict,
+    "dict.fromkeys": _fromkeys,
     "next": _next,
     "isinstance": _isinstance,
     "issubclass": _issubclass,

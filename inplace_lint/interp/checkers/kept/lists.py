@@ -26,6 +26,7 @@ from inplace_lint.domain.heap import DictObject, Names, Tensor
 from inplace_lint.domain.values import Tuple
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import text_of
+from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -41,13 +42,11 @@ def read(call: Call, part: str, expr: ir.Expr, tensor: Tensor) -> None:
     since = None if kept is None else _bound(call, kept, tensor)
     if kept is None or since is None or all(_variable(call, source) == kept for source in beside):
         return
-    for write in call.state.storages[tensor.storage].writes:
-        if write.clock > since:
-            assumptions = call.state.assumptions | call.doubt | tensor.doubt | write.assumptions | write.doubt
-            touch, name = call.touch(part, expr, tensor), call.facts.framework.name
-            made = _made(call, kept)
-            call.state.report(Snapshot(name, Keeping.BESIDE, write.touch, made, touch, assumptions))
-            return
+    write = optimizers.written(call.state, tensor, since)
+    if write is not None:
+        assumptions = call.state.assumptions | call.doubt | tensor.doubt | write[1]
+        touch, name = call.touch(part, expr, tensor), call.facts.framework.name
+        call.state.report(Snapshot(name, Keeping.BESIDE, write[0], _made(call, kept), touch, assumptions))
 
 
 def _beside(call: Call, part: str, tensor: Tensor) -> Iterator[ir.Expr]:

@@ -82,13 +82,10 @@ def _changed(state: State, value: Value, clock: int, made: int) -> tuple[Touch, 
         for write in state.storages[tensor.storage].writes if tensor is not None and tensor.storage < made else ():
             if write.clock > clock:
                 return write.touch, state.assumptions | write.assumptions | write.doubt
-    stepped = state.trait(traits.STEPPED, None)
-    if isinstance(value, Sym) and stepped is not None and stepped.clock > clock and _is_called(state, value):
-        weight = state.trait(traits.WEIGHT, value.id)
-        if weight is None or optimizers.is_given(state, weight):
-            assumptions = state.assumptions | {f"`{opaque_modules.name_of(state, value.id)}` is a module"}
-            return Touch("step", stepped.site, symbol=stepped.name, param=True, dropped=True), assumptions
-    return None
+    step = optimizers.unknown_step(state, value.id, clock) if isinstance(value, Sym) else None
+    if step is None or not isinstance(value, Sym) or not _is_called(state, value):
+        return None
+    return step, state.assumptions | {f"`{opaque_modules.name_of(state, value.id)}` is a module"}
 
 
 def _is_called(state: State, value: Sym) -> bool:
