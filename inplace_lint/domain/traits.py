@@ -162,6 +162,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """When a backward added to a gradient that was there, and the call that ran it."""
+
+    clock: int
+    write: Touch
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """When and where a custom function said what backward is to keep."""
 
@@ -285,6 +293,7 @@ ON_ARRAY: Trait[RefId, Value] = Trait("shares the memory of an array", Owner.OBJ
 # `kept_values` and `kept_states`:
 KEPT_FOR_LATER: Trait[RefId, Kept] = Trait("kept for later", Owner.OBJECT)
 SETTLED: Trait[StorageId, Settled] = Trait("settled", Owner.STORAGE, derived=True)
+ADDED_TO: Trait[RefId, Added] = Trait("was added to", Owner.OBJECT)
 STATE_OF: Trait[RefId, Kept] = Trait("part of a state", Owner.OBJECT)
 # `hooked`: whether a forward hook is running, and what one has stored.
 IN_HOOK: Trait[None, bool] = Trait("a forward hook is running", Owner.WHOLE, derived=True)

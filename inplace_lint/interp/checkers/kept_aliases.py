@@ -8,6 +8,10 @@ Reports a tensor that meets itself in one call: what was kept of it before a wri
     before = net.weight.detach()
     opt.step()
     torch.equal(net.weight, before)                                        # always true
+
+    first = net.weight.grad
+    other_loss.backward()                                                  # adds to that gradient
+    cosine_similarity(first, net.weight.grad, 0)                           # always one
 """
 
 from __future__ import annotations
@@ -30,7 +34,10 @@ def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     """Report an argument that was kept before a write to its memory, where another argument is that memory as well."""
     state = call.state
     ref, tensor = state.ref(value), state.tensor(value)
-    if ref is None or tensor is None or not (tensor.view in BESIDE or tensor.param):
+    if ref is None or tensor is None:
+        return
+    if not (tensor.view in BESIDE or tensor.param):
+        _check_gradient(call, part, expr, ref)
         return
     if tensor.part is None:
         return
@@ -42,6 +49,17 @@ def read(call: Call, part: str, expr: ir.Expr, value: Value) -> None:
     write = optimizers.written(state, tensor, since, None if tensor.param else ref) if since else None
     if write is not None and _meets_itself(call, part, expr, ref, tensor, kept):
         _report(call, part, expr, tensor, write, kept)
+
+
+def _check_gradient(call: Call, part: str, expr: ir.Expr, ref: Ref) -> None:
+    """Report a gradient beside itself, where a backward added to it after a variable was bound to it."""
+    added, since = call.state.trait(traits.ADDED_TO, ref.id), _bound(call, expr)
+    if added is None or since is None or since > added.clock:
+        return
+    others = (name for name, other in call.binding.exprs.items() if name != part and other[1:] != expr[1:])
+    if any(call.state.ref(other) == ref for name in others if (other := call.binding.value(name)) is not None):
+        name = call.facts.framework.name
+        call.state.report(Snapshot(name, Keeping.SUM, added.write, None, None, call.state.assumptions | call.doubt))
 
 
 def compare(call: Call) -> None:

@@ -11,7 +11,7 @@ Reports states and gradients of modules that a program keeps by reference, and t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Keeping, Snapshot, Touch
@@ -54,8 +54,10 @@ def change_gradients(
     for ref in owners:
         tensor = state.tensor(ref)
         for grad in () if tensor is None or tensor.grad is None else _with_aliases(state, tensor.grad):
+            if how is Keeping.SUM:
+                state.set_trait(traits.ADDED_TO, grad.id, traits.Added(state.clock, write))
             kept = _kept(frame, state, write, grad)
-            if kept is not None:
+            if kept is not None or (how is Keeping.GRADIENT and _is_read(frame, state, write, grad)):
                 state.report(Snapshot(framework, how, write, kept, None, state.assumptions))
                 return
 
@@ -86,12 +88,24 @@ def _kept(frame: Frame, state: State, write: Touch, grad: Ref) -> Place | None:
         return None if lasting is None else lasting.place
     if any(before.clock > kept.clock for before in state.storages[tensor.storage].writes):
         return None  # it was reported, or written for the list
-    scope = state.heap[frame.env.id]
-    body, at = frame.closure.function.body, write.site.place.at
-    for name, value in scope.values.items() if isinstance(scope, Names) else ():
-        if _holds(state, value, grad) and next_use.after(body, at, name) is next_use.Use.READ:
-            return kept.place
-    return None
+    held = _read_later(frame, state, write, lambda value: _holds(state, value, grad))
+    return kept.place if held else None
+
+
+def _is_read(frame: Frame, state: State, write: Touch, grad: Ref) -> bool:
+    """Check whether a variable is a gradient, and this function reads it after the write."""
+    return _read_later(frame, state, write, lambda value: value == grad)
+
+
+def _read_later(frame: Frame, state: State, write: Touch, asked: Callable[[Value], bool]) -> bool:
+    """Check whether this function reads a variable with such a value after the write."""
+    scope, at = state.heap[frame.env.id], write.site.place.at
+    if frame.closure is None or write.site.place.slice != frame.slice or not isinstance(scope, Names):
+        return False
+    body = frame.closure.function.body
+    return any(
+        asked(value) and next_use.after(body, at, name) is next_use.Use.READ for name, value in scope.values.items()
+    )
 
 
 def _holds(state: State, value: Value, grad: Ref) -> bool:
