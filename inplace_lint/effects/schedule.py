@@ -200,7 +200,7 @@ def setters(item: Definition, method: Definition) -> Iterator[tuple[Definition, 
 
 
 def left_to_others(item: Definition, method: Definition) -> frozenset[str]:
-    """Return the attributes that a method, or what it calls, calls or calls methods of, and that only a constructor sets."""
+    """Return the attributes that only a constructor sets, and of which a method, or what it calls, makes calls."""
     below = reachable({method.name}, {other.name: other.attributes for other in item.methods})
     inner = [other for other in item.methods if other.name in below]
     called = {words[1] for other in inner for call in other.calls if len(words := call.split(".")) > 1}
