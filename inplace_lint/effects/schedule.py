@@ -216,6 +216,15 @@ def setters(item: Definition, method: Definition) -> Iterator[tuple[Definition, 
             yield other, other.sets & read
 
 
+def left_to_others(item: Definition, method: Definition) -> frozenset[str]:
+    """Return the attributes that only a constructor sets, and of which a method, or what it calls, makes calls."""
+    below = reachable({method.name}, {other.name: other.attributes for other in item.methods})
+    inner = [other for other in item.methods if other.name in below]
+    called = {words[1] for other in inner for call in other.calls if len(words := call.split(".")) > 1}
+    outside = set_up_methods(item)
+    return frozenset(called).difference(*(other.sets for other in item.methods if other.name not in outside))
+
+
 def order_of_methods(item: Definition) -> list[Definition]:
     """Order the methods of a class so that those that call others come first."""
     by_name = {method.member: method for method in item.methods}

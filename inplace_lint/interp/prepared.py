@@ -7,6 +7,8 @@ The methods of an object are called in any order: one is run after the others th
     def build(self): self.net = Linear(4, 4)
     def step(self, x): self.net(x)            # is run on None, and on what `build` leaves
 
+What only a constructor sets, to None, and a method calls, is left to a derived class: the method is run without it.
+
 What a function builds of parts is called by those who call the function:
 
     def block(width): return Residual(nn.Linear(width, width), nn.ReLU(inplace=True))
@@ -17,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import islice
 
+from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.heap import Instance, ListObject
 from inplace_lint.domain.state import State
@@ -56,7 +59,20 @@ def prepared(
                     after.storages[key] == one for key, one in state.storages.items()
                 ):
                     state, ready = after, True
-    return [(state, receiver)] if ready else []
+    opened = _opened(state, receiver, schedule.left_to_others(item, method))
+    return [(opened or state, receiver)] if ready or opened is not None else []
+
+
+def _opened(state: State, receiver: Value, names: Collection[str]) -> State | None:
+    """Return a state in which attributes that are None are not known, as another class sets them; None if none is."""
+    instance = state.instance(receiver)
+    unset = () if instance is None else [name for name in names if instance.attrs.get(name) == NONE]
+    if instance is None or not unset or not isinstance(receiver, Ref):
+        return None
+    after = state.fork()
+    attrs = {name: value for name, value in instance.attrs.items() if name not in unset}
+    after.put(receiver, replace(instance, attrs=attrs))
+    return after
 
 
 def built(

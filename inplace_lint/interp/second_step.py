@@ -19,7 +19,7 @@ from inplace_lint.core.event import Carried, Keeping, Snapshot
 from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Tensor
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Bound, ClassValue, Closure, Tuple, Value
+from inplace_lint.domain.values import Bound, ClassValue, Closure, Ref, Tuple, Value
 from inplace_lint.effects import may_write
 from inplace_lint.effects.reachability import reachable
 from inplace_lint.effects.summary import Definition
@@ -35,10 +35,10 @@ def run(interp: Interpreter, frame: Frame, made: State, results: Results, cls: C
     """
     Return what is found when a module is called once more after backward, where that freed what a buffer leads to.
 
-    The module was called as it was `made`, and each of the results has it as its last part. It is assumed that nothing
-    else detaches the buffer between two steps. Where a method does, nothing is run.
+    The module was called as it was `made`, and each of the results has it as its last part; the first that carries
+    something is called on. It is assumed that nothing else detaches the buffer between two steps. Where a method does,
+    nothing is run.
     """
-    found: list[Found] = []
     for state, value in results:
         receiver, method = value.items[-1] if isinstance(value, Tuple) else value, interp.lookup(state, cls, name)
         carrying = set(_carrying(made, state, receiver))
@@ -52,8 +52,8 @@ def run(interp: Interpreter, frame: Frame, made: State, results: Results, cls: C
         for after, returned in interp.call(frame, again, Bound(receiver, method), arguments, 0)[:1]:
             tape.next_step(after, interp.context.default().framework.name, losses.of_result(interp, after, returned))
             options = interp.context.coverage.words()
-            found += [Found(event, 1, 1, options) for event in after.events if isinstance(event, Carried)]
-    return found
+            return [Found(event, 1, 1, options) for event in after.events if isinstance(event, Carried)]
+    return []
 
 
 def keep(interp: Interpreter, frame: Frame, made: State, results: Results, cls: ClassValue, name: str) -> list[Found]:
@@ -87,9 +87,11 @@ def _stores_what_it_writes(made: State, state: State) -> bool:
 
 
 def _carrying(made: State, state: State, receiver: Value) -> Iterator[str]:
-    """Yield the buffers and frozen parameters of a module that a call wrote, with a history that is freed by now."""
-    for name, ref in module_registry.state_of(state, receiver):
-        tensor = state.tensor(ref)
+    """Yield the tensors of a module, no trained parameters, that a call wrote, with a history that is freed by now."""
+    instance = state.instance(receiver)
+    plain = () if instance is None else [(name, ref) for name, ref in instance.attrs.items() if isinstance(ref, Ref)]
+    for name, ref in (*module_registry.state_of(state, receiver), *plain):
+        tensor = state.tensor(ref) if made.tensor(ref) is not None else None
         numbers = () if tensor is None else tensor.nodes
         if any(state.nodes[one].write is not None and one in state.freed and one not in made.nodes for one in numbers):
             yield name.rpartition(".")[2]

@@ -55,7 +55,8 @@ class Framework:
     the classes of errors that its checks raise, `tracers` the back ends of its compiler that run calls unchanged.
     `setters` are calls that set what they write to values of their argument, besides those that cut the history,
     `zeroes` those that set it to zero; `blank` those that give memory without values.
-    `recording` are functions that say whether gradients are recorded, `inferring` whether inference mode is on.
+    `recording` are functions that say whether gradients are recorded, `inferring` whether inference mode is on,
+    `enabling` what may turn gradients on.
     `settles` are writes that change nothing where they are repeated with the same arguments, `masks` those of which
     that holds where a factor is 0 or 1.
     `keeps_parameters`: a parameter cannot be set to a tensor. `copies_gaps`: a write in place reads an operand on the
@@ -120,6 +121,7 @@ class Framework:
     settles: frozenset[str] = frozenset()
     recording: frozenset[str] = frozenset()
     inferring: frozenset[str] = frozenset()
+    enabling: frozenset[str] = frozenset()
     masks: frozenset[str] = frozenset()
     keeps_parameters: bool = False
     copies_gaps: bool = False

@@ -222,7 +222,7 @@ INTRINSICS = frozenset({
     "modules", "named_buffers", "named_children", "named_modules", "named_parameters", "named_part", "nothing",
     "object",    "of_object", "of_objects", "operator", "operator_autograd", "operator_define",
     "operator_impl", "optimizer", "optimizer_step",
-    "optimizer_zero", "parameter", "parameters",
+    "optimizer_zero", "parameter", "parameter_options", "parameters",
     "passed_on", "register_buffer", "register_parameter", "requires_grad_", "reset_parameters", "save_for_backward",
     "save_state",
     "scaler", "scaler_scale", "scaler_step", "script", "state_dict", "template", "train", "transform", "unknown_value",

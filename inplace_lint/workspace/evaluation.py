@@ -11,7 +11,7 @@ where no gradients are recorded.
     with torch.no_grad():
         weight = taps(positions)      # so does `taps`
     if not torch.is_grad_enabled():
-        weight = taps(positions)      # here as well
+        weight = taps(positions)      # here as well, and where a variable holds that condition
 
     class Solve(torch.autograd.Function):
         @staticmethod
@@ -24,12 +24,19 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
 from inplace_lint.core.remembered import remembered
+from inplace_lint.effects.mode_conditions import (
+    Conditions,
+    asks_for_modes,
+    in_evaluation,
+    returned_by,
+    without_gradients,
+)
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.import_graph import Graph
 
@@ -147,7 +154,10 @@ class Evaluation:
     @remembered
     def _walked(self, path: str) -> _Walk:
         tree, walk = self.trees.of(path), _Walk()
-        walk.block([] if tree is None else tree.body)
+        body = [] if tree is None else tree.body
+        if asks_for_modes(self.graph.text(path)):
+            walk.asks, walk.held = True, Conditions(returned_by(body))
+        walk.block(body)
         return walk
 
 
@@ -166,6 +176,8 @@ class _Walk:
     in_function: bool = False
     around: str = ""
     methods: frozenset[str] = frozenset()
+    held: Conditions = field(default_factory=Conditions)
+    asks: bool = False
     packages: dict[str, str] = field(default_factory=dict)
 
     def block(self, body: Sequence[ast.AST], *, evaluates: bool = False, unrecorded: bool = False) -> None:
@@ -176,13 +188,14 @@ class _Walk:
         for node in body:
             self.node(node)
             if isinstance(node, ast.If):
-                self.evaluates |= _holds_after(node, _in_evaluation)
-                self.unrecorded |= _holds_after(node, _without_gradients)
+                self.evaluates |= self.held.hold_after(node, in_evaluation)
+                self.unrecorded |= self.held.hold_after(node, without_gradients)
         self.evaluates, self.unrecorded = before
 
     def _branches(self, node: ast.If | ast.IfExp) -> None:
         self.node(node.test)
-        evaluates, unrecorded = _sides(node.test, _in_evaluation), _sides(node.test, _without_gradients)
+        evaluates = self.held.sides(node.test, in_evaluation)
+        unrecorded = self.held.sides(node.test, without_gradients)
         for part, side, off in zip((node.body, node.orelse), evaluates, unrecorded, strict=True):
             self.block(part if isinstance(part, list) else [part], evaluates=side, unrecorded=off)
 
@@ -287,13 +300,26 @@ class _Walk:
             self.user, self.member, self.in_class, self.evaluates = node.name, self.in_class, False, stopped
             self.unrecorded, self.unsure = stopped, not all(map(self._is_known, node.decorator_list))
             self.in_function = False
+        if self.asks:
+            self.held = self.held.within(node)
         self.block(node.body)
         for name, value in before.items():
             setattr(self, name, value)
 
 
 # What a body is walked with, and what follows it is not.
-_OF_BODIES = ("user", "member", "in_class", "in_function", "evaluates", "unrecorded", "unsure", "around", "methods")
+_OF_BODIES = (
+    "user",
+    "member",
+    "in_class",
+    "in_function",
+    "evaluates",
+    "unrecorded",
+    "unsure",
+    "around",
+    "methods",
+    "held",
+)
 
 
 def _may_be_of(owner: str, use: _Use) -> bool:
@@ -346,51 +372,3 @@ def _unrecorded() -> frozenset[str]:
     known = [framework(name) for name in frameworks()]
     spelled = [text for one in known for text in (one.says.get("no_grad", ""), one.words.get("infer", "")) if text]
     return frozenset(text.removesuffix("()").rpartition(".")[2] for text in spelled)
-
-
-@cache
-def _asking() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the last words of the functions that ask for inference mode, and of those that ask for gradients."""
-    known = [framework(name) for name in frameworks()]
-    inferring = frozenset(name.rpartition(".")[2] for one in known for name in one.inferring)
-    return inferring, frozenset(name.rpartition(".")[2] for one in known for name in one.recording)
-
-
-def _holds_after(node: ast.If, of: Callable[[ast.expr], tuple[bool, bool]]) -> bool:
-    """Check whether what `of` looks for holds after a branch, since the other side of it leaves."""
-    side, other = _sides(node.test, of)
-    return (other and _leaves(node.body)) or (side and _leaves(node.orelse))
-
-
-def _sides(test: ast.expr, of: Callable[[ast.expr], tuple[bool, bool]]) -> tuple[bool, bool]:
-    """Return what `of` says of the parts of a condition, put together for where it is true and where it is false."""
-    match test:
-        case ast.UnaryOp(ast.Not(), inner):
-            side, other = _sides(inner, of)
-            return other, side
-        case ast.BoolOp(operator, values):
-            sides, others = zip(*(_sides(value, of) for value in values), strict=True)
-            is_and = isinstance(operator, ast.And)
-            return (any(sides), all(others)) if is_and else (all(sides), any(others))
-        case _:
-            return of(test)
-
-
-def _in_evaluation(test: ast.expr) -> tuple[bool, bool]:
-    """Return whether a condition, where it is true and where it is false, holds in evaluation only."""
-    if isinstance(test, ast.Attribute) and test.attr == "training":
-        return False, True
-    return _without_gradients(test)
-
-
-def _without_gradients(test: ast.expr) -> tuple[bool, bool]:
-    """Return whether a condition, where it is true and where it is false, holds only with gradients off."""
-    if not isinstance(test, ast.Call):
-        return False, False
-    name, (inferring, recording) = _last_word(test.func), _asking()
-    return name in inferring, name in recording
-
-
-def _leaves(body: Sequence[ast.stmt]) -> bool:
-    """Check whether statements end in one after which nothing of their block runs."""
-    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)

@@ -287,6 +287,22 @@ UNRECORDED = {
     "        self.net.bound()\n",
     "after raise": "    def step(self):\n        if torch.is_grad_enabled():\n            raise RuntimeError\n"
     "        self.net.bound()\n",
+    "variable": "    def step(self):\n        recording = torch.is_grad_enabled()\n        if not recording:\n"
+    "            self.net.bound()\n",
+    "variable of another": "    def step(self, first):\n        recording = torch.is_grad_enabled()\n"
+    "        due = first and not recording\n        if due:\n            self.net.bound()\n",
+    "variable and return": "    def step(self):\n        recording = torch.is_grad_enabled()\n        if recording:\n"
+    "            return\n        self.net.bound()\n",
+    "walrus": "    def step(self):\n        if not (recording := torch.is_grad_enabled()):\n"
+    "            self.net.bound()\n"
+    "        return recording\n",
+    "attribute": "    def step(self):\n        self.recording = torch.is_grad_enabled()\n"
+    "        if not self.recording:\n"
+    "            self.net.bound()\n",
+    "item": "    def step(self):\n        modes = {'grad': torch.is_grad_enabled()}\n        if not modes['grad']:\n"
+    "            self.net.bound()\n",
+    "method": "    def step(self):\n        if not self.records():\n            self.net.bound()\n\n"
+    "    def records(self):\n        return torch.is_grad_enabled()\n",
 }
 HANDED_ON = {
     "argument": "    def step(self, run):\n        run(self.net.bound)\n",
@@ -309,6 +325,18 @@ RECORDED = {
     "checkpointing": "    def step(self, kept):\n        if torch.is_grad_enabled() and kept:\n            return\n"
     "        self.net.bound()\n",
     "training": "    def step(self):\n        if not self.training:\n            self.net.bound()\n",
+    "variable": "    def step(self):\n        recording = torch.is_grad_enabled()\n        if recording:\n"
+    "            self.net.bound()\n",
+    "variable that is set twice": "    def step(self, first):\n        recording = torch.is_grad_enabled()\n"
+    "        if first:\n            recording = False\n        if not recording:\n            self.net.bound()\n",
+    "argument": "    def step(self, recording):\n        if not recording:\n            self.net.bound()\n",
+    "turned on after": "    def step(self):\n        before = torch.is_grad_enabled()\n"
+    "        with torch.enable_grad():\n"
+    "            if not before:\n                self.net.bound()\n",
+    "attribute before": "    def step(self):\n        if not self.recording:\n            self.net.bound()\n"
+    "        self.recording = torch.is_grad_enabled()\n",
+    "item of another": "    def step(self):\n        modes = {'grad': torch.is_grad_enabled(), 'step': 0}\n"
+    "        if not modes['step']:\n            self.net.bound()\n",
 }
 
 

@@ -25,6 +25,8 @@ from inplace_lint.interp.outcome import Results
 from inplace_lint.interp.transfer import dtypes, no_gradient
 from inplace_lint.ir import nodes as ir
 
+_TRAINS = "trainable"
+
 
 def parts(state: State, value: Value, seen: set[int] | None = None) -> Iterator[tuple[str, Ref]]:
     """List a module and all sub-modules below it, each once, with dotted names."""
@@ -179,11 +181,16 @@ def _register(kind: str) -> Callable[[IntrinsicCall], Results]:
 
 
 def _new_parameter(act: IntrinsicCall) -> Results:
-    """Construct a parameter of the shape that is passed to a method of the module."""
+    """Construct a parameter of the shape that is passed: None without a parameter, frozen if the options say so."""
     state = act.state
+    options = act.value("attr")
+    if options == Const(value=False):
+        return [(state, NONE)]
+    made = state.instance(options)
+    trains = None if made is None else path_condition.truth(state, made.attrs.get(_TRAINS, Const(value=True)))
     tensor = Tensor(
         storage=state.new_storage(),
-        rg=True,
+        rg=True if made is None else trains,
         leaf=True,
         dtype="float",
         contiguous=True,
@@ -191,6 +198,11 @@ def _new_parameter(act: IntrinsicCall) -> Results:
         framework=act.interp.context.default().framework.name,
     )
     return [(state, state.new(tensor))]
+
+
+def _parameter_options(act: IntrinsicCall) -> Results:
+    """Construct the options of a parameter, of which the flag that lets it train is kept."""
+    return [(act.state, act.state.new(Instance(Dotted(act.form.name), {_TRAINS: act.value(_TRAINS)})))]
 
 
 def _converted(act: IntrinsicCall) -> Results:
@@ -320,6 +332,7 @@ INTRINSICS: dict[str, Callable[[IntrinsicCall], Results]] = {
     "container_keys": _container_pairs,
     "container_update": _container_update,
     "layer_parameter": _new_parameter,
+    "parameter_options": _parameter_options,
     "converted": _converted,
     "module_requires_grad_": _requires_grad,
 }

@@ -9,6 +9,7 @@ from inplace_lint.domain.state import Modes, State
 from inplace_lint.domain.values import Bound, ClassValue, Closure, Const, Dotted, Ref, Sym, Value
 from inplace_lint.interp.control import path_condition
 from inplace_lint.interp.frame import Arguments
+from inplace_lint.interp.fuel import Fuel
 from inplace_lint.interp.interpreter import Interpreter
 
 MODE = "mode:"
@@ -82,6 +83,15 @@ def entered(state: State, mode: tuple[str, Value]) -> Modes:
     if name == "autocast":
         return replace(modes, autocast=side)
     return modes
+
+
+def entered_on_paths(fuel: Fuel, state: State, mode: tuple[str, Value]) -> list[State]:
+    """Return states inside a context; one of each side where it is open whether it records gradients."""
+    name, setting = mode
+    sides = path_condition.split(fuel, state, setting, wanted=True) if name == "grad" else [(state, True)]
+    for path, _ in sides:
+        path.modes = entered(path, mode)
+    return [path for path, _ in sides]
 
 
 def enter_object(interp: Interpreter, state: State, value: Value) -> None:

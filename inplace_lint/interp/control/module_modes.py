@@ -2,6 +2,7 @@
 The modes in which an import of a file leaves the program.
 
     torch.set_grad_enabled(False)    # at the top level of a file: also in what its functions and classes run
+    torch.no_grad().__enter__()      # so is a context that is entered and not left
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 from inplace_lint.domain.state import State
 from inplace_lint.effects.summary import Definition
 from inplace_lint.interp.context import Context
+from inplace_lint.interp.control import modes
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.ir import nodes as ir
 
 _SETS = "mode:grad"
+_ENTER = "__enter__"
 
 
 def imported(interp: Interpreter) -> State:
@@ -34,7 +37,9 @@ def imported(interp: Interpreter) -> State:
 
 def _sets_mode(context: Context, item: Definition, depth: int) -> bool:
     """Check whether an item, or a function of the file that it calls, sets whether gradients are recorded."""
-    if any(form.act == _SETS for call in item.calls for form in context.forms_behind(call)):
-        return True
+    enters = _ENTER in item.attributes
+    for form in (form for call in item.calls for form in context.forms_behind(call)):
+        if form.act == _SETS or (enters and form.act.startswith(modes.MODE)):
+            return True
     called = (one for one in context.outline.items if one.kind == "function" and one.name in item.calls)
     return not depth and any(_sets_mode(context, one, 1) for one in called)

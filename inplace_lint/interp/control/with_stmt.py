@@ -48,11 +48,12 @@ def _run(
         handled = exceptional_flow.waits_for(interp, frame, after, item.context, value)
         if exceptional_flow.expects(handled, errors):
             after.modes = replace(after.modes, expects="all")
+        inner = partial(inside, handled)
         mode = modes.mode_of(interp, after, value)
         if mode is not None:
-            after.modes = modes.entered(after, mode)
-        inner = partial(inside, handled)
-        managed = context_managers.run(interp, frame, after, value, at, inner) if mode is None else None
-        known = mode is not None or bool(handled)
-        outcomes.extend(inner(after, value, known=known) if managed is None else managed)
+            for path in modes.entered_on_paths(interp.fuel, after, mode):
+                outcomes.extend(inner(path, value))
+            continue
+        managed = context_managers.run(interp, frame, after, value, at, inner)
+        outcomes.extend(inner(after, value, known=bool(handled)) if managed is None else managed)
     return outcomes
