@@ -69,8 +69,15 @@ def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size
     if not merged:
         return True
     named = _named(sides[0], axes, length)
-    answers = [None] if named is None else [shape.merge(_of_group(group, named))[1] for group in merged]
+    if named is None:  # axes that are not neighbours are no axis of a dense tensor
+        order = _names(sides[0])
+        return None if all(_are_neighbours(group, order) for group in merged) else False
+    answers = [shape.merge(_of_group(group, named))[1] for group in merged]
     return False if False in answers else None if None in answers else True
+
+
+def _are_neighbours(group: tuple[str, ...], order: list[str]) -> bool:
+    return list(group) == order[order.index(group[0]) :][: len(group)]
 
 
 def rearranged(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size]) -> Axes | None:

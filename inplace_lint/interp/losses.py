@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from inplace_lint.domain import only_way, tape, unknown_history
+from inplace_lint.domain import only_way, tape, traits, unknown_history
 from inplace_lint.domain.heap import DictObject, Instance, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NONE, ClassValue, Ref, RefId, Sym, Tuple, Value
@@ -107,12 +107,18 @@ def of_result(interp: Interpreter, state: State, value: Value) -> list[Tensor]:
 
 
 def _tensors_below(interp: Interpreter, state: State, value: Value, seen: set[int], depth: int) -> Iterator[Tensor]:
-    """Return the tensors in a result, in its tuples, lists, dicts and attributes, except parameters."""
+    """
+    Return the tensors in a result, in its tuples, lists, dicts and attributes, except parameters.
+
+    A loss from which the function itself ran backward is returned for a log.
+    """
     if unknown_history.nodes_behind(state, value):
         materialise.materialise(interp, state, value)
     tensor = state.tensor(value)
     if tensor is not None:
-        if not tensor.param and tensor.nodes:
+        ref = state.ref(value)
+        logged = ref is not None and state.has_trait(traits.DIFFERENTIATED, ref.id)
+        if not tensor.param and tensor.nodes and not logged:
             yield tensor
         return
     if depth > 4 or (isinstance(value, Ref) and value.id in seen):  # noqa: PLR2004 - deep enough for any result

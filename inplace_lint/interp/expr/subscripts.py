@@ -184,11 +184,10 @@ def _from_items(state: State, value: Value, items: tuple[Value, ...], exact: boo
     if isinstance(index, SliceValue):
         parts = (index.lower, index.upper, index.step)
         exact = exact and not any(_is_turn(state, item) for item in items)
-        if exact and all(isinstance(part, Const) for part in parts):
-            bounds = [part.value if isinstance(part, Const) and isinstance(part.value, int) else None for part in parts]
-            if all(isinstance(part, Const) and (part.value is None or isinstance(part.value, int)) for part in parts):
-                chosen = items[slice(*bounds)]
-                return Tuple(chosen) if isinstance(value, Tuple) else state.new(ListObject(chosen))
+        bounds = [part.value for part in parts if isinstance(part, Const) and isinstance(part.value, int | None)]
+        if exact and len(bounds) == len(parts) and bounds[2] != 0:
+            chosen = items[slice(*bounds)]
+            return Tuple(chosen) if isinstance(value, Tuple) else state.new(ListObject(chosen))
         exact = exact and not items  # any slice of an empty sequence is empty
         return Tuple(items, exact=exact) if isinstance(value, Tuple) else state.new(ListObject(items, exact=exact))
     distinct = set(items)

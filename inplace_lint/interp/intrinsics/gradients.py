@@ -37,8 +37,9 @@ def backward_from(act: IntrinsicCall, value: Value, *, handed: bool = False) -> 
     state, retain = act.state, _keeps(act)
     materialise.materialise(act.interp, state, value)
     found = [tensor for _, tensor in state.tensors_in(value)]
-    for ref, tensor in state.tensors_in(value) if not retain else ():
-        if not tensor.nodes:
+    for ref, tensor in state.tensors_in(value):
+        state.set_trait(traits.DIFFERENTIATED, ref.id, True)
+        if not retain and not tensor.nodes:
             state.set_trait(traits.USED_UP, ref.id, True)
     state.set_trait(traits.TRAINS, None, True)
     if not handed:
