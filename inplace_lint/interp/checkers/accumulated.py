@@ -18,6 +18,7 @@ from inplace_lint.domain import tape, traits
 from inplace_lint.domain.heap import Names
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Value
+from inplace_lint.effects.write_evidence import parts as parts_of
 from inplace_lint.interp.frame import Frame, text_of
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.ir import nodes as ir
@@ -54,10 +55,26 @@ def _check(
     handed = state.trait(traits.HANDED, None) if isinstance(target, ir.Attr) else None
     if handed is not None and handed.resets:  # the call may have set the attribute anew
         parts = [part for part in parts if part >= handed.node]
-    if any(tape.is_used_up(state, part) for part in parts) or any(_used_up(frame, state, added)):
+    used_up = any(tape.is_used_up(state, part) for part in parts) or any(_used_up(frame, state, added))
+    if used_up and not _is_reset(interp, frame, at, target):
         framework = (interp.context.facts.get(tensor.framework) or interp.context.default()).framework
         touch = Touch(f"{framework.tensor}.+=", frame.site(at), "", text_of(target), Spelling.AUGMENTED)
         state.report(Accumulated(framework.name, touch, state.assumptions | tensor.doubt))
+
+
+def _is_reset(interp: Interpreter, frame: Frame, at: int, target: ir.Expr) -> bool:
+    """Check whether the innermost loop around a sum sets it to a number again, as after some steps: it keeps little."""
+    around: tuple[object, ...] = ()
+    for part in parts_of(interp.context.body(frame)):
+        if isinstance(part, ir.For | ir.While):
+            inside = tuple(parts_of(part.body))
+            around = inside if any(getattr(one, "at", None) == at for one in inside) else around
+    return any(
+        isinstance(part, ir.Assign)
+        and isinstance(part.value, ir.Const)
+        and any(isinstance(one, ir.Name | ir.Attr) and text_of(one) == text_of(target) for one in part.targets)
+        for part in around
+    )
 
 
 def _used_up(frame: Frame, state: State, expr: ir.Expr) -> Iterator[bool]:

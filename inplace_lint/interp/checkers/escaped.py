@@ -18,12 +18,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Escaped, Performed, Site, Spelling
+from inplace_lint.core.event import Escaped, Performed, Site
 from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.effects.write_evidence import parts
 from inplace_lint.interp.frame import Frame, text_of
-from inplace_lint.interp.transfer.index import is_whole
 from inplace_lint.ir import next_use
 from inplace_lint.ir import nodes as ir
 from inplace_lint.ir.scopes import names_of
@@ -57,8 +56,6 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
         return  # it had no values before, and whoever reads it is to read these
     if (frame.env.id, expr.id) not in known.names | known.through:
         return
-    if any(_sets_all(other, known) for other in state.storages[tensor.storage].writes):
-        return
     inner = _call_that_wrote(frame, known.touch.site)
     if inner is None:
         return
@@ -71,14 +68,6 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     assumptions = state.assumptions | known.assumptions | known.doubt
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
     state.report(event)
-
-
-def _sets_all(write: Write, known: Write) -> bool:
-    """Check whether the function that wrote assigns to all elements, `x[:] = 0`: it means this very tensor."""
-    if write.touch.spelled is not Spelling.ITEM or write.touch.site.place.slice != known.touch.site.place.slice:
-        return False
-    taken = write.part[-1][2] if write.part else ()
-    return bool(taken) and is_whole(taken[0])
 
 
 def is_told(
