@@ -107,13 +107,20 @@ def unpack(data: bytes | Path, into: Path) -> None:
     try:
         stream = data.open("rb") if isinstance(data, Path) else io.BytesIO(data)
         with stream:
-            members = _of_zip(stream) if zipfile.is_zipfile(stream) else _of_tar(stream)
+            members = _of_zip(stream) if _is_zip(stream) else _of_tar(stream)
             _write(members, into)
     except OSError as error:
         raise UnreadableError((error.strerror or str(error) or "error").lower()) from error
     except _BROKEN as error:
         msg = f"not an archive that can be read: {error}"
         raise UnreadableError(msg) from error
+
+
+def _is_zip(stream: IO[bytes]) -> bool:
+    """Check whether an archive is a zip file, and no tar file with what marks the end of one in it."""
+    is_tar = tarfile.is_tarfile(stream)
+    stream.seek(0)
+    return not is_tar and zipfile.is_zipfile(stream)
 
 
 def _of_zip(stream: IO[bytes]) -> Iterator[_Member]:

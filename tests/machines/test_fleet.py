@@ -327,6 +327,21 @@ def test_an_archive_that_was_cut_anywhere_is_refused(tmp_path, mode):
     assert len(list(tmp_path.glob("*.py"))) == 20
 
 
+def test_a_tar_file_with_the_end_of_a_zip_file_in_it_is_a_tar_file(tmp_path):
+    inner, out = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("inner.py", "x = 1\n")
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data in (("a.py", b"y = 2\n"), ("data.zip", inner.getvalue())):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    whole = out.getvalue()
+    assert zipfile.is_zipfile(io.BytesIO(whole))
+    sources.unpack(whole, tmp_path)
+    assert [path.name for path in tmp_path.rglob("*.py")] == ["a.py"]
+
+
 @posix
 def test_links_out_of_a_folder_are_not_followed(tmp_path):
     (tmp_path / "secret.py").write_text("x = 1\n")

@@ -41,7 +41,7 @@ def combine(interp: Interpreter, frame: Frame, state: State, node: ir.Assign, re
     if isinstance(target, ir.Name | ir.Attr):
         for one, other in ((sides.left, sides.right), (sides.right, sides.left)):
             if type(one) is type(target) and text_of(one) == text_of(target):
-                _check(interp, frame, state, sides.at, target, other, result)
+                _check(interp, frame, state, node.at, target, other, result)
                 return
 
 

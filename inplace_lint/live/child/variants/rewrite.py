@@ -77,6 +77,8 @@ def written_by(node: ast.AST, tree: ast.AST) -> Optional[ast.expr]:
         return node.target
     if isinstance(node, ast.Subscript):
         return node.value
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0]  # `total = total + loss`
     if not isinstance(node, ast.Call):
         return None
     out = [item.value for item in node.keywords if item.arg == "out"]
