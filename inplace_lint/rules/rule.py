@@ -48,7 +48,10 @@ class Variant(Enum):
     WRITE = "write"  # the written tensor is copied first
     RECORDED = "recorded"  # the same, and gradients flow through the write
     REBOUND = "rebound"  # the new value is bound to the name, and nothing is written
+    APART = "apart"  # a call whose value is used writes into a copy
     ALIAS = "alias"  # the second name, or what is kept, gets a copy
+    BOUND = "bound"  # the same, where the name that is read there is bound
+    STORED = "stored"  # what is written to the copy that an index made is stored back
     OPERAND = "operand"  # the operands of the write are copied first
     ALLOWED = "allowed"  # the same, and what is refused all the same runs unrecorded, or not at all
     DETACHED = "detached"  # what is written has no history

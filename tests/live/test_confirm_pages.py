@@ -12,7 +12,7 @@ import pytest
 from tests.pages.examples import RULE_PAGES, SEMANTICS_PAGES, Example, examples_of
 
 _SHARE_CONFIRMED = 0.97
-_SHARE_SILENT = {"torch": 0.96, "paddle": 0.9}  # a model that is its own average has no form without the fault
+_SHARE_SILENT = {"torch": 0.92, "paddle": 0.9}  # a model that is its own average has no form without the fault
 _SAMPLE = 20  # examples at most, however many the pages have
 
 

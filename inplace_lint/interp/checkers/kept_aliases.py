@@ -27,6 +27,7 @@ from inplace_lint.interp.intrinsics import optimizers
 from inplace_lint.ir import nodes as ir
 
 if TYPE_CHECKING:
+    from inplace_lint.core.span import Place
     from inplace_lint.interp.transfer.op_call import Call
 
 
@@ -58,8 +59,8 @@ def _check_gradient(call: Call, part: str, expr: ir.Expr, ref: Ref) -> None:
         return
     others = (name for name, other in call.binding.exprs.items() if name != part and other[1:] != expr[1:])
     if any(call.state.ref(other) == ref for name in others if (other := call.binding.value(name)) is not None):
-        name = call.facts.framework.name
-        call.state.report(Snapshot(name, Keeping.SUM, added.write, None, None, call.state.assumptions | call.doubt))
+        name, where = call.facts.framework.name, _place(call, expr)
+        call.state.report(Snapshot(name, Keeping.SUM, added.write, where, None, call.state.assumptions | call.doubt))
 
 
 def compare(call: Call) -> None:
@@ -73,6 +74,12 @@ def compare(call: Call) -> None:
 def _bound(call: Call, expr: ir.Expr) -> int | None:
     """Return when the variable was bound that an expression is."""
     return call.state.bound_at((call.frame.env.id, expr.id)) if isinstance(expr, ir.Name) else None
+
+
+def _place(call: Call, expr: ir.Expr) -> Place | None:
+    """Return the place of what the variable was bound to that an expression is, or reads an item of."""
+    name = expr.id if isinstance(expr, ir.Name) else lists.variable(call, expr)
+    return None if name is None else lists.made(call, name)
 
 
 def _meets_itself(call: Call, part: str, expr: ir.Expr, ref: Ref, tensor: Tensor, kept: traits.Kept | None) -> bool:
@@ -99,5 +106,5 @@ def _report(
     made = tensor.made.site.place if tensor.made is not None and tensor.view in BESIDE else None
     read = call.touch(part, expr, tensor)
     assumptions = call.state.assumptions | call.doubt | tensor.doubt | write[1]
-    where = made if kept is None else kept.place
+    where = made or _place(call, expr) if kept is None else kept.place
     call.state.report(Snapshot(call.facts.framework.name, Keeping.BESIDE, write[0], where, read, assumptions))

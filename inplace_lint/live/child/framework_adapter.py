@@ -76,6 +76,10 @@ class FrameworkAdapter(abc.ABC):
         """Check whether gradients flow to a tensor."""
 
     @abc.abstractmethod
+    def doubles(self, tensor: Any) -> Any:
+        """Return the numbers of a tensor as doubles in one row; None if they are complex, or it has no such row."""
+
+    @abc.abstractmethod
     def layers_of(self, module: Any) -> List[Any]:
         """Return a module and all layers in it."""
 
@@ -161,13 +165,13 @@ class FrameworkAdapter(abc.ABC):
         """Return the most bytes in use since `begin_peak`."""
 
     def note(self, value: Any, what: str) -> None:
-        """Keep the numbers in a value, each with the words for its part; of tensors sums, and those of magnitudes."""
+        """Keep the numbers in a value, each with the words for its part; of tensors sums."""
         if self.meter is not None:
             self._keep(value)
             return
         self.numbers += _plain_numbers(value, what, _DEEPEST)
         with self.framework.no_grad():
-            for path, tensor in self._found(value):
+            for path, tensor in self._found(value, into_layers=True):
                 self._note_tensor(tensor, _part(what, path))
 
     def _note_each(self, value: Any, what: str) -> None:
@@ -176,11 +180,22 @@ class FrameworkAdapter(abc.ABC):
             self.note(tensor, what)
 
     def _note_tensor(self, tensor: Any, what: str) -> None:
-        if self.is_number(tensor) and math.prod(tensor.shape) == 1:
-            self.numbers.append((what, float(tensor.item())))
-        elif self.is_number(tensor):
-            self.numbers.append((f"the sum of {what}", float(tensor.sum().item())))
-            self.numbers.append((f"the sum of magnitudes of {what}", float(tensor.abs().sum().item())))
+        """Keep sums of the finite numbers of a tensor, and how many are not finite, if any."""
+        numbers = self.doubles(tensor)
+        if numbers is None:
+            return
+        if math.prod(tensor.shape) == 1:
+            self.numbers.append((what, float(numbers.item())))
+            return
+        finite = self.framework.isfinite(numbers)
+        others = int((~finite).sum().item())
+        if others:
+            self.numbers.append((f"the count of numbers that are not finite in {what}", float(others)))
+            numbers = self.framework.where(finite, numbers, self.framework.zeros_like(numbers))
+        self.numbers.append((f"the sum of {what}", float(numbers.sum().item())))
+        self.numbers.append((f"the sum of magnitudes of {what}", float(numbers.abs().sum().item())))
+        order = float(self.framework.cumsum(numbers, 0).sum().item())
+        self.numbers.append((f"the sum of cumulative sums of {what}", order))
 
     def _keep(self, value: Any) -> None:
         """Keep the tensors in a value, as they are now, where they are compared as a whole."""
@@ -217,19 +232,21 @@ class FrameworkAdapter(abc.ABC):
         """Return all tensors in a value: tuples, lists, dicts, data classes and plain objects."""
         return [tensor for _, tensor in self._found(value)]
 
-    def _found(self, value: Any) -> List[Tuple[str, Any]]:
+    def _found(self, value: Any, *, into_layers: bool = False) -> List[Tuple[str, Any]]:
         """Return all tensors in a value, each with the path by which it is reached first, as `[0].mean`."""
         found: List[Tuple[str, Any]] = []
-        self._collect(value, found, _DEEPEST, "")
+        self._collect(value, found, _DEEPEST, "", into_layers)
         return found
 
-    def _collect(self, value: Any, found: List[Tuple[str, Any]], depth: int, path: str) -> None:
+    def _collect(self, value: Any, found: List[Tuple[str, Any]], depth: int, path: str, into_layers: bool) -> None:
         if isinstance(value, self.tensor):
             if all(value is not other for _, other in found):
                 found.append((path, value))
+        elif into_layers and isinstance(value, self.layer):
+            found += [(f"{path}.{name}", item) for name, item in value.named_parameters()]
         elif depth:
             for step, part in _parts(value, self.layer):
-                self._collect(part, found, depth - 1, path + step)
+                self._collect(part, found, depth - 1, path + step, into_layers)
 
     def backward(self, value: Any) -> bool:
         """Run backward from all tensors in a value; return whether there was anything to run it from."""
@@ -246,10 +263,12 @@ class FrameworkAdapter(abc.ABC):
 
 
 def _part(what: str, path: str) -> str:
-    """Return the words for a part of a value: `h[0]` of a variable, or "part [0] of" anything else."""
+    """Return the words for a part of a value: `h[0]` of a variable, "part [0] of" or "part `.mean` of" others."""
     if not path:
         return what
-    return f"{what[:-1]}{path}`" if what.startswith("`") else f"part {path} of {what}"
+    if what.startswith("`"):
+        return f"{what[:-1]}{path}`"
+    return f"part `{path}` of {what}" if path.startswith(".") else f"part {path} of {what}"
 
 
 def _parts(value: Any, layer: type) -> List[Tuple[str, Any]]:

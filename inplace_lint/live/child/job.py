@@ -129,6 +129,7 @@ class Target:
         elif kind in {"call", "probe"}:
             answer = attempt(lambda: self._called(found.value))
             if isinstance(answer.value, self.adapter.layer):
+                self._report_end(answer)
                 self._try("made", answer.value)
             else:
                 self._close(answer)

@@ -83,6 +83,12 @@ class PaddleAdapter(FrameworkAdapter):
         """Check whether gradients flow to a tensor."""
         return not tensor.stop_gradient
 
+    def doubles(self, tensor: Any) -> Any:
+        """Return the numbers of a tensor as doubles in one row; None where it has no such row."""
+        if not tensor.is_dense() or tensor.is_complex():
+            return None
+        return tensor.detach().astype("float64").flatten()
+
     def layers_of(self, module: Any) -> List[Any]:
         """Return a layer and all layers in it."""
         return list(module.sublayers(include_self=True))

@@ -86,6 +86,13 @@ class TorchAdapter(FrameworkAdapter):
         """Check whether gradients flow to a tensor."""
         return bool(tensor.requires_grad)
 
+    def doubles(self, tensor: Any) -> Any:
+        """Return the numbers of a tensor as doubles in one row; None where it has no such row."""
+        is_dense = tensor.device.type != "meta" and tensor.layout is self.framework.strided
+        if not is_dense or tensor.is_quantized or tensor.is_complex():
+            return None
+        return tensor.detach().double().flatten()
+
     def layers_of(self, module: Any) -> List[Any]:
         """Return a module and all layers in it."""
         return list(module.modules())

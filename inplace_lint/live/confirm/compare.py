@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _RELATIVE = 1e-4
 _ABSOLUTE = 1e-6
 _ONLY_IN = {Variant.RECORDED: "torch", Variant.REBOUND: "paddle", Variant.UPDATE: "paddle"}
+_OF_SECOND_NAMES = {Variant.ALIAS, Variant.BOUND}
 _OF_ALL = {Variant.DIRECT.value}
 Numbers = Sequence[Sequence[tuple[str, float]]]
 
@@ -88,7 +89,7 @@ def forms_of(source: Source, finding: Finding) -> Iterator[Form]:
         if variant.value not in EDITS:
             yield Form(variant.value)
             continue
-        spans = aliases if variant is Variant.ALIAS else [finding.span]
+        spans = aliases if variant in _OF_SECOND_NAMES else [finding.span]
         places = (place_of(source, span) for span in spans)
         forms = [Form(variant.value, (place,)) for place in places if place is not None]
         yield from (form for form in forms if has_form(source.text, form))

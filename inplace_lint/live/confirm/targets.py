@@ -168,11 +168,17 @@ def _bound(node: ast.stmt) -> list[str]:
 
 
 def _mentioned(node: ast.AST) -> frozenset[str]:
-    return frozenset(
-        part.id if isinstance(part, ast.Name) else part.attr
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name | ast.Attribute)
-    )
+    """Return the names in a statement, with those in its strings, as of `globals()["fit"]` or a registry."""
+    return frozenset(name for part in ast.walk(node) for name in _names_of(part))
+
+
+def _names_of(part: ast.AST) -> Iterator[str]:
+    if isinstance(part, ast.Name):
+        yield part.id
+    elif isinstance(part, ast.Attribute):
+        yield part.attr
+    elif isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isidentifier():
+        yield part.value
 
 
 def _is_free(node: ast.FunctionDef) -> bool:

@@ -23,4 +23,6 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL402", "checkpoint-write", Harm.SILENT, judge, variants=(Variant.DIRECT,), yields_to_errors=True)
+RULE = Rule(
+    "IPL402", "checkpoint-write", Harm.SILENT, judge, variants=(Variant.DIRECT, Variant.WRITE), yields_to_errors=True
+)

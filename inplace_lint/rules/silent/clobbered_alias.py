@@ -28,4 +28,6 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL301", "clobbered-alias", Harm.SILENT, judge, variants=(Variant.WRITE, Variant.ALIAS))
+_VARIANTS = (Variant.WRITE, Variant.APART, Variant.ALIAS, Variant.BOUND, Variant.OPERAND)
+
+RULE = Rule("IPL301", "clobbered-alias", Harm.SILENT, judge, variants=_VARIANTS)

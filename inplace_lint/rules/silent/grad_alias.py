@@ -28,4 +28,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL307", "grad-alias", Harm.SILENT, judge, variants=(Variant.ALIAS,))
+RULE = Rule("IPL307", "grad-alias", Harm.SILENT, judge, variants=(Variant.ALIAS, Variant.BOUND))

@@ -24,4 +24,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL310", "gradient-write", Harm.SILENT, judge, variants=(Variant.WRITE,))
+RULE = Rule("IPL310", "gradient-write", Harm.SILENT, judge, variants=(Variant.WRITE, Variant.APART))

@@ -36,4 +36,4 @@ def _written_through(assignment: str) -> str:
     return "assign to a slice of the tensor that the copy was made from"
 
 
-RULE = Rule("IPL306", "lost-update", Harm.SILENT, judge, variants=(Variant.UPDATE,))
+RULE = Rule("IPL306", "lost-update", Harm.SILENT, judge, variants=(Variant.UPDATE, Variant.STORED))

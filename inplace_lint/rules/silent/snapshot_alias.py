@@ -80,4 +80,4 @@ def judge(event: Event) -> Draft | None:
     )
 
 
-RULE = Rule("IPL304", "snapshot-alias", Harm.SILENT, judge, variants=(Variant.WRITE, Variant.ALIAS))
+RULE = Rule("IPL304", "snapshot-alias", Harm.SILENT, judge, variants=(Variant.WRITE, Variant.ALIAS, Variant.BOUND))

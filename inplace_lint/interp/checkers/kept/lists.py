@@ -38,15 +38,15 @@ _ZIP = "zip"
 def read(call: Call, part: str, expr: ir.Expr, tensor: Tensor) -> None:
     """Report a parameter out of a list that another argument is as well, where that is not read out of the list."""
     beside = list(_beside(call, part, tensor))
-    kept = _variable(call, expr) if beside else None
+    kept = variable(call, expr) if beside else None
     since = None if kept is None else _bound(call, kept, tensor)
-    if kept is None or since is None or all(_variable(call, source) == kept for source in beside):
+    if kept is None or since is None or all(variable(call, source) == kept for source in beside):
         return
     write = optimizers.written(call.state, tensor, since)
     if write is not None:
         assumptions = call.state.assumptions | call.doubt | tensor.doubt | write[1]
         touch, name = call.touch(part, expr, tensor), call.facts.framework.name
-        call.state.report(Snapshot(name, Keeping.BESIDE, write[0], _made(call, kept), touch, assumptions))
+        call.state.report(Snapshot(name, Keeping.BESIDE, write[0], made(call, kept), touch, assumptions))
 
 
 def _beside(call: Call, part: str, tensor: Tensor) -> Iterator[ir.Expr]:
@@ -60,7 +60,7 @@ def _beside(call: Call, part: str, tensor: Tensor) -> Iterator[ir.Expr]:
             yield source
 
 
-def _variable(call: Call, expr: ir.Expr) -> str | None:
+def variable(call: Call, expr: ir.Expr) -> str | None:
     """Return the variable with the list or dict that an expression reads an item of."""
     while True:
         match expr:
@@ -112,10 +112,10 @@ def _bound(call: Call, variable: str, tensor: Tensor) -> int | None:
         env = scope.parent
 
 
-def _made(call: Call, variable: str) -> Place | None:
+def made(call: Call, name: str) -> Place | None:
     """Return the place of what a variable is bound to, in the function that runs."""
     for node in parts(call.interp.context.body(call.frame)):
-        if isinstance(node, ir.Assign) and any(isinstance(one, ir.Name) and one.id == variable for one in node.targets):
+        if isinstance(node, ir.Assign) and any(isinstance(one, ir.Name) and one.id == name for one in node.targets):
             at = getattr(node.value, "at", None)
             return None if at is None else Place(call.frame.slice, at)
     return None

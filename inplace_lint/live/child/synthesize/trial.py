@@ -9,6 +9,7 @@ with other choices, since a branch may not have been taken.
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
@@ -168,12 +169,19 @@ class Trials:
         inputs = {name: self._input(spec) for name, spec in zip(way.names, guess)}  # noqa: B905 - Python 3.8
         result = call(**inputs, **{name: make() for name, make in way.options.items()})
         self.adapter.note(result, "the result")
+        self._note_state(getattr(call, "__self__", call))
         held = result if self.adapter.tensors(result) else list(inputs.values())
         if not self.adapter.backward(held):
             raise NoBackwardError
         if isinstance(call, self.adapter.layer):
             for name, value in call.named_parameters():
                 self.adapter.note(value.grad, f"the gradient of `{name}`")
+
+    def _note_state(self, owner: Any) -> None:
+        """Keep the numbers that an object other than a layer holds after a call; a layer has gradients to compare."""
+        if not isinstance(owner, (self.adapter.layer, type)) and not inspect.isroutine(owner):
+            for name, value in list(getattr(owner, "__dict__", {}).items()):
+                self.adapter.note(value, f"the attribute `{name}`")
 
     def _input(self, spec: shapes.Spec) -> Any:
         if spec.kind == "list":

@@ -92,25 +92,44 @@ class Forms:
         return value.detach() if isinstance(value, self.adapter.tensor) else value
 
     def kept(self, value: Any) -> Any:
-        """Return a value with all tensors in lists, tuples and dicts copied; anything else unchanged."""
-        if isinstance(value, self.adapter.tensor):
-            if not (self.adapter.requires_grad(value) and value.is_leaf):
-                return value.clone()
-            with self.adapter.framework.no_grad():
-                return self.adapter.trained(value.clone())
+        """Return a value with all tensors and layers in lists, tuples and dicts copied; anything else unchanged."""
+        return self._mapped(self._kept_alone, value)
+
+    def operand(self, value: Any) -> Any:
+        """Return a value with all tensors in lists, tuples and dicts copied with their history."""
+        return self._mapped(self.value, value)
+
+    def _kept_alone(self, value: Any) -> Any:
+        if isinstance(value, self.adapter.layer):
+            return copy.deepcopy(value)
+        if not isinstance(value, self.adapter.tensor) or not (self.adapter.requires_grad(value) and value.is_leaf):
+            return self.value(value)
+        with self.adapter.framework.no_grad():
+            return self.adapter.trained(value.clone())
+
+    def _mapped(self, copied: Callable[[Any], Any], value: Any) -> Any:
         if type(value) in (list, tuple):
-            return type(value)(self.kept(item) for item in value)
+            return type(value)(self._mapped(copied, item) for item in value)
         if isinstance(value, dict):
             found = copy.copy(value)
             for key, item in value.items():
-                found[key] = self.kept(item)
+                found[key] = self._mapped(copied, item)
             return found
-        return value
+        return copied(value)
+
+    def slice(self, *ends: Any) -> Any:
+        """Return a slice with these ends and step."""
+        return builtins.slice(*ends)
 
     def seen(self, value: Any, line: int) -> Any:
         """Record the numbers that an assertion compares."""
         self.adapter.note(value, f"the value asserted in line {line}")
         return value
+
+    def asserted(self, value: Any, line: int) -> None:
+        """Record whether an assertion holds, where one number says so."""
+        if not isinstance(value, self.adapter.tensor) or value.shape in ([], ()):
+            self.adapter.note(bool(value), f"the truth of the assertion in line {line}")
 
     def updated(self, target: Any, value: Any) -> None:
         """Write a value into a tensor."""

@@ -85,4 +85,5 @@ class _Unasserted(ast.NodeTransformer):
             if isinstance(item, ast.Compare):
                 item.left = helper("seen", item.left, ast.Constant(node.lineno))
         nothing = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [ast.Pass()])
-        return ast.copy_location(ast.Try([ast.Expr(node.test)], [nothing], [], []), node)
+        told = ast.Expr(helper("asserted", node.test, ast.Constant(node.lineno)))
+        return ast.copy_location(ast.Try([told], [nothing], [], []), node)

@@ -9,7 +9,10 @@ A `Form` says which variant, and the places of the finding:
 * `recorded`: as `write`, and the write is recorded;
 * `rebound`: the new value is bound to the name, and nothing is written;
 * `operand`: what is written from is a copy;
+* `apart`: the call writes into a copy, and has its value;
 * `alias`: what is kept, or bound to a second name, is a copy;
+* `bound`: the same, where the name that is read there is bound;
+* `stored`: what is written to the copy that an index made is stored back;
 * `update`: an augmented assignment that binds a new value writes into the old one instead;
 * `inplace`: a call gets the flag with which it writes in place.
 
@@ -21,6 +24,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from .storing import stored
 from .tree import MADE, NAMES, Place, as_context, block_of, chain_of, helper
 
 _UNTRACKED = "data"
@@ -147,10 +151,26 @@ def _first_tensor_copied(owners: Sequence[_Name], copied: str) -> ast.stmt:
     return ast.If(helper("is_tensor", as_context(head, ast.Load())), [bound], otherwise)
 
 
+def _apart(chain: Sequence[ast.AST]) -> bool:
+    """Have a call whose value is used write into a copy."""
+    node = chain[-1]
+    written = written_by(node, chain[0])
+    block, at = block_of(chain)
+    statement = block[at]
+    if (
+        not isinstance(node, ast.Call)
+        or written is None
+        or (isinstance(statement, ast.Expr) and statement.value is node)
+    ):
+        return False
+    around = node.func if written in ast.iter_child_nodes(node.func) else node
+    return _replaced(around, written, helper("value", written))
+
+
 def _operand(chain: Sequence[ast.AST]) -> bool:
     node = chain[-1]
     if isinstance(node, ast.Call):
-        node.args = [helper("kept", item) for item in node.args if not isinstance(item, ast.Starred)]
+        node.args = [helper("operand", item) for item in node.args if not isinstance(item, ast.Starred)]
         return bool(node.args)
     if not isinstance(node, (ast.AugAssign, ast.Assign)):
         node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
@@ -158,9 +178,9 @@ def _operand(chain: Sequence[ast.AST]) -> bool:
         return False
     parts = node.value.elts if isinstance(node.value, ast.Tuple) else None
     if parts is not None:
-        node.value = ast.Tuple([helper("kept", item) for item in parts], ast.Load())
+        node.value = ast.Tuple([helper("operand", item) for item in parts], ast.Load())
     else:
-        node.value = helper("kept", node.value)
+        node.value = helper("operand", node.value)
     return True
 
 
@@ -207,8 +227,12 @@ def _detached(chain: Sequence[ast.AST]) -> bool:
 
 
 def _recorded(chain: Sequence[ast.AST]) -> bool:
-    written = written_by(chain[-1], chain[0])
     block, at = block_of(chain)
+    rebinding = _of_untracked(chain[-1], block[at])
+    if rebinding is not None:
+        block[at] = ast.With([ast.withitem(helper("recording"))], [rebinding])
+        return True
+    written = written_by(chain[-1], chain[0])
     if isinstance(written, ast.Attribute) and written.attr == _UNTRACKED:
         around = next(node for node in ast.walk(chain[-1]) if written in ast.iter_child_nodes(node))
         _replaced(around, written, written.value)
@@ -217,6 +241,18 @@ def _recorded(chain: Sequence[ast.AST]) -> bool:
         return False
     block[at : at + 2] = [ast.With([ast.withitem(helper("recording"))], block[at : at + 2])]
     return True
+
+
+def _of_untracked(node: ast.AST, statement: ast.stmt) -> Optional[ast.stmt]:
+    """Return the statement that binds `w` to what a statement writes into `w.data`, by operations on `w`."""
+    if not isinstance(node, ast.Attribute) or node.attr != _UNTRACKED or not isinstance(node.value, NAMES):
+        return None
+    target = as_context(node.value, ast.Store())
+    if isinstance(statement, ast.AugAssign) and statement.target is node:
+        return ast.Assign([target], ast.BinOp(node.value, statement.op, statement.value), lineno=1)
+    if isinstance(statement, ast.Assign) and statement.targets == [node]:
+        return ast.Assign([target], statement.value, lineno=1)
+    return None
 
 
 def _rebound(chain: Sequence[ast.AST]) -> bool:
@@ -258,7 +294,8 @@ def _part_of(chain: Sequence[ast.AST], name: ast.Name) -> Optional[ast.Subscript
 
 def _binding(scope: ast.AST, name: ast.Name) -> Optional[ast.Assign]:
     """Return the assignment above a name that alone binds it in its scope."""
-    if _bound_in(scope).count(name.id) != 1:
+    augmented = [getattr(node.target, "id", "") for node in ast.walk(scope) if isinstance(node, ast.AugAssign)]
+    if _bound_in(scope).count(name.id) != 1 + augmented.count(name.id):
         return None
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign) and [getattr(target, "id", "") for target in node.targets] == [name.id]:
@@ -277,10 +314,6 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         return True
     if isinstance(node, NAMES) and isinstance(node.ctx, ast.Store):
         node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
-    read = node.value if isinstance(node, ast.Assign) else node
-    if isinstance(read, ast.Name):  # where it is read, a copy comes too late
-        around = next((item for item in reversed(chain) if isinstance(item, _SCOPES)), chain[0])
-        node = _binding(around, read) or node
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         node.value = helper("kept", node.value)
         return True
@@ -291,6 +324,27 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         for keyword in node.keywords:
             keyword.value = helper("kept", keyword.value) if keyword.arg else keyword.value
     return _replaced(chain[-2], node, helper("kept", node))
+
+
+def _bound(chain: Sequence[ast.AST]) -> bool:
+    """Copy what the name at a place is bound to: where it is read, a copy may come too late."""
+    node = chain[-1]
+    read = node.value if isinstance(node, ast.Assign) else node
+    around = next((item for item in reversed(chain) if isinstance(item, _SCOPES)), chain[0])
+    binding = _binding(around, read) if isinstance(read, ast.Name) else None
+    return binding is not None and _alias([*chain, binding])
+
+
+def _stored(chain: Sequence[ast.AST]) -> bool:
+    written = written_by(chain[-1], chain[0])
+    if not isinstance(written, ast.Name):
+        return written is not None and stored(chain, written)
+    part = _part_of(chain, written)
+    if part is None:
+        return False
+    block, at = block_of(chain)
+    block.insert(at + 1, ast.Assign([as_context(part, ast.Store())], as_context(written, ast.Load()), lineno=1))
+    return True
 
 
 def _replaced(parent: ast.AST, old: ast.AST, new: ast.AST) -> bool:
@@ -329,7 +383,10 @@ EDITS: Dict[str, Callable[[Sequence[ast.AST]], bool]] = {
     "recorded": _recorded,
     "rebound": _rebound,
     "operand": _operand,
+    "apart": _apart,
     "alias": _alias,
+    "bound": _bound,
+    "stored": _stored,
     "update": _update,
     "inplace": _inplace,
 }
