@@ -25,6 +25,13 @@ from inplace_lint.fix.syntax import Syntax, dotted, node_at, spelled, syntax_at
 POSTFIX = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 
 
+_COLLECTING = {
+    "list": "[item{copy} for item in {items}]",
+    "tuple": "tuple(item{copy} for item in {items})",
+    "dict": "{{name: item{copy} for name, item in {items}}}",
+}
+
+
 def copying(case: Case) -> str:
     """Return the call of the method that copies, to put behind an expression."""
     return f".{case.facts.framework.words['copy']}()"
@@ -167,6 +174,9 @@ def where_kept(case: Case) -> Plan | None:
         return _apart(case, syntax, node)
     if event.how is Keeping.STATE:
         return _of_state(case, syntax, node)
+    collected = _collected(case, syntax, node)
+    if collected is not None:
+        return collected
     suffix = ".copy()" if event.array else copying(case)
     kept = _kept(syntax, node, case.draft.write.symbol)
     edits = tuple(edit for part in kept for edit in copied(syntax, part, suffix))
@@ -183,9 +193,28 @@ def _kept(syntax: Syntax, node: cst.CSTNode, symbol: str) -> list[cst.BaseExpres
         value = statement.value if isinstance(statement, cst.Assign) else None
     elif isinstance(node, cst.Tuple | cst.List | cst.Dict):
         value = node
+    elif isinstance(node, cst.ListComp):
+        value = node.elt
+    elif isinstance(node, cst.Attribute) and isinstance(syntax.parents[node], cst.Assign):
+        value = node
     if isinstance(value, cst.Tuple | cst.List | cst.Dict):
         return [element.value for element in value.elements if dotted(element.value) == symbol != ""]
     return [value] if isinstance(value, POSTFIX) else []
+
+
+def _collected(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:
+    """Copy each item that a built-in container is made of: `list(net.parameters())`."""
+    form = _COLLECTING.get(dotted(node.func)) if isinstance(node, cst.Call) else None
+    if (
+        form is None
+        or not isinstance(node, cst.Call)
+        or len(node.args) != 1
+        or node.args[0].keyword
+        or node.args[0].star
+    ):
+        return None
+    text = form.format(items=syntax.text(node.args[0].value), copy=f".detach(){copying(case)}")
+    return Plan((syntax.replace(node, text),), f"store copies: `{text}`", exact=True)
 
 
 def _apart(case: Case, syntax: Syntax, node: cst.CSTNode) -> Plan | None:

@@ -432,6 +432,35 @@ def test_what_is_kept_is_a_copy(fix):
     assert fix(source).text == source.replace("kept.append(net.weight.grad)", "kept.append(net.weight.grad.clone())")
 
 
+@pytest.mark.parametrize(
+    ("kept", "fixed"),
+    [
+        ("list(net.parameters())", "[item.detach().clone() for item in net.parameters()]"),
+        ("tuple(net.parameters())", "tuple(item.detach().clone() for item in net.parameters())"),
+        ("[p.data for p in net.parameters()]", "[p.data.clone() for p in net.parameters()]"),
+    ],
+)
+def test_parameters_that_are_kept_together_are_copied_one_by_one(fix, kept, fixed):
+    source = (
+        "import torch\nfrom torch import nn\n\n\ndef main():\n    net = nn.Linear(3, 1)\n"
+        f"    old = {kept}\n    net(torch.ones(2, 3)).sum().backward()\n"
+        "    torch.optim.SGD(net.parameters(), lr=0.1).step()\n"
+        "    print(sum((p - q).norm() for p, q in zip(net.parameters(), old)))\n\n\nmain()\n"
+    )
+    done = fix(source)
+    assert [one.code for one in done.found] == ["IPL304"]
+    assert done.text == source.replace(kept, fixed)
+
+
+def test_a_gradient_that_a_variable_keeps_is_a_copy(fix):
+    source = (
+        "import torch\nfrom torch import nn\n\n\ndef main(net, x):\n    net(x).sum().backward()\n"
+        "    first = net.weight.grad\n    net(x).pow(2).sum().backward()\n"
+        "    return torch.cosine_similarity(first, net.weight.grad, 1)\n\n\nmain(nn.Linear(3, 1), torch.rand(4, 3))\n"
+    )
+    assert fix(source).text == source.replace("first = net.weight.grad", "first = net.weight.grad.clone()")
+
+
 def test_an_operand_that_overlaps_is_copied(fix):
     source = "import torch\n\nx = torch.rand(3, 3)\nx += x.t()\n"
     assert fix(source).text == source.replace("x.t()", "x.t().clone()")
