@@ -288,3 +288,52 @@ def test_a_ray_that_dies_while_it_starts_is_one_line(project, name, seconds):
     _, told = run.communicate(timeout=120)
     assert (run.returncode, told.count("\n"), told.startswith("error: ")) == (2, 1, True)
     assert "Ray" in told
+
+
+# -- a cluster that runs before and goes on after ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def attached():
+    """Return a cluster of two nodes, of one processor each, that others have started."""
+    from ray.cluster_utils import Cluster  # noqa: PLC0415 - skipped where it is not installed
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.add_node(num_cpus=1)
+    yield cluster
+    cluster.shutdown()
+
+
+def _begun(project, address, files=60):
+    """Write many files, and begin to check them on a cluster; return the process once tasks are at work."""
+    body = "def f{0}(x):\n    h = x.sigmoid()\n    h += {0}\n    return h\n"
+    for number in range(files):
+        (project / f"m{number}.py").write_text("import torch\n" + "".join(map(body.format, range(300))))
+    words = [sys.executable, "-m", "inplace_lint", "--no-cache", "--executor", "ray", "--ray-address", address]
+    run = subprocess.Popen(
+        [*words, "--output-format", "json", "."], cwd=project, env=usual_environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(10)
+    assert run.poll() is None
+    return run
+
+
+@real
+def test_a_node_of_a_cluster_that_dies_costs_no_finding(project, attached, lint):
+    run = _begun(project, attached.address, files=12)
+    (other,) = attached.worker_nodes
+    attached.remove_node(other, allow_graceful=False)
+    out, told = run.communicate(timeout=300)
+    assert (run.returncode, out, told) == lint("--no-cache", "--output-format", "json", ".")
+
+
+@real
+@pytest.mark.parametrize("name", ["raylet", "gcs_server"])
+def test_a_cluster_that_is_killed_in_mid_run_is_one_line(project, attached, name):
+    run = _begun(project, attached.address)
+    (dying,) = attached.head_node.all_processes[name]
+    dying.process.kill()
+    _, told = run.communicate(timeout=120)
+    assert (run.returncode, told.count("\n")) == (2, 1)
+    assert told.startswith("error: Ray ended before the run did: ")
