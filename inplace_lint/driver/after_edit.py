@@ -8,15 +8,14 @@ the same is kept and moved; a run of the whole file follows once the user pauses
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from inplace_lint.core.finding import Finding
 from inplace_lint.core.span import Span
 from inplace_lint.driver.entry import Entry
 from inplace_lint.effects.edited import Edited, Ran
-from inplace_lint.frontend.slices import split_lines
+from inplace_lint.frontend.slices import split_lines, unchanged
 
 Roots = Mapping[tuple[str, Span], frozenset[str]]
 
@@ -39,17 +38,11 @@ class Earlier:
     def after(self, path: str, source: str) -> Move | None:
         """Return how an edit of the file moves its lines; None where it may change what the file defines."""
         old, new = split_lines(self.source), split_lines(source)
-        same = _equal(old, new)
-        below = min(_equal(old[::-1], new[::-1]), len(old) - same, len(new) - same)
+        same, below = unchanged(old, new)
         changed = (*old[same : len(old) - below], *new[same : len(new) - below])
         if not self.ran or any(line[:1].strip() for line in changed):
             return None
         return Move(path, same, len(old) - below, len(new) - below)
-
-
-def _equal(old: Sequence[str], new: Sequence[str]) -> int:
-    """Count the lines with which both texts begin."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,16 +81,22 @@ def outline(path: str, source: str, roots: Sequence[str]) -> Outline:
 
     Raises: SyntaxError when `ast` of the running Python refuses it.
     """
-    tree = _parse(path, source)
+    return outlined(path, source, roots)[0]
+
+
+def outlined(path: str, source: str, roots: Sequence[str]) -> tuple[Outline, Names]:
+    """Return the outline of a file, and the names of the module with which an item of it is read."""
+    tree = parse(path, source)
     imports = tuple(_imports(tree.body))
-    names = _Names(tree, imports, roots)
-    return Outline(
+    names = Names(tree, imports, roots)
+    made = Outline(
         path=path,
         mentions=mentions(source, roots),
-        items=tuple(_with_inner(tree, names, [*_merged([_definition(path, node, names) for node in tree.body])])),
+        items=tuple(_with_inner(tree, names, [*_merged([definition(path, node, names) for node in tree.body])])),
         lines=source.count("\n") + 1,
         imports=imports,
     )
+    return made, names
 
 
 def all_run(known: Outline) -> Outline:
@@ -122,7 +128,7 @@ def _told(item: Definition, names: frozenset[str]) -> Definition:
     return item._replace(writes=True, methods=tuple(_told(method, names) for method in item.methods))
 
 
-class _Names:
+class Names:
     """The names of a module, as far as what they mean decides whether something is a write."""
 
     def __init__(
@@ -189,7 +195,12 @@ def mentions(source: str, roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(root for root in roots if root in source)
 
 
-def _parse(path: str, source: str) -> ast.Module:
+def parse(path: str, source: str) -> ast.Module:
+    """
+    Return the tree of a source.
+
+    Raises: SyntaxError when `ast` of the running Python refuses it.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -210,7 +221,7 @@ def _first_line(node: ast.stmt) -> int:
     return node.lineno
 
 
-def _definition(path: str, node: ast.stmt, names: _Names, owner: ast.ClassDef | None = None) -> Definition:
+def definition(path: str, node: ast.stmt, names: Names, owner: ast.ClassDef | None = None) -> Definition:
     """Return the outline of an item, or of a method of the class `owner`."""
     words = Words(instance="" if owner is None else receiver(node))
     kind, name = "statement", ""
@@ -265,7 +276,7 @@ def _of_words(words: Words, kind: str, name: str, slice_: Slice) -> Definition:
     )
 
 
-def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tuple[Definition, ...]:
+def _methods(path: str, node: ast.ClassDef, names: Names, words: Words) -> tuple[Definition, ...]:
     """
     Return the methods that can be slices of their own: those that share no line with anything else.
 
@@ -279,7 +290,7 @@ def _methods(path: str, node: ast.ClassDef, names: _Names, words: Words) -> tupl
         near = (*spans[max(position - 1, 0) : position], *spans[position + 1 : position + 2])
         alone = first > header and all(last < other[0] or first > other[1] for other in near)
         if alone and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-            method = _definition(path, inner, names, node)
+            method = definition(path, inner, names, node)
             words.add(Words((), set(method.reads), set(method.calls), set(method.attributes)))
             found.append(method)
         else:
@@ -303,14 +314,14 @@ def _merged(items: list[Definition]) -> Iterator[Definition]:
         yield waiting
 
 
-def _with_inner(tree: ast.Module, names: _Names, items: list[Definition]) -> Iterator[Definition]:
+def _with_inner(tree: ast.Module, names: Names, items: list[Definition]) -> Iterator[Definition]:
     """Yield the items, and after a statement the classes inside of it: these are run as its slice defines them."""
     compound = {node.lineno: node for node in tree.body if isinstance(node, ast.If | ast.Try | ast.With)}
     for item in items:
         yield item
         if item.slice.first in compound:
             for node in _classes([compound[item.slice.first]]):
-                inner = _definition(item.slice.path, node, names)
+                inner = definition(item.slice.path, node, names)
                 methods = tuple(method._replace(slice=item.slice) for method in inner.methods)
                 yield inner._replace(slice=item.slice, methods=methods)
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.may_write import Summaries, Target
+from inplace_lint.effects.next_outline import LastOutline
 from inplace_lint.effects.outline_form import outline_in, outline_out
 from inplace_lint.effects.summary import Definition, Outline, outline
 from inplace_lint.workspace.claims import COARSE, Asked, Claim, Question, Text, digest
@@ -58,6 +59,7 @@ class Project:
     _before: dict[str, Mapping[tuple[str, str], str]] = field(default_factory=dict)
     _shared: dict[str, frozenset[str] | None] = field(default_factory=dict)
     _bound: dict[str, Bound | None] = field(default_factory=dict)
+    _edited: dict[str, LastOutline] = field(default_factory=dict)
 
     def add(self, module: Module) -> None:
         """Add a file that was read already."""
@@ -114,6 +116,7 @@ class Project:
         self._answers = {claim: answer for claim, answer in self._answers.items() if claim.path != path}
         self._shared.clear()
         if path in self.modules:
+            self._edited.setdefault(path, LastOutline())
             self._keep(path, self._load(path))
             new = self.modules[path]
             if old is None or new is None or not _alike(old.outline, new.outline):
@@ -227,6 +230,8 @@ class Project:
         if kept is not None:
             with contextlib.suppress(ValueError, TypeError):
                 return outline_in(kept, path, source, roots)
+        if path in self._edited:
+            return self._edited[path].after(path, source, roots)
         made = outline(path, source, roots)
         self.outlines[key] = outline_out(made)
         return made
