@@ -453,6 +453,12 @@ def test_parameters_that_are_kept_together_are_copied_one_by_one(fix, kept, fixe
 
 
 def test_a_gradient_that_a_variable_keeps_is_a_copy(fix):
+    top = (
+        "import torch\nfrom torch import nn\n\nnet, x = nn.Linear(3, 1), torch.rand(4, 3)\nnet(x).sum().backward()\n"
+        "first = net.weight.grad\nnet(x).pow(2).sum().backward()\n"
+        "print(torch.cosine_similarity(first, net.weight.grad, 1))\n"
+    )
+    assert fix(top).text == top.replace("first = net.weight.grad", "first = net.weight.grad.clone()")
     source = (
         "import torch\nfrom torch import nn\n\n\ndef main(net, x):\n    net(x).sum().backward()\n"
         "    first = net.weight.grad\n    net(x).pow(2).sum().backward()\n"

@@ -113,9 +113,16 @@ def _bound(call: Call, variable: str, tensor: Tensor) -> int | None:
 
 
 def made(call: Call, name: str) -> Place | None:
-    """Return the place of what a variable is bound to, in the function that runs."""
-    for node in parts(call.interp.context.body(call.frame)):
-        if isinstance(node, ir.Assign) and any(isinstance(one, ir.Name) and one.id == name for one in node.targets):
-            at = getattr(node.value, "at", None)
-            return None if at is None else Place(call.frame.slice, at)
-    return None
+    """Return the place of what a variable is bound to, in the function or above in the module; None of several."""
+    context, here = call.interp.context, call.frame.slice
+    slices = [here]
+    if call.frame.closure is None:
+        items = context.module(here.path).outline.items
+        slices = [item.slice for item in items if name in item.binds and item.slice.first <= here.first]
+    places = []
+    for slice_ in slices:
+        for node in parts(context.body(call.frame) if slice_ == here else context.code(slice_).body):
+            if isinstance(node, ir.Assign) and any(isinstance(one, ir.Name) and one.id == name for one in node.targets):
+                at = getattr(node.value, "at", None)
+                places += [] if at is None else [Place(slice_, at)]
+    return places[0] if len(places) == 1 else None
