@@ -299,7 +299,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
     else:
         streams.write(sys.stdout, sayer(lang)("No finding in these paths matches.") + "\n")
     if elsewhere:
-        more = f"{elsewhere} more in files that the program of the traceback does not import could match."
+        more = f"{elsewhere} more could match, in files that the program of the traceback does not import."
         streams.write(sys.stdout, sayer(lang)(more) + "\n")
     return exit_status(outcome, lang, exit_zero=True)
 

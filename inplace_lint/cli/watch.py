@@ -65,7 +65,7 @@ def _run_once(run: Callable[[Lasting], int], lasting: Lasting) -> None:
         terminal.report_error(("error: ", error.format_message()), None)
     except InplaceLintError as error:
         terminal.report_error(("error: ", str(error)), None)
-    terminal.report_error(("waiting for changes, until `Ctrl+C`",), None)
+    terminal.report_error(("watching for changes; press `Ctrl+C` to stop",), None)
 
 
 def _folder(path: Path) -> Path:

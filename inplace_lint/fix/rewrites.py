@@ -98,9 +98,11 @@ def apart(syntax: Syntax, node: cst.AugAssign) -> tuple[str, tuple[Edit, ...], s
     token = gap.partition("=")[0].strip().strip("\\").strip()
     if not token or f"{token}=" not in gap:
         return None
-    start = syntax.after(end, gap[: gap.index(f"{token}=")])
+    before, _, after = gap.partition(f"{token}=")
+    start = syntax.after(end, before)
     stop = syntax.after(start, f"{token}=")
-    edits = [Edit(syntax.located.stretch(start, stop), f"= {target} {token}")]
+    spaced = f"{'' if before else ' '}= {target} {token}{'' if after else ' '}"
+    edits = [Edit(syntax.located.stretch(start, stop), spaced)]
     value = syntax.text(node.value)
     if _needs_parentheses(node.value, token):
         edits.extend((syntax.insert(syntax.start(node.value), "("), syntax.insert(syntax.end(node.value), ")")))

@@ -92,7 +92,7 @@ def _prune(outcome: Outcome, texts: Mapping[str, bytes], settings: Settings, say
     entries = baseline.pruned(known, found, place.parent, outcome)
     baseline.write(place, entries)
     gone = known.total() - entries.total()
-    return say(f"Took {counted(gone, 'finding')} out of {files.shown(place)}.")
+    return say(f"Removed {counted(gone, 'finding')} from {files.shown(place)}.")
 
 
 def add_comments(outcome: Outcome, *, ours: bool) -> tuple[int, list[str]]:

@@ -109,7 +109,7 @@ def unused(
             what = ", ".join(f"`{word}`" for word in idle if word) or "this comment"
             message = f"{what} suppress nothing here" if len(idle) > 1 else f"{what} suppresses nothing here"
             partly = len(idle) < len(comment.selectors)
-            found.append(_told(comment, message, f"take {what} out of the list" if partly else "remove it", path))
+            found.append(_told(comment, message, f"remove {what} from the list" if partly else "remove it", path))
     return found
 
 

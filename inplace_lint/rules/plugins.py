@@ -122,10 +122,10 @@ def _entry(name: str, checked: Sequence[Path]) -> tuple[EntryPoint, str]:
             if entry.group == GROUP and entry.name == name:
                 found.setdefault(f"{distribution.metadata['Name']} {distribution.version}", entry)
     if not found:
-        msg = f"no package that is installed beside inplace-lint brings rule plugin {name!r}"
+        msg = f"no package that is installed beside inplace-lint provides rule plugin {name!r}"
         raise PluginError(msg + did_you_mean(name, known))
     if len(found) > 1:
-        msg = f"several packages bring rule plugin {name!r}: {', '.join(sorted(found))}"
+        msg = f"several packages provide rule plugin {name!r}: {', '.join(sorted(found))}"
         raise PluginError(msg)
     return next((entry, brought_by) for brought_by, entry in found.items())
 
@@ -137,9 +137,11 @@ def _fault(rule: object, others: Sequence[Rule]) -> str:
     if wrong := _wrong(rule, _RULE_KINDS):
         return f"a `Rule` in which {wrong}"
     if _CODE.fullmatch(rule.code) is None:
-        return f"the code {rule.code!r} must be capitals and a number, such as `TEAM101`, and not begin with `IPL`"
+        return (
+            f"the code {rule.code!r} must be capital letters and a number, such as `TEAM101`, and not begin with `IPL`"
+        )
     if _NAME.fullmatch(rule.name) is None:
-        return f"the name {rule.name!r} of {rule.code} must be small words with hyphens between them"
+        return f"the name {rule.name!r} of {rule.code} must be lowercase words with hyphens between them"
     taken = [one for one in (*RULE_OF.values(), *others) if one.code == rule.code or one.name == rule.name]
     if taken:
         return f"{rule.code} ({rule.name}) has the code or the name of another rule, {taken[0].code} ({taken[0].name})"

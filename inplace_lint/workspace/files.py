@@ -361,7 +361,7 @@ def _layer(search: _Search, folder: Path, name: str = ".gitignore") -> Iterator[
     except UnreadableError as error:
         if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return
-        note = f"{shown(path)}: {error}: it excludes no file"
+        note = f"{shown(path)}: {error}: it excludes no files"
         if note not in search.notes:
             search.notes.append(note)
         return

@@ -55,7 +55,7 @@ def test_entries_that_match_nothing_are_reported_and_taken_out_on_request(lint, 
     (tree / "a.py").write_text(program_of("g"))
     ran = lint("--baseline", "known.json", ".")
     assert (ran.status, ran.err) == (0, "known.json: nothing matches IPL101 in a.py, `f` any more\n")
-    assert lint("--baseline", "known.json", "--prune-baseline", ".").out == "Took 1 finding out of known.json.\n"
+    assert lint("--baseline", "known.json", "--prune-baseline", ".").out == "Removed 1 finding from known.json.\n"
     assert lint("--baseline", "known.json", ".") == (0, "All checks passed! (1 more in the baseline)\n", "")
 
 

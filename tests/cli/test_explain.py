@@ -104,7 +104,7 @@ def test_findings_of_the_program_that_raised_are_listed_and_others_are_counted(l
     ran = explained(lint, traceback_of(RESIDUAL.format("")), ".")
     assert "train.py:6" in ran.out
     assert "a.py:6" not in ran.out
-    assert ran.out.endswith("\n2 more in files that the program of the traceback does not import could match.\n")
+    assert ran.out.endswith("\n2 more could match, in files that the program of the traceback does not import.\n")
 
 
 def test_the_program_has_the_files_that_it_imports(lint, folder, traceback_of):

@@ -111,7 +111,7 @@ def test_a_gitignore_that_cannot_be_read_is_reported_once_and_leaves_nothing_out
     found = files.find([root, root / "pkg"], {})
     assert [files.shown(path) for path in found.files] == ["pkg/a.py", "pkg/b.py"]
     reason = {"loop": errno.ELOOP, "folder": errno.EISDIR, "locked": errno.EACCES}[kind]
-    assert found.notes == (f"pkg/.gitignore: {os.strerror(reason).lower()}: it excludes no file",)
+    assert found.notes == (f"pkg/.gitignore: {os.strerror(reason).lower()}: it excludes no files",)
     assert not found.troubles
 
 

@@ -61,7 +61,7 @@ def test_what_may_not_be_read_is_reported_and_the_rest_is_checked(folder, buggy)
     assert err == [
         "locked: permission denied",
         "secret.py: permission denied",
-        "pkg/.gitignore: permission denied: it excludes no file",
+        "pkg/.gitignore: permission denied: it excludes no files",
     ]
     assert [line.split(":")[0] for line in out.splitlines() if "IPL101" in line] == ["bad.py", "pkg/b.py"]
     assert "2 files could not be checked" in out
@@ -73,7 +73,7 @@ def test_a_gitignore_that_may_not_be_read_is_no_reason_to_fail(folder, clean):
     with closed(folder / ".gitignore"):
         status, _, err = unprivileged(folder, ".")
         listed = unprivileged(folder, "--show-files", ".")
-    assert (status, err) == (0, [".gitignore: permission denied: it excludes no file"])
+    assert (status, err) == (0, [".gitignore: permission denied: it excludes no files"])
     assert listed == (0, "a.py\n", err)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDERS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir() and any(path.rglob("*.py")))
+FILES = sorted(path.name for path in FIXTURES.glob("*.py"))
 
 
 def findings(ran) -> object:
@@ -24,6 +25,14 @@ def test_standard_input_gives_what_the_path_gives(name, lint, folder):
         shown = path.relative_to(folder).as_posix()
         given = lint(*words, "-", "--stdin-filename", shown, stdin=path.read_bytes())
         assert findings(given) == findings(lint(*words, shown)), shown
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_standard_input_gives_what_the_path_of_a_single_file_gives(name, lint, folder):
+    shutil.copy(FIXTURES / name, folder)
+    words = ("--no-cache", "--output-format", "json")
+    given = lint(*words, "-", "--stdin-filename", name, stdin=(FIXTURES / name).read_bytes())
+    assert findings(given) == findings(lint(*words, name))
 
 
 def test_callers_are_run_on_the_text_that_was_given(lint, folder):

@@ -109,7 +109,7 @@ def test_a_comment_that_cannot_mean_a_rule_silences_nothing_and_is_reported(lint
 def test_of_a_list_only_what_silences_nothing_is_to_go(lint, folder):
     (folder / "a.py").write_text(UNUSED)
     out = lint("a.py").out
-    assert "= help: take `IPL101` out of the list" in out
+    assert "= help: remove `IPL101` from the list" in out
     assert "= help: remove it" in out
 
 

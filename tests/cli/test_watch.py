@@ -45,7 +45,7 @@ class Watched:
         """Return the lines up to the one that says that it waits."""
         lines: list[str] = []
         until = time.monotonic() + _LONGEST_SECONDS
-        while not lines or not lines[-1].startswith("waiting for changes"):
+        while not lines or not lines[-1].startswith("watching for changes"):
             lines.append(self._lines.get(timeout=max(0.1, until - time.monotonic())))
         return lines[:-1]
 

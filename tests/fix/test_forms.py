@@ -40,6 +40,8 @@ AUGMENTED = {
     "h += y if d is None else 1": "h = h + (y if d is None else 1)",
     "h += (y\n          - 1)": "h = h + (y\n          - 1)",
     "h  +=  y  # why": "h  = h +  y  # why",
+    "h+=y": "h = h + y",
+    "h*=y-1": "h = h * (y-1)",
     "h += \\\n        y": "h = h + \\\n        y",
     "h *= d or 2": "h = h * (d or 2)",
     "h *= fc(y)[0]": "h = h * fc(y)[0]",

@@ -96,7 +96,7 @@ def test_no_number_is_another_result(tmp_path):
     source = f"{HEAD}{NET}        return self.last(F.relu(h)) + (-h.detach().min() - 1e-9).sqrt()\n"
     verdict = advised(tmp_path, source, "F.relu(h)")
     assert verdict.proof is Proof.REFUTED, verdict
-    assert verdict.reason == "in place its numbers are others, by `Net()`"
+    assert verdict.reason == "in place its numbers differ, by `Net()`"
 
 
 PENALTY = """\

@@ -53,7 +53,7 @@ def test_ray_that_is_not_installed_is_one_line_and_nothing_else_needs_it(lint, p
 
 
 def test_an_address_without_ray_is_refused(lint, project):
-    assert lint("--ray-address", "auto", ".").err == "error: `--ray-address` goes with `--executor ray`\n"
+    assert lint("--ray-address", "auto", ".").err == "error: `--ray-address` can only be used with `--executor ray`\n"
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_what_answers_and_is_no_ray_is_one_line_in_reasonable_time(lint, project
     started = time.monotonic()
     ran = lint("--no-cache", *RAY, "--ray-address", web, ".")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err == f"error: no Ray cluster at '{web}': what answers there is not a cluster, or wants a token\n"
+    assert ran.err == f"error: no Ray cluster at '{web}': what answers there is not a cluster, or requires a token\n"
     assert time.monotonic() - started < 60
 
 

@@ -227,11 +227,11 @@ WRONG = [
     ("RULES = (1,)", "1 is not a `Rule`"),
     (
         plugin("'IPL101'", *TEAM1[1:]),
-        "the code 'IPL101' must be capitals and a number, such as `TEAM101`, and not begin",
+        "the code 'IPL101' must be capital letters and a number, such as `TEAM101`, and not begin",
     ),
     (plugin("'T1'", *TEAM1[1:]), "the code 'T1' must be"),
     (plugin("101", *TEAM1[1:]), "a `Rule` in which the field code is 101, not of type str"),
-    (plugin("'TEAM1'", "'rule'", "Harm.SILENT"), "the name 'rule' of TEAM1 must be small words with hyphens"),
+    (plugin("'TEAM1'", "'rule'", "Harm.SILENT"), "the name 'rule' of TEAM1 must be lowercase words with hyphens"),
     (plugin("'TEAM1'", "'leaf-write'", "Harm.SILENT"), "has the code or the name of another rule, IPL201 (leaf-write)"),
     (plugin(*TEAM1, rules="[RULE, RULE]"), "has the code or the name of another rule, TEAM1 (my-rule)"),
     (plugin(*TEAM1, page="None"), "a `Rule` in which the field page is None, not of type Path"),
@@ -257,7 +257,7 @@ def test_a_plugin_that_is_not_there_is_named_with_the_nearest_that_is(lint, proj
     found = lint("a.py")
     assert found.status == 2
     assert found.err.endswith(
-        "pyproject.toml:2: `rule-plugins`: no package that is installed beside inplace-lint brings rule plugin "
+        "pyproject.toml:2: `rule-plugins`: no package that is installed beside inplace-lint provides rule plugin "
         "'my-taem', did you mean 'my-team'?\n"
     )
     (project / "pyproject.toml").write_text("[tool.inplace-lint]\nrule-plugins = 'my-team'\n")
@@ -270,7 +270,7 @@ def test_two_packages_with_one_plugin_are_named(lint, tmp_path_factory):
     made(site, "my-team", "RULES = ()", package="other")
     found = lint("a.py", at=site)
     assert found.status == 2
-    assert "several packages bring rule plugin 'my-team': my-team-rules 1.0, other 1.0" in found.err
+    assert "several packages provide rule plugin 'my-team': my-team-rules 1.0, other 1.0" in found.err
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_a_plugin_that_lies_in_the_scanned_folder_is_not_loaded(project):
             text=True,
         )
         assert run.returncode == 2
-        assert "no package that is installed beside inplace-lint brings rule plugin 'my-team'\n" in run.stderr
+        assert "no package that is installed beside inplace-lint provides rule plugin 'my-team'\n" in run.stderr
     assert not (project / "was-here").exists()
 
 
@@ -328,7 +328,7 @@ def test_a_plugin_of_the_scanned_folder_is_not_loaded_where_it_is_on_the_path_of
         capture_output=True,
         text=True,
     )
-    assert "no package that is installed beside inplace-lint brings rule plugin 'my-team'\n" in run.stderr
+    assert "no package that is installed beside inplace-lint provides rule plugin 'my-team'\n" in run.stderr
     assert not (project / "was-here").exists()
 
 

@@ -23,6 +23,6 @@ def executor_of(name: str, address: str | None, jobs: int) -> Executor | None:
 
         return Apart(RayCluster(address or os.environ.get("RAY_ADDRESS") or LOCAL, jobs), "Ray")
     if address is not None:
-        msg = "`--ray-address` goes with `--executor ray`"
+        msg = "`--ray-address` can only be used with `--executor ray`"
         raise click.UsageError(msg)
     return None

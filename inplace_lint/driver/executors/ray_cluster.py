@@ -176,7 +176,7 @@ def _check_answers(address: str) -> None:
             asked = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
             subprocess.run(asked, capture_output=True, timeout=_CONNECT_SECONDS, check=True)  # noqa: S603 - our own words
     except subprocess.SubprocessError as error:
-        msg = f"no Ray cluster at {address!r}: what answers there is not a cluster, or wants a token"
+        msg = f"no Ray cluster at {address!r}: what answers there is not a cluster, or requires a token"
         raise InplaceLintError(msg) from error
     except (OSError, OverflowError, UnicodeError) as error:
         reason = (getattr(error, "strerror", None) or str(error) or "no answer").lower()

@@ -52,7 +52,7 @@ def measured(file: File, target: Target, number: int) -> Result:
     by = target.words
     form = next(forms_of(file.sources[file.path], file.findings[number]), None)
     if form is None:
-        return Result(Proof.NOT_REACHED, "the call has no form in place to run")
+        return Result(Proof.NOT_REACHED, "the call has no in-place form to run")
     with tempfile.TemporaryDirectory() as folder:
 
         def run(*, is_changed: bool, counts: bool) -> Ran:
@@ -83,7 +83,7 @@ def _refuted(first: Ran, changed: Ran, by: str) -> Iterator[Result]:
         if one.error is None and other.error is not None:
             yield Result(Proof.REFUTED, f"in place it raises {other.error}, by {by}")
         elif one.error is None and math.isinf(other.apart):
-            yield Result(Proof.REFUTED, f"in place its numbers are others, by {by}")
+            yield Result(Proof.REFUTED, f"in place its numbers differ, by {by}")
         elif one.error is None and other.apart > _TOLERANCE:
             yield Result(Proof.REFUTED, f"in place its numbers differ by {other.apart:.0e}, by {by}")
 

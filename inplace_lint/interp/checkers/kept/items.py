@@ -51,6 +51,6 @@ def _on_array_if(call: Call, ref: Ref) -> frozenset[str] | None:
     match state.symbols.key(array) if isinstance(array, Sym) else None:
         case (origins.ITEM, Sym() as owner, _) if instance is not None:
             name = next((name for name, value in instance.attrs.items() if value == owner), "")
-            return frozenset({f"an item of `{name}` is no copy"}) if name else None
+            return frozenset({f"an item of `{name}` is not a copy"}) if name else None
         case _:
             return None
