@@ -218,6 +218,37 @@ def test_what_calls_pass_data_for_has_no_gradient(lint, tree, call):
     assert "loss.py:7:9: warning[IPL101]" in lint("--output-format=concise", ".").out
 
 
+NOISE = """\
+import torch
+from helper import scale
+from torch import nn
+
+
+class Noise(nn.Module):
+    def __init__(self, size, low={low}, high=1.0):
+        super().__init__()
+        self.low, self.size = {kept}, size
+        self.high = high
+
+    def forward(self, x):
+        width = self.high - 0.5
+        for one in torch.rand(3) * width + self.high:
+            x = x * scale(one{more})
+        return x
+"""
+
+
+def test_what_is_made_of_numbers_that_an_object_keeps_is_data(lint, tree):
+    (tree / "noise.py").write_text(NOISE.format(low=0.1, kept="low", more=""))
+    assert lint(".") == QUIET
+    (tree / "noise.py").write_text(NOISE.format(low=0.1, kept="low", more=" * self.size"))
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", ".").out
+    (tree / "noise.py").write_text(
+        NOISE.format(low=0.1, kept="low", more="") + "\n    def tie(self, x):\n        self.high = x\n"
+    )
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", ".").out
+
+
 @pytest.mark.parametrize(
     "call",
     [
