@@ -491,6 +491,7 @@ TO_NO_TRAINING = {
     "nobody": ("", COLLECT, "return self.density(x)"),
     "another class": ("", COLLECT, "return Ridge.fit(self.ridge, x)"),
     "a function": ("", COLLECT, "return torch.fit(x)"),
+    "an attribute": ("", "self.fit = " + COLLECT, "return self.fit(x)"),
     "evaluation": ("", COLLECT, "return x if self.training else self.density.fit(x)"),
 }
 TO_TRAINING = {

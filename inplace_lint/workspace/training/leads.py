@@ -100,6 +100,8 @@ class Leads:
             return not use.own
         if use.own:
             return self._is_related(path, use.around, part.owner)
+        if use.receiver == "self" and part.name in self._receivers(path).attributes:
+            return self._is_related(path, use.around, part.owner)  # else the object has its own attribute of this name
         if use.receiver in {"", "self"}:
             return True
         known = self._receivers(path).classes_of(use.receiver)

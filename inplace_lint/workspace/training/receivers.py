@@ -28,9 +28,14 @@ _LITERALS: dict[type, str] = {
 
 
 class Receivers:
-    """The names of the classes of which the variables of a file are, and the `bases` of the classes in it."""
+    """
+    The names of the classes of which the variables of a file are, and the `bases` of the classes in it.
+
+    `attributes` are those that it assigns.
+    """
 
     def __init__(self, tree: ast.Module) -> None:
+        self.attributes: set[str] = set()
         self._of: dict[str, set[str]] = {}
         self.bases: dict[str, frozenset[str]] = {}
         for node in ast.walk(tree):
@@ -73,6 +78,8 @@ class Receivers:
                 pass
 
     def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
+        if isinstance(target, ast.Attribute):
+            self.attributes.add(target.attr)
         if isinstance(target, ast.Name | ast.Attribute):
             self._add(_word(target), *_made(value))
             return
