@@ -139,8 +139,8 @@ class Asks:
     Only a caller of the function or class `name` that was run alone, in the file `path`; nobody where that is empty,
     and anybody where it is None. `given` are the parameters from which the gradient would come: each with its file and
     the qualified name of its function. `records`: the write is refused only where gradients are recorded, and the
-    question is whether somebody calls `name` there. `method` is the method that was run alone, where nobody can ask
-    through it if all calls of it run in evaluation.
+    question is whether somebody calls `name` there. `method` is the method, of the class `owner`, that was run alone,
+    where nobody can ask through it if all calls of it run in evaluation, or lead to no training.
     """
 
     path: str
@@ -148,6 +148,7 @@ class Asks:
     given: tuple[tuple[str, str, str], ...] = ()
     records: bool = False
     method: str = ""
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -348,7 +348,9 @@ def _run_method(
     certain = entry in {"", name}
     found = _finish(interp, results[:PATHS_IN_ROOT], name, cls, certain=certain)
     if not entry:
-        found = of_method(interp, found, name) + second_step.keep(interp, frame, made[0][0], results[:1], cls, name)
+        found = of_method(interp, found, name, cls.name) + second_step.keep(
+            interp, frame, made[0][0], results[:1], cls, name
+        )
     return found if entry != name else [*found, *second_step.run(interp, frame, made[0][0], results, cls, name)]
 
 

@@ -87,12 +87,17 @@ def with_callers(interp: Interpreter, found: list[Found], name: str, cls: ClassV
     recorded = replace(entry, records=True)
     return [
         replace(one, entry=entry)
-        if asked and asked in one.event.assumptions
+        if asked and (asked in one.event.assumptions or _is_refused_alone(one.event))
         else replace(one, entry=recorded)
         if isinstance(one.event, Refused) and one.event.check in _WHERE_RECORDED and not one.event.assumptions
         else one
         for one in found
     ]
+
+
+def _is_refused_alone(event: Event) -> bool:
+    """Check whether an event is a write that is refused if a value from outside requires grad."""
+    return isinstance(event, Refused) and gradients.is_assumed(event)
 
 
 def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Found]:
@@ -104,9 +109,9 @@ def named(interp: Interpreter, item: Definition, found: list[Found]) -> list[Fou
     return [_asked(interp, one, entry) if gradients.is_assumed(one.event) else one for one in found]
 
 
-def of_method(interp: Interpreter, found: list[Found], name: str) -> list[Found]:
+def of_method(interp: Interpreter, found: list[Found], name: str, owner: str) -> list[Found]:
     """Return what a method of no module was found to do, with its name: all calls of it may run in evaluation."""
-    anybody = Asks(interp.context.path, None, method=name)
+    anybody = Asks(interp.context.path, None, method=name, owner=owner)
     return [replace(one, entry=anybody) if gradients.is_assumed(one.event) else one for one in found]
 
 
@@ -116,5 +121,5 @@ def _asked(interp: Interpreter, one: Found, entry: Asks | None) -> Found:
     if gradients.by_nobody(one.event):
         return replace(one, entry=Asks(path, ""))
     asks = entry or one.entry or (Asks(path, None) if given else None)
-    method = "" if one.entry is None else one.entry.method
-    return one if asks is None else replace(one, entry=replace(asks, given=given, method=method))
+    method, owner = ("", "") if one.entry is None else (one.entry.method, one.entry.owner)
+    return one if asks is None else replace(one, entry=replace(asks, given=given, method=method, owner=owner))

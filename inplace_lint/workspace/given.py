@@ -24,7 +24,7 @@ from inplace_lint.workspace.evaluation import Trees
 from inplace_lint.workspace.import_graph import Graph
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
-_DEEPEST = 6  # expressions and variables that lead to each other
+_DEEPEST = 10  # expressions and variables that lead to each other
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Part = tuple[str, str, str]  # the path of a file, a function or method by its qualified name, a parameter
 
@@ -87,6 +87,7 @@ class _Calls:
 
     def __init__(self, tree: ast.Module) -> None:
         self.functions = _functions(tree)
+        self.settings = dict(_settings(tree))
         self.calls: dict[str, list[tuple[ast.AST, ast.Call]]] = {}
         self.made: dict[str, set[str]] = {}
         self._bound: dict[ast.AST, _Bound] = {}
@@ -108,7 +109,7 @@ class _Calls:
 
     def _scope(self, scope: ast.AST) -> _Bound:
         if scope not in self._bound:
-            self._bound[scope] = _Bound(scope, self.functions)
+            self._bound[scope] = _Bound(scope, self.functions, self.settings.get(scope, frozenset()))
         return self._bound[scope]
 
 
@@ -142,10 +143,10 @@ def _within(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 class _Bound:
-    """The variables of a function, with the expressions that they are bound to."""
+    """The variables of a function, with the expressions that they are bound to; `settings` are attributes of `self`."""
 
-    def __init__(self, scope: ast.AST, functions: frozenset[str]) -> None:
-        self.functions = functions
+    def __init__(self, scope: ast.AST, functions: frozenset[str], settings: frozenset[str]) -> None:
+        self.functions, self.settings = functions, settings
         self._asked: set[str] = set()
         self.values: dict[str, list[ast.expr | None]] = {}
         for node in _within(scope):
@@ -176,8 +177,8 @@ class _Bound:
                 return _Passed.DATA
             case ast.Name(name):
                 return self._variable(name, depth)
-            case ast.Attribute(ast.Name("self"), _):
-                return _Passed.UNKNOWN
+            case ast.Attribute(ast.Name("self"), name):
+                return _Passed.DATA if name in self.settings else _Passed.UNKNOWN
             case ast.Attribute(value, _) | ast.Subscript(value, _) | ast.UnaryOp(_, value):
                 return self.kind(value, depth + 1)
             case ast.BinOp(left, _, right) | ast.IfExp(_, left, right):
@@ -214,6 +215,32 @@ class _Bound:
 
     def _most(self, nodes: Iterable[ast.expr | None], depth: int) -> _Passed:
         return max((self.kind(node, depth + 1) for node in nodes), default=_Passed.UNKNOWN)
+
+
+def _settings(tree: ast.Module) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """Yield the methods of classes, with the attributes that these assign nothing but numbers, texts and the like."""
+    for cls in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        methods = [node for node in cls.body if isinstance(node, _Function)]
+        plain: set[ast.expr] = set()
+        for method in methods:
+            known = _plain_parameters(method) if method.name == "__init__" else frozenset()
+            for node in ast.walk(method):
+                if isinstance(node, ast.Assign) and (
+                    isinstance(node.value, ast.Constant) or _last(node.value) in known
+                ):
+                    plain.update(node.targets)
+        stored = [node for node in ast.walk(cls) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+        others = {node.attr for node in stored if node not in plain}
+        settings = frozenset(node.attr for node in stored if node.attr not in others)
+        yield from ((method, settings) for method in methods)
+
+
+def _plain_parameters(function: _Function) -> frozenset[str]:
+    """Return the parameters whose defaults are numbers, texts and the like."""
+    given = function.args
+    pairs = [*zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)]
+    pairs += ((param, value) for param, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
+    return frozenset(param.arg for param, value in pairs if isinstance(value, ast.Constant) and value.value is not None)
 
 
 def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:

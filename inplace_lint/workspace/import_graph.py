@@ -164,6 +164,10 @@ class Graph:
         searched = word.encode("utf-8", "surrogatepass")
         return [known for known in self._files(self._package(path)) if searched in self.text(known)]
 
+    def has(self, path: str, package: str) -> bool:
+        """Check whether a file, at `path`, imports a package or module of this name from the project."""
+        return self._look_up.resolve(path, package, 0) is not None
+
     def _nearest(self, path: str) -> tuple[str, ...]:
         known = self._users_of(self._package(path))
         found: dict[str, None] = {}

@@ -25,6 +25,7 @@ from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Evaluation, Trees
 from inplace_lint.workspace.given import Given
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.leads import Leads
 
 Target = tuple[str, str]  # the path of a file, and a name that it binds at its top level
 _MOST = 64  # definitions that are looked at for one function
@@ -39,16 +40,21 @@ class Trainers:
     graph: Graph
     _evaluation: Evaluation = field(init=False)
     _given: Given = field(init=False)
+    _leads: Leads = field(init=False)
 
     def __post_init__(self) -> None:
         trees = Trees(self.graph)
         self._evaluation, self._given = Evaluation(self.graph, trees), Given(self.graph, trees)
+        self._leads = Leads(self.graph, trees, self._evaluation, self._trains_class)
 
     def ask(self, asks: Asks) -> bool:
         """Check whether something in the project may ask for a gradient; for none of what calls pass data for."""
         if any(map(self._given.is_data, asks.given)):
             return False
-        if asks.method and self._evaluation.runs(asks.path, asks.method, member=True):
+        if asks.method and (
+            self._evaluation.runs(asks.path, asks.method, member=True)
+            or self._leads.to_training(asks.path, asks.owner, asks.method) is False
+        ):
             return False
         return asks.name is None or self._train((asks.path, asks.name))
 
@@ -65,9 +71,15 @@ class Trainers:
         Through a method (`Net.decode`) somebody does unless the project runs it in evaluation only.
         """
         if not start[1] or "." in start[1]:
-            method = start[1].rpartition(".")[2]
-            return bool(method) and not self._evaluation.runs(start[0], method, member=True)
+            owner, _, method = start[1].rpartition(".")
+            return (
+                bool(method)
+                and not self._evaluation.runs(start[0], method, member=True)
+                and self._leads.to_training(start[0], owner, method) is not False
+            )
         if self._evaluation.runs(start[0], start[1], member=False):
+            return False
+        if not self._is_class(start) and self._leads.to_training(start[0], "", start[1]) is False:
             return False
         if self._trains(start[0]):
             return True  # what a file that trains has besides is meant for it
@@ -84,6 +96,12 @@ class Trainers:
                 waiting.extend(more)
                 seen |= more
         return False
+
+    def _is_class(self, target: Target) -> bool:
+        return any(item.kind == "class" for item in self._items(*target))
+
+    def _trains_class(self, path: str, name: str) -> bool | None:
+        return self._train((path, name)) if self._is_class((path, name)) else None
 
     @remembered
     def _trains(self, path: str) -> bool:

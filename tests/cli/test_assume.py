@@ -218,6 +218,37 @@ def test_what_calls_pass_data_for_has_no_gradient(lint, tree, call):
     assert "loss.py:7:9: warning[IPL101]" in lint("--output-format=concise", ".").out
 
 
+NOISE = """\
+import torch
+from helper import scale
+from torch import nn
+
+
+class Noise(nn.Module):
+    def __init__(self, size, low={low}, high=1.0):
+        super().__init__()
+        self.low, self.size = {kept}, size
+        self.high = high
+
+    def forward(self, x):
+        width = self.high - 0.5
+        for one in torch.rand(3) * width + self.high:
+            x = x * scale(one{more})
+        return x
+"""
+
+
+def test_what_is_made_of_numbers_that_an_object_keeps_is_data(lint, tree):
+    (tree / "noise.py").write_text(NOISE.format(low=0.1, kept="low", more=""))
+    assert lint(".") == QUIET
+    (tree / "noise.py").write_text(NOISE.format(low=0.1, kept="low", more=" * self.size"))
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", ".").out
+    (tree / "noise.py").write_text(
+        NOISE.format(low=0.1, kept="low", more="") + "\n    def tie(self, x):\n        self.high = x\n"
+    )
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", ".").out
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -415,8 +446,113 @@ def test_a_method_of_a_plain_class_that_runs_without_gradients_only_is_counted_a
     assert "attack.py:11:9: warning[IPL101]" in lint("--output-format=concise", "attack.py").out
     (tree / "attack.py").write_text(ATTACK.format(call=f"with torch.no_grad():\n            {choose}"))
     assert lint("attack.py") == QUIET
-    (tree / "other.py").write_text("def adapt(attack, x):\n    return attack.project(x, attack.net(x))\n")
+    (tree / "other.py").write_text("def adapt(attack, x):\n    attack.project(x, attack.net(x)).sum().backward()\n")
     assert "attack.py:11:9: warning[IPL101]" in lint("--output-format=concise", "attack.py").out
+
+
+DENSITY = """\
+import torch
+from torch import nn
+
+
+class Density(nn.Module):
+    def fit(self, x):
+        scale = torch.prod(x.std(dim=0))
+        scale *= 2.0
+        self.scale = scale
+
+    def forward(self, x):
+        return x / self.scale
+"""
+DETECTOR_OF = """\
+from density import Density
+from torch import nn
+import torch
+
+
+class Ridge:
+    def fit(self, x):
+        return x
+
+
+class Detector{bases}:
+    def __init__(self):
+        self.density, self.options = Density(), None
+        self.ridge, self.later = Ridge(), {{}}
+
+    def collect(self, images):
+        {collect}
+
+    def forward(self, x):
+        {forward}
+"""
+COLLECT = "self.density.fit(images)"
+TO_NO_TRAINING = {
+    "nobody": ("", COLLECT, "return self.density(x)"),
+    "another class": ("", COLLECT, "return Ridge.fit(self.ridge, x)"),
+    "a function": ("", COLLECT, "return torch.fit(x)"),
+    "an attribute": ("", "self.fit = " + COLLECT, "return self.fit(x)"),
+    "evaluation": ("", COLLECT, "return x if self.training else self.density.fit(x)"),
+}
+TO_TRAINING = {
+    "a module": ("(nn.Module)", COLLECT, "return self.collect(x)"),
+    "backward": ("", COLLECT + ".sum().backward()", "return x"),
+    "passed on": ("", "return torch.func.vmap(self.density.fit)(images)", "return x"),
+    "a hook": ("(nn.Module)", "self.register_forward_hook(self.density.fit)", "return x"),
+    "another library": ("(nn.Sequential)", COLLECT, "return x"),
+}
+
+
+@pytest.mark.parametrize("parts", TO_NO_TRAINING.values(), ids=TO_NO_TRAINING)
+def test_a_method_of_which_all_uses_lead_to_no_training_is_counted_and_not_told(lint, tree, parts):
+    bases, collect, forward = parts
+    (tree / "density.py").write_text(DENSITY)
+    (tree / "detector.py").write_text(DETECTOR_OF.format(bases=bases, collect=collect, forward=forward))
+    assert lint("density.py")[:2] == QUIET[:2]
+
+
+@pytest.mark.parametrize("parts", TO_TRAINING.values(), ids=TO_TRAINING)
+def test_a_method_of_which_a_use_may_lead_to_training_is_told(lint, tree, parts):
+    bases, collect, forward = parts
+    (tree / "density.py").write_text(DENSITY)
+    (tree / "detector.py").write_text(DETECTOR_OF.format(bases=bases, collect=collect, forward=forward))
+    assert "density.py:8:9: warning[IPL101]" in lint("--output-format=concise", "density.py").out
+
+
+BUILDERS = """\
+from helper import scale
+from torch import nn
+
+
+def build(batch):
+    return nn.Linear(len(scale(batch)), 4)
+
+
+BUILDERS = {"one": build}
+
+
+def make(name, batch):
+    return BUILDERS[name](batch)
+
+
+class Net(nn.Module):
+    def __init__(self, batch):
+        super().__init__()
+        self.net = make("one", batch)
+
+    def forward(self, x):
+        return self.net(x)
+"""
+
+
+def test_what_only_constructors_call_in_the_end_is_counted_and_not_told(lint, tree):
+    (tree / "helper.py").write_text(HELPER + "\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n")
+    (tree / "net.py").write_text(BUILDERS)
+    assert lint("helper.py")[:2] == QUIET[:2]
+    (tree / "step.py").write_text("from net import make\n\n\ndef step(x):\n    make('one', x)(x).backward()\n")
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", "helper.py").out
+    (tree / "step.py").write_text("from helper import scale as scaled\n\n\ndef step(x):\n    return scaled(x)\n")
+    assert "helper.py:6:5: warning[IPL101]" in lint("--output-format=concise", "helper.py").out
 
 
 CUSTOM = """\

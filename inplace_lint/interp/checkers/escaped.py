@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inplace_lint.core.event import Escaped, Performed, Site
+from inplace_lint.core.event import Escaped, Performed, Site, Spelling
 from inplace_lint.domain.heap import Names, Tensor, Write
 from inplace_lint.domain.values import Ref
 from inplace_lint.effects.write_evidence import parts
@@ -64,6 +64,8 @@ def check_read(call: Call, part: str, expr: ir.Name, tensor: Tensor, known: Writ
     )
     beside = _is_beside_itself(call, part, tensor)
     if is_told(call, body, known.touch.site, inner, expr.id, beside=beside, apart=True):
+        return
+    if known.touch.spelled is Spelling.ITEM and _is_at_result(call, body, inner.place.at):
         return
     assumptions = state.assumptions | known.assumptions | known.doubt
     event = Escaped(call.facts.framework.name, known.touch, expr.id, call.touch(part, expr, tensor), assumptions)
@@ -156,6 +158,27 @@ def _is_used_apart(call: Call, body: Sequence[ir.Stmt], found: ir.Call) -> bool:
         return any(next_use.beside(body, call.at, name) for name in names)
     returned = any(isinstance(node, ir.Return) and node.value == found for node in parts(body))
     return not returned
+
+
+def _is_at_result(call: Call, body: Sequence[ir.Stmt], at: int) -> bool:
+    """
+    Check whether an item is read at positions which a call returned, that is: of the tensor as the call left it.
+
+        for best in select(scores):       # sets all others to -inf
+            total += scores[best]
+    """
+    nodes = [node for node in next_use.walk(tuple(body)) if isinstance(node, ir.Assign | ir.For | ir.Subscript)]
+    item = next((node for node in nodes if isinstance(node, ir.Subscript) and node.at == call.at), None)
+    names: set[str] = set()
+    for node in nodes:
+        match node:
+            case ir.Assign(targets=targets, value=value) if _call_at(value, at) is not None:
+                names.update(name for target in targets for name in names_of(target))
+            case ir.For(target=target, iter=value) if _call_at(value, at) is not None:
+                names.update(names_of(target))
+            case _:
+                pass
+    return item is not None and any(isinstance(one, ir.Name) and one.id in names for one in next_use.walk(item.key))
 
 
 def _function_behind(call: Call, site: Site, inner: Site) -> tuple[ir.Function, str, int] | None:
