@@ -20,7 +20,7 @@ from inplace_lint.effects.summary import Definition
 from inplace_lint.interp import gradients, losses, prepared, second_step, symbolic_args
 from inplace_lint.interp.call import closures
 from inplace_lint.interp.call.pending_constructors import constructed_paths
-from inplace_lint.interp.control import module_modes, path_condition, statements
+from inplace_lint.interp.control import exceptional_flow, module_modes, path_condition, statements
 from inplace_lint.interp.expr import environment, registering
 from inplace_lint.interp.found import Found, collect, named, of_method, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
@@ -43,6 +43,8 @@ from inplace_lint.interp.options import construction, search
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
+
+_Made = Sequence[tuple[State, Value]]
 
 
 def run_all(interp: Interpreter) -> list[Found]:
@@ -242,11 +244,26 @@ def _run_class(interp: Interpreter, item: Definition) -> list[Found]:
         return [*found, *_run_method(interp, frame, made, cls, choice.method)]
     if entry:
         found.extend(_run_method(interp, frame, made, cls, entry))
+        if choice.is_default and _is_worth_passing(interp, made[0][0], cls, item, entry):
+            found.extend(_run_method(interp, frame, made, cls, entry, passed=True))
     for method in schedule.pending_methods(item, interp.fuel.returned):
         if method.name != entry:
             found.extend(_run_method(interp, frame, made, cls, method.member))
             found.extend(_run_prepared(interp, frame, made[0], cls, item, method))
     return found
+
+
+def _is_worth_passing(interp: Interpreter, state: State, cls: ClassValue, item: Definition, entry: str) -> bool:
+    """
+    Return whether a call is run once more on all that is None by default.
+
+    It is where a method that writes was not run without, or where the conditions are those of another file.
+    """
+    method = interp.lookup(state, cls, entry)
+    if not isinstance(method, Closure) or all(default != NONE for _, default in method.defaults):
+        return False
+    inherited = method.function.slice.path != item.slice.path
+    return inherited or any(True for _ in schedule.pending_methods(item, interp.fuel.returned))
 
 
 def _run_prepared(
@@ -286,7 +303,7 @@ def _set_up_class(interp: Interpreter, item: Definition) -> list[Found]:
     return found
 
 
-def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]]) -> list[Found]:
+def _run_container(interp: Interpreter, frame: Frame, made: _Made) -> list[Found]:
     """Call instances of a module container that defines no method for it, such as a subclass of a sequence."""
     interp.fuel.start_root(paths=PATHS_IN_METHOD)
     results: list[tuple[State, Value]] = []
@@ -298,12 +315,19 @@ def _run_container(interp: Interpreter, frame: Frame, made: Sequence[tuple[State
 
 
 def _entry(interp: Interpreter, state: State, cls: ClassValue) -> str:
-    """Return the name of the method that a call of an instance runs; empty when the class is no module."""
+    """
+    Return the name of the method that a call of an instance runs; empty when the class is no module.
+
+    One that refuses to be called is none: what such a module is for are its other methods.
+    """
     framework = interp.context.is_module(cls)
     if framework is None:
         return ""
-    names = ["__call__", framework.calls]
-    return next((name for name in names if isinstance(interp.lookup(state, cls, name), Closure)), "")
+    for name in ("__call__", framework.calls):
+        method = interp.lookup(state, cls, name)
+        if isinstance(method, Closure):
+            return "" if exceptional_flow.refuses(method.function.body) else name
+    return ""
 
 
 def _paths_in(interp: Interpreter, cls: ClassValue, name: str) -> int:
@@ -313,9 +337,9 @@ def _paths_in(interp: Interpreter, cls: ClassValue, name: str) -> int:
 
 
 def _run_method(
-    interp: Interpreter, frame: Frame, made: Sequence[tuple[State, Value]], cls: ClassValue, name: str
+    interp: Interpreter, frame: Frame, made: _Made, cls: ClassValue, name: str, *, passed: bool = False
 ) -> list[Found]:
-    """Run a method on each constructed instance, on a fork of its state."""
+    """Run a method on each instance, on a fork of its state; `passed`: on all that is None by default."""
     interp.fuel.start_root(paths=max(1, _paths_in(interp, cls, name) // max(1, len(made))))
     interp.context.coverage.method = name
     results: list[tuple[State, Value]] = []
@@ -338,7 +362,7 @@ def _run_method(
         else:
             interp.context.observed.enter(state, closures.name_of(method.function))
         skip = 0 if method.wrapper == "static" else 1
-        arguments = symbolic_args.of_method(interp, state, method, cls)
+        arguments = symbolic_args.of_method(interp, state, method, cls, passed=passed)
         bound = None if skip == 0 else cls if method.wrapper == "class" else receiver
         for after, value in _called_whole(interp, frame, state, method, arguments, bound):
             # A method that runs backward itself leaves in attributes what it logs.

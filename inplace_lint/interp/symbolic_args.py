@@ -77,15 +77,19 @@ def of_function(
     return _arguments(interp, state, function, defaults, skip, none_is_open=True)
 
 
-def of_method(interp: Interpreter, state: State, method: Closure, cls: ClassValue) -> Arguments:
+def of_method(
+    interp: Interpreter, state: State, method: Closure, cls: ClassValue, *, passed: bool = False
+) -> Arguments:
     """
-    Return the arguments of a method of a class.
+    Return the arguments of a method of a class; `passed`: those that are None by default are passed.
 
     A data set is asked for items by their positions. What a loss compares its first argument with has no gradient, and
     neither has what the methods of an optimizer work on, or what a module that is trained as a whole is called on.
     """
     function, skip = method.function, 0 if method.wrapper == "static" else 1
     found = of_function(interp, state, function, dict(method.defaults), skip)
+    if passed:
+        _pass_all(state, found)
     name, framework = function.qualname, interp.context.default().framework
     if _derives(interp, cls, framework.optimizers | (framework.trained if name in framework.fed else frozenset())):
         for given in (value for _, value in found.keywords if isinstance(value, Sym)):
@@ -97,6 +101,13 @@ def of_method(interp: Interpreter, state: State, method: Closure, cls: ClassValu
         case (_, (_, Sym(number))) if name == framework.calls and _derives(interp, cls, framework.losses):
             state.set_trait(traits.NO_GRADIENT, number, True)
     return found
+
+
+def _pass_all(state: State, arguments: Arguments) -> None:
+    """Take the arguments that are None by default to be passed."""
+    for _, value in arguments.keywords:
+        if isinstance(value, Sym) and state.has_trait(traits.NONE_BY_DEFAULT, value.id):
+            state.learn((origins.NONE, value.id), False)
 
 
 def of_constructor(

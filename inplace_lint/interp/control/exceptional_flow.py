@@ -252,6 +252,15 @@ def only_raises(body: Sequence[ir.Stmt]) -> bool:
     return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
 
 
+def refuses(body: Sequence[ir.Stmt]) -> bool:
+    """Say whether a function only raises, and not to leave what it does to a subclass: `NotImplementedError`."""
+    if not only_raises(body) or not isinstance(body[-1], ir.Raise):
+        return False
+    error = body[-1].value
+    name = error.func if isinstance(error, ir.Call) else error
+    return isinstance(name, ir.Name) and name.id != "NotImplementedError"
+
+
 def handles(node: ir.Try, errors: frozenset[str]) -> bool:
     """
     Say whether an error of the framework in a `try` is what its author waits for: one statement, and a handler for it.

@@ -30,7 +30,7 @@ from inplace_lint.domain.values import (
     key_of,
     of_key,
 )
-from inplace_lint.effects.write_evidence import lowered_may_write
+from inplace_lint.effects.write_evidence import lowered_may_write, parts
 from inplace_lint.interp.frame import Frame
 from inplace_lint.ir import nodes as ir
 
@@ -171,7 +171,11 @@ class Coverage:
         return id(node) if self.root is None else number(self.root, frame.slice.path, id(node))
 
     def wanted(self, node: Conditional) -> Three:
-        """Return the side for a path that can take one only: the one that the run has not taken yet, or that writes."""
+        """
+        Return the side for a path that can take one only: the one that the run has not taken yet, or that writes.
+
+        Where a size or the like is asked for, more is seen behind `if len(x) <= 1: return self.nothing(x)` than in it.
+        """
         taken = [side for side in (True, False) if (id(node), side) in self.now]
         if len(taken) == 1:
             return not taken[0]
@@ -179,7 +183,9 @@ class Coverage:
             return None
         if id(node) not in self.writing:
             then, other = (lowered_may_write(block) for block in (node.body, node.orelse))
-            self.writing[id(node)] = None if then is other else then
+            leaves = len(node.body) == 1 and type(node.body[0]) is ir.Return and not (then or node.orelse)
+            usual = False if leaves and _compares_numbers(node.test) else None
+            self.writing[id(node)] = usual if then is other else then
         return self.writing[id(node)]
 
     def rate(self, frame: Frame, state: State, at: int, condition: Sym) -> None:
@@ -230,6 +236,12 @@ class Coverage:
         if self.choice.is_default:
             return self.root != known.root  # inner entry points come later, and cost less
         return self.root == known.root and self.method != known.method  # now from further outside
+
+
+def _compares_numbers(test: ir.Expr) -> bool:
+    """Check whether a condition, or a part of it, is a comparison with a number."""
+    compared = (part.rights for part in parts((test,)) if isinstance(part, ir.Compare))
+    return any(isinstance(item, ir.Const) and type(item.value) in {int, float} for items in compared for item in items)
 
 
 def number(root: Slice, path: str, node: int) -> int | Place:
