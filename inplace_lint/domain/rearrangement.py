@@ -60,6 +60,12 @@ def turns(pattern: Value | None) -> Three:
     return None if sides is None else _names(sides[0]) != _names(sides[1])
 
 
+def permutes(pattern: Value | None) -> Three:
+    """Return whether a pattern does nothing but put whole axes into another order; None if unknown."""
+    sides = groups(pattern)
+    return None if sides is None else sorted(sides[0]) == sorted(sides[1])
+
+
 def views(pattern: Value | None, axes: Axes | None, length: Callable[[str], Size]) -> Three:
     """Return whether a tensor with these axes can be rearranged without a copy; None if unknown."""
     sides = groups(pattern)

@@ -168,6 +168,7 @@ class Predicate(Word):
     KEPT_BY_EINSUM = "kept_by_einsum"
     KEPT_BY_MATMUL = "kept_by_matmul"
     SUMS = "sums"
+    PERMUTES = "permutes"
     TURNS = "turns"
     VIEWS = "views"
     FLOAT = "float"

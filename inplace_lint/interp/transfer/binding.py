@@ -254,6 +254,7 @@ _ATOMS: dict[str, Callable[..., Three]] = {
     "centred": shapes.centred,
     "matrix": lambda call, name: call.compare(Atom(Predicate.NDIM, (name,)), "==", 2) is True,
     "sums": lambda call, name: shape_rules.sums(call.value(name)),
+    "permutes": lambda call, name: rearrangement.permutes(call.value(name)),
     "turns": lambda call, name: rearrangement.turns(call.value(name)),
     "dense": _dense,
     "float": _dtype("float"),
