@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from inplace_lint.core.finding import Finding
+from inplace_lint.core.source_lines import split_lines, unchanged
 from inplace_lint.core.span import Span
 from inplace_lint.driver.entry import Entry
 from inplace_lint.effects.edited import Edited, Ran
-from inplace_lint.frontend.slices import split_lines, unchanged
 
 Roots = Mapping[tuple[str, Span], frozenset[str]]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from inplace_lint.core.finding import Finding, Fix
 from inplace_lint.core.remembered import remembered
 from inplace_lint.core.runtime_limits import call_deep
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Place, Slice, Span
 from inplace_lint.driver.after_edit import Roots
 from inplace_lint.driver.select import Chosen, Said, chosen, findings_of, say
@@ -23,7 +24,6 @@ from inplace_lint.effects.edited import Edited, Ran
 from inplace_lint.effects.summary import Outline, all_run, mentions, outline, outline_of, writing_by_name
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.nesting_guard import nests_too_deeply
-from inplace_lint.frontend.slices import split_lines
 from inplace_lint.interp import entry_points
 from inplace_lint.interp.assembly import TapeInterpreter
 from inplace_lint.interp.checkers.alias_query import AliasQuery

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_lint.core.source_lines import split_lines, unchanged
 from inplace_lint.effects.summary import Definition, Names, Outline, definition, mentions, outlined, parse
-from inplace_lint.frontend.slices import split_lines, unchanged
 
 
 class LastOutline:

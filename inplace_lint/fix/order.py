@@ -20,10 +20,10 @@ import libcst as cst
 
 from inplace_lint.core.event import Site, Stale, Untracked
 from inplace_lint.core.finding import Applicability, Edit, Fix
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Place, Span
 from inplace_lint.fix.context import Case
 from inplace_lint.fix.syntax import Syntax, dotted, node_at
-from inplace_lint.frontend.slices import split_lines
 from inplace_lint.rules.draft import is_step
 from inplace_lint.workspace.notebook import SUFFIX
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from inplace_lint.core.finding import Edit
-from inplace_lint.frontend.slices import split_lines
+from inplace_lint.core.source_lines import split_lines
 
 Where = tuple[int, int]
 

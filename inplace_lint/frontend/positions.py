@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Slice, Span
 from inplace_lint.frontend.from_cst.parse import parse, statements
 from inplace_lint.frontend.lower import lower_statements
 from inplace_lint.frontend.numbering import Numbering
-from inplace_lint.frontend.slices import cut, split_lines
+from inplace_lint.frontend.slices import cut
 
 _COMPOUND = (
     cst.If,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import takewhile
 
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Slice
-
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +20,6 @@ class Cutout:
     def is_wrapped(self) -> bool:
         """Whether an `if 1:` was put above the lines."""
         return self.text.startswith("if 1:\n")
-
-
-@lru_cache(maxsize=2)
-def split_lines(source: str) -> tuple[str, ...]:
-    """
-    Split a source into physical lines as Python's parser does, line ends kept; a form feed ends no line.
-
-    The last sources are remembered: a file is cut into slices one after the other.
-    """
-    return tuple(_LINE.findall(source))
-
-
-def unchanged(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return the count of lines with which both texts begin, and that of those after with which both end."""
-    same = _equal(old, new)
-    return same, min(_equal(old[::-1], new[::-1]), len(old) - same, len(new) - same)
-
-
-def _equal(old: Sequence[str], new: Sequence[str]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def cut(source: str, slice_: Slice, holes: Sequence[Slice] = ()) -> Cutout:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from inplace_lint.core.errors import UnreadableError
 from inplace_lint.core.event import Spelling
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Span
-from inplace_lint.frontend.slices import split_lines
 from inplace_lint.live.record import Position
 from inplace_lint.workspace import files
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inplace_lint.core.finding import Finding
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Span
-from inplace_lint.frontend.slices import split_lines
 
 _OUR_LIST = re.compile(r"#\s*inplace-lint:\s*ignore\s*\[[^\]]*[^\]\s,]", re.IGNORECASE)
 _LIST = re.compile(r"#\s*noqa\s*:\s*[A-Za-z][\w-]*(?:[\s,]+[A-Za-z]+[0-9]+)*", re.IGNORECASE)

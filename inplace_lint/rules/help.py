@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from inplace_lint.core.event import Spelling
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Span
-from inplace_lint.frontend.slices import split_lines
 from inplace_lint.knowledge.facts import Facts
 from inplace_lint.knowledge.op import Op
 from inplace_lint.rules.draft import NEW_TENSOR, Draft

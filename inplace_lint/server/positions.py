@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Span
-from inplace_lint.frontend.slices import split_lines
 
 _BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 

@@ -7,9 +7,9 @@ import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Slice
 from inplace_lint.effects.summary import Definition
-from inplace_lint.frontend.slices import split_lines
 from inplace_lint.ir import nodes as ir
 from inplace_lint.workspace.claims import digest
 

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inplace_lint.core.finding import Edit
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Span
 from inplace_lint.fix.texts import applied, moved
-from inplace_lint.frontend.slices import split_lines
 from tests.fix.mending import fixed
 
 TEXT = st.text(alphabet="ab é\n\r\t", max_size=40)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from inplace_lint.core.source_lines import split_lines
 from inplace_lint.core.span import Slice, Span
 from inplace_lint.frontend.lower import lower
 from inplace_lint.frontend.positions import Located
-from inplace_lint.frontend.slices import split_lines
 from inplace_lint.ir import nodes as ir
 
 

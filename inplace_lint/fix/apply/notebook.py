@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inplace_lint.core.errors import UnreadableError
-from inplace_lint.frontend.slices import split_lines
+from inplace_lint.core.source_lines import split_lines
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder(strict=False)
