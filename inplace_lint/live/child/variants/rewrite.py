@@ -312,8 +312,7 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         own = helper("kept", ast.Name(node.arg, ast.Load()))
         scope.body.insert(0, ast.Assign([ast.Name(node.arg, ast.Store())], own, lineno=1))
         return True
-    if isinstance(node, NAMES) and isinstance(node.ctx, ast.Store):
-        node = next(item for item in reversed(chain) if isinstance(item, ast.stmt))
+    node = _around_target(chain)
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         node.value = helper("kept", node.value)
         return True
@@ -326,9 +325,16 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
     return _replaced(chain[-2], node, helper("kept", node))
 
 
+def _around_target(chain: Sequence[ast.AST]) -> ast.AST:
+    """Return the node at a place; the statement, where that is what it assigns to."""
+    node = chain[-1]
+    is_target = isinstance(node, NAMES) and isinstance(node.ctx, ast.Store)
+    return next(item for item in reversed(chain) if isinstance(item, ast.stmt)) if is_target else node
+
+
 def _bound(chain: Sequence[ast.AST]) -> bool:
     """Copy what the name at a place is bound to: where it is read, a copy may come too late."""
-    node = chain[-1]
+    node = _around_target(chain)
     read = node.value if isinstance(node, ast.Assign) else node
     around = next((item for item in reversed(chain) if isinstance(item, _SCOPES)), chain[0])
     binding = _binding(around, read) if isinstance(read, ast.Name) else None
