@@ -251,6 +251,8 @@ UNKNOWN_ATTRIBUTE: Trait[tuple[SymId, str], Value] = Trait("attribute of an unkn
 SIZES: Trait[SymId, tuple[Size, ...]] = Trait("sizes", Owner.SYMBOL)
 ZEROED: Trait[SymId, bool] = Trait("zeroed", Owner.SYMBOL)
 EQUALS: Trait[SymId, Const] = Trait("equals", Owner.SYMBOL)
+# Sides that are not taken together with a side of another condition: the own one, the other condition and its side.
+EXCLUSIVE: Trait[SymId, tuple[tuple[bool, SymId, bool], ...]] = Trait("exclusive", Owner.SYMBOL)
 FLOATING_DTYPE: Trait[SymId, str] = Trait("floating dtype", Owner.SYMBOL)
 # The `**kwargs` of a constructor that is an entry point: what a callee reads from it may have been passed.
 FORWARDED: Trait[RefId, bool] = Trait("has options", Owner.OBJECT)

@@ -25,10 +25,6 @@ from inplace_lint.interp.expr import environment, registering
 from inplace_lint.interp.found import Found, collect, named, of_method, with_callers
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.fuel import (
-    CALLS_IN_CHOICES,
-    CALLS_IN_SIDES,
-    CHEAP_CHOICES,
-    CHOICES,
     PATHS_IN_CONSTRUCTOR,
     PATHS_IN_FUNCTION,
     PATHS_IN_METHOD,
@@ -39,7 +35,7 @@ from inplace_lint.interp.fuel import (
 )
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
-from inplace_lint.interp.options import construction, search
+from inplace_lint.interp.options import construction, runs
 from inplace_lint.interp.options.coverage import Choice
 from inplace_lint.interp.outcome import Flow, Results
 from inplace_lint.workspace import call_graph, trainers
@@ -63,6 +59,7 @@ def run_all(interp: Interpreter) -> list[Found]:
     script = partial(_run_script if order.script else registering.run_alone, interp)
     found = _noted(interp, SCRIPT, script)
     cost: dict[Definition, int] = {}
+    run = partial(_run, interp, order=order)
     counters, call = interp.fuel.counters, context.default().framework.calls
     for item in order.items:
         cut, calls = counters["roots_cut_by_steps"], counters["framework_calls"]
@@ -75,7 +72,7 @@ def run_all(interp: Interpreter) -> list[Found]:
         if counters["roots_cut_by_steps"] == cut:
             cost[item] = counters["framework_calls"] - calls
     for item, calls in cost.items():
-        found.extend(_noted(interp, item.name, partial(_run_further, interp, item, order, calls)))
+        found.extend(_noted(interp, item.name, partial(runs.further, interp, item, order, run, calls)))
     confirmed = ((one, context.observed.confirmed(one.event)) for one in found)
     return [replace(one, event=event) for one, event in confirmed if event is not None]
 
@@ -95,16 +92,6 @@ def _noted(interp: Interpreter, name: str, work: Callable[[], list[Found]]) -> l
 
 def _run_named(interp: Interpreter, item: Definition, order: schedule.Schedule) -> list[Found]:
     return named(interp, item, _run(interp, item, order))
-
-
-def _run_further(interp: Interpreter, item: Definition, order: schedule.Schedule, calls: int) -> list[Found]:
-    """Run an entry point, which made so many calls of the framework, on further options."""
-    found, counters = list[Found](), interp.fuel.counters
-    before = counters["framework_calls"]
-    if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
-        found.extend(_run_named(interp, item, order))
-        calls = counters["framework_calls"] - before
-    return [*found, *named(interp, item, _run_choices(interp, item, order, calls))]
 
 
 def _start(interp: Interpreter, item: Definition) -> tuple[State, Frame]:
@@ -159,29 +146,6 @@ def _run(interp: Interpreter, item: Definition, order: schedule.Schedule) -> lis
     if item.kind == "function":
         return _run_function(interp, item, order)
     return _set_up_class(interp, item) if item.name in order.set_up else _run_class(interp, item)
-
-
-def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule, calls: int) -> list[Found]:
-    """
-    Run a function or class again, on arguments that lead to sides of conditions that were not taken yet.
-
-    It is expected to make as many `calls` of the framework as before; more for an option than for an unknown condition.
-    """
-    found: list[Found] = []
-    tried: set[search.Goal] = set()
-    coverage, counters = interp.context.coverage, interp.fuel.counters
-    left, runs = CALLS_IN_CHOICES, 0
-    while calls <= left and runs < (CHOICES if CALLS_IN_CHOICES - left > CALLS_IN_SIDES else CHEAP_CHOICES):
-        choice = search.next_choice(interp, item, tried, cheap=calls <= CALLS_IN_SIDES)
-        if choice is None:
-            break
-        coverage.choice, runs = choice, runs + 1
-        counters["choices"] += 1
-        before = counters["framework_calls"]
-        found.extend(_run(interp, item, order))
-        left -= counters["framework_calls"] - before
-    coverage.choice = Choice()
-    return found
 
 
 def _run_function(interp: Interpreter, item: Definition, order: schedule.Schedule) -> list[Found]:

@@ -10,6 +10,7 @@ constructs a class take precedence over such ones (`portable_arguments`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Slice
@@ -209,15 +210,18 @@ def completed(interp: Interpreter, state: State, init: Closure, known: Arguments
     Return the arguments that the program passes to a constructor, completed by what it does not say.
 
     Unknown ones become instances of the classes that their annotations name. What is not passed has its default; with
-    `options` that is an option, for whoever uses the class elsewhere.
+    `options` that is an option, for whoever uses the class elsewhere, and so is a constant that replaces a default.
     """
     function = init.function
     params = {param.name: param for param in function.params[1:]}
+    open_ = {name for name, default in init.defaults if isinstance(default, Const)} if options else set[str]()
     positional = [
-        _completed(interp, state, function, param, value)
+        _completed(interp, state, function, param, value, open_)
         for param, value in zip(function.params[1:], known.positional, strict=False)
     ]
-    keywords = [(name, _completed(interp, state, function, params.get(name), value)) for name, value in known.keywords]
+    keywords = [
+        (name, _completed(interp, state, function, params.get(name), value, open_)) for name, value in known.keywords
+    ]
     rest = known.positional[len(positional) :]
     passed = {*list(params)[: len(positional)], *(name for name, _ in keywords)}
     defaults = [
@@ -228,7 +232,16 @@ def completed(interp: Interpreter, state: State, init: Closure, known: Arguments
     return Arguments((*positional, *rest), (*keywords, *defaults), known.exprs, known.unknown)
 
 
-def _completed(interp: Interpreter, state: State, function: ir.Function, param: ir.Param | None, value: Value) -> Value:
+def _completed(
+    interp: Interpreter,
+    state: State,
+    function: ir.Function,
+    param: ir.Param | None,
+    value: Value,
+    options: AbstractSet[str],
+) -> Value:
+    if isinstance(value, Const) and value.source is None and param is not None and param.name in options:
+        return _input(interp, state, function, param, value, none_is_open=False)
     if not isinstance(value, Sym) or param is None or _kind(interp, state, function, param):
         return value
     made = _of_project(interp, state, function, param)

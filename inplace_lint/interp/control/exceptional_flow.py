@@ -23,11 +23,11 @@ from collections.abc import Iterator, Sequence
 from inplace_lint.core.records import replace
 from inplace_lint.domain import origins
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import Builtin, ClassValue, Closure, Dotted, Tuple, Value
-from inplace_lint.interp.control import path_condition
+from inplace_lint.domain.values import Builtin, ClassValue, Closure, Const, Dotted, Tuple, Value
+from inplace_lint.interp.control import exclusive, path_condition
 from inplace_lint.interp.frame import Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised
+from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results
 from inplace_lint.interp.pylib import type_tests
 from inplace_lint.ir import nodes as ir
 
@@ -232,6 +232,7 @@ def is_abstract(function: ir.Function) -> bool:
 
 
 _WITH_DOCSTRING = 2
+_PAIR = 2
 
 
 def _has_raise(body: Sequence[ir.Stmt]) -> bool:
@@ -250,6 +251,36 @@ def _has_raise(body: Sequence[ir.Stmt]) -> bool:
 def only_raises(body: Sequence[ir.Stmt]) -> bool:
     """Say whether statements do nothing but raise an exception, with what is computed or printed for it."""
     return isinstance(body[-1], ir.Raise) and all(isinstance(node, ir.Assign | ir.ExprStmt) for node in body[:-1])
+
+
+def refused(interp: Interpreter, frame: Frame, state: State, test: ir.Expr) -> Results:
+    """
+    Evaluate the condition of a side that only raises.
+
+    Of two conditions that must not both hold, none is decided; a constructor runs again on what decides them.
+    """
+    if not isinstance(test, ir.BoolOp) or test.op != "and" or len(test.values) != _PAIR or _constructs(frame):
+        return interp.evaluate(frame, state, test)
+    results: Results = []
+    for after, first in interp.evaluate(frame, state, test.values[0]):
+        known = path_condition.truth(after, first)
+        if known is not None:
+            results.extend(interp.evaluate(frame, after, test.values[1]) if known else [(after, first)])
+            continue
+        both = after.fork()
+        path_condition.learn(both, first, True)
+        seconds = interp.evaluate(frame, both, test.values[1])
+        is_plain = len(seconds) == 1 and seconds[0][0].clock == after.clock
+        if is_plain and path_condition.truth(*seconds[0]) is None and exclusive.exclude(after, first, seconds[0][1]):
+            results.append((after, Const(False)))
+        else:
+            path_condition.learn(after, first, False)
+            results.append((after, first))
+    return results
+
+
+def _constructs(frame: Frame) -> bool:
+    return frame.closure is not None and frame.closure.function.qualname.rpartition(".")[2] == "__init__"
 
 
 def refuses(body: Sequence[ir.Stmt]) -> bool:

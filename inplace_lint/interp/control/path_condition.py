@@ -30,6 +30,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
+from inplace_lint.interp.control import exclusive
 from inplace_lint.interp.fuel import Fuel
 from inplace_lint.interp.transfer import dtypes
 
@@ -61,7 +62,7 @@ def _symbol_truth(state: State, number: SymId) -> Three:
     known = state.truth(number)
     if known is None and state.truth((origins.NONE, number)):
         return False
-    return known
+    return exclusive.side_left(state, number) if known is None else known
 
 
 def _object_truth(state: State, ref: Ref) -> Three:

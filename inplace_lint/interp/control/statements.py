@@ -177,7 +177,11 @@ def _if(interp: Interpreter, frame: Frame, state: State, node: ir.If) -> Outcome
     # Where one side only can be followed, more is seen behind `if not wanted: return None` than in it.
     prefers = fuel.prefers and not raises and not _gives_up(node)
     with fuel.scope(paths=1, prefers=False) if raises else fuel.preferring(prefers):
-        tests = interp.evaluate(frame, state, node.test)
+        tests = (
+            exceptional_flow.refused(interp, frame, state, node.test)
+            if raises
+            else interp.evaluate(frame, state, node.test)
+        )
     outcomes: Outcomes = []
     for after, test in tests:
         if raises and path_condition.truth(after, test) is None:

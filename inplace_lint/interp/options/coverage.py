@@ -102,7 +102,8 @@ class Coverage:
     `choice` is what the entry point `root` runs on, of a class in its constructor or in `method`. `options` are the
     parameters of entry points, by their symbols; `under_choice` are the sides that runs on a choice missed; `worth`
     says what the sides in a function may lead to. `inherited` are methods of other files that set what
-    those of `root` write.
+    those of `root` write. `outer` are sides that entry points further out missed before, `outside` the one of them that
+    the choice leads to.
     """
 
     path: str = ""
@@ -111,6 +112,8 @@ class Coverage:
     now: set[Key] = field(default_factory=set)
     missed: dict[Key, Missed] = field(default_factory=dict)
     under_choice: dict[Key, Missed] = field(default_factory=dict)
+    outer: dict[Key, Missed] = field(default_factory=dict)
+    outside: Missed | None = None
     options: dict[SymId, Option] = field(default_factory=dict)
     root: Slice | None = None
     inherited: frozenset[Slice] = frozenset()
@@ -229,6 +232,8 @@ class Coverage:
         if goes_on:
             self.under_choice[key] = side
         if is_new:
+            if known is not None and known.condition is not None and known.root != self.root:
+                self.outer.setdefault(key, known)
             self.missed[key] = side
 
     def _is_better(self, known: Missed) -> bool:

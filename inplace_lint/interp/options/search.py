@@ -67,6 +67,7 @@ def next_choice(interp: Interpreter, item: Definition, tried: set[Goal], *, chea
         if choice is None:
             continue
         if cheap or choice.options != missed[key].choice.options or _is_passed(interp, missed[key].condition):
+            coverage.outside = coverage.outer.get(key)
             # The run may come as far as another condition of this side.
             tried.update(((key, coverage.missed.pop(key).condition), frozenset(choice.options)))
             return choice
@@ -80,6 +81,7 @@ def _together(interp: Interpreter, item: Definition, tried: set[Goal]) -> Choice
     for key in dict.fromkeys(_worth_a_run(interp, item, missed, cheap=True)):
         choice = solver.solve(coverage, interp.context.symbols, coverage.under_choice.pop(key))
         if choice is not None and frozenset(choice.options) not in tried:
+            coverage.outside = None
             tried.add(frozenset(choice.options))
             return choice
     return None

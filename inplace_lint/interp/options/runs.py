@@ -1,0 +1,74 @@
+"""
+Further runs of an entry point: on what `search` chose, and of an outer one on what leads to the same side.
+
+    class Attention(nn.Module):
+        def __init__(self, dim, kernel=False): ...          # run on kernel=True, that `q` requires grad is assumed
+        def forward(self, q): ...
+
+    class Net(nn.Module):
+        def __init__(self, dim, kernel=False):              # run on kernel=True, it is certain
+            self.to_q, self.attention = nn.Linear(dim, dim), Attention(dim, kernel)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inplace_lint.effects import schedule
+from inplace_lint.effects.summary import Definition
+from inplace_lint.interp.found import Found, named
+from inplace_lint.interp.fuel import CALLS_IN_CHOICES, CALLS_IN_SIDES, CHEAP_CHOICES, CHOICES
+from inplace_lint.interp.interpreter import Interpreter
+from inplace_lint.interp.options import search, solver
+from inplace_lint.interp.options.coverage import Choice
+
+_Run = Callable[[Definition], list[Found]]
+
+
+def further(interp: Interpreter, item: Definition, order: schedule.Schedule, run: _Run, calls: int) -> list[Found]:
+    """Run an entry point, which made so many calls of the framework, on further options."""
+    found, counters = list[Found](), interp.fuel.counters
+    before = counters["framework_calls"]
+    if not calls and item.kind == "class" and search.has_own_choices(interp, item):  # no outer one passed any on
+        found.extend(named(interp, item, run(item)))
+        calls = counters["framework_calls"] - before
+    return [*found, *_run_choices(interp, item, order, run, calls)]
+
+
+def _run_choices(interp: Interpreter, item: Definition, order: schedule.Schedule, run: _Run, calls: int) -> list[Found]:
+    """
+    Run a function or class again, on arguments that lead to sides of conditions that were not taken yet.
+
+    It is expected to make as many `calls` of the framework as before; more for an option than for an unknown condition.
+    """
+    found: list[Found] = []
+    tried: set[search.Goal] = set()
+    coverage, counters = interp.context.coverage, interp.fuel.counters
+    left, runs = CALLS_IN_CHOICES, 0
+    while calls <= left and runs < (CHOICES if CALLS_IN_CHOICES - left > CALLS_IN_SIDES else CHEAP_CHOICES):
+        choice = search.next_choice(interp, item, tried, cheap=calls <= CALLS_IN_SIDES)
+        if choice is None:
+            break
+        coverage.choice, runs = choice, runs + 1
+        counters["choices"] += 1
+        before = counters["framework_calls"]
+        more = named(interp, item, run(item))
+        found.extend(more)
+        if more and all(one.event.assumptions for one in more):
+            found.extend(_run_outer(interp, order, run))
+        left -= counters["framework_calls"] - before
+    coverage.choice = Choice()
+    return found
+
+
+def _run_outer(interp: Interpreter, order: schedule.Schedule, run: _Run) -> list[Found]:
+    """Run the entry point that passes the chosen option on: what is assumed of an inner one may be certain there."""
+    coverage = interp.context.coverage
+    outer = coverage.outside
+    item = None if outer is None else next((one for one in order.items if one.slice == outer.root), None)
+    choice = None if outer is None else solver.solve(coverage, interp.context.symbols, outer)
+    if item is None or choice is None:
+        return []
+    coverage.choice = choice
+    interp.fuel.counters["choices"] += 1
+    return named(interp, item, run(item))
