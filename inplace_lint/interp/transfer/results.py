@@ -180,7 +180,7 @@ def _view(call: Call, fact: ReturnFact, rg: Three, node: NodeId | None) -> Value
         sure=source.sure,
         why=source.why if rg is None else "",
         framework=source.framework,
-        doubt=doubt,
+        doubt=doubt | call.doubt,
         made=call.touch("out0"),
         inference=source.inference,
         part=None if kind is View.MAYBE else _part(call, fact, source, layout),
