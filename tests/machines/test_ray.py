@@ -329,6 +329,7 @@ def test_a_node_of_a_cluster_that_dies_costs_no_finding(project, attached, lint)
 
 
 @real
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["raylet", "gcs_server"])
 def test_a_cluster_that_is_killed_in_mid_run_is_one_line(project, attached, name):
     run = _begun(project, attached.address)
