@@ -32,7 +32,7 @@ from benchmarks.edits import _functions  # noqa: E402 - of this checkout
 from benchmarks.speed import download  # noqa: E402
 
 FILES = ("vision_transformer", "resnet", "efficientnet", "convnext", "swin_transformer", "densenet")
-DEBOUNCE_MS = 100
+DEBOUNCE_MS = 50
 
 
 def main() -> None:

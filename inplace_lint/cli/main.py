@@ -309,7 +309,7 @@ def explain(paths: tuple[Path, ...], lang: str | None, color: str) -> int:
 @shared_options.config_options
 @click.option("--python", metavar="PATH", help="The interpreter or virtual environment that confirms findings.")
 @click.option(
-    "--debounce", type=Count(), default=100, metavar="MS", help="Delay from the last key to the analysis; default 100."
+    "--debounce", type=Count(), default=50, metavar="MS", help="Delay from the last key to the analysis; default 50."
 )
 @shared_options.lang
 def server(debounce: int, python: str | None, **options: Any) -> int:
