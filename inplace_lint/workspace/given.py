@@ -22,6 +22,7 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.knowledge.facts import framework, frameworks
 from inplace_lint.workspace.evaluation import Trees
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.training.uses import last_word
 
 _MOST = 60  # files that import a function, which are parsed; one that more of them do is used for many things
 _DEEPEST = 10  # expressions and variables that lead to each other
@@ -94,10 +95,10 @@ class _Calls:
         for scope in _scopes(tree):
             for node in _within(scope):
                 if isinstance(node, ast.Call):
-                    self.calls.setdefault(_last(node.func), []).append((scope, node))
+                    self.calls.setdefault(last_word(node.func), []).append((scope, node))
                 elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                    names = {_last(target) for target in node.targets} - {""}
-                    self.made.setdefault(_last(node.value.func), set()).update(names)
+                    names = {last_word(target) for target in node.targets} - {""}
+                    self.made.setdefault(last_word(node.value.func), set()).update(names)
 
     def passed(self, word: str, makes: bool, place: int, param: str) -> Iterator[_Passed]:
         """Yield what the calls of a function pass, or those of the objects that a class `makes`."""
@@ -120,11 +121,6 @@ def _argument(call: ast.Call, place: int, param: str) -> ast.expr | None:
     if named is not None or len(before) <= place or any(isinstance(one, ast.Starred) for one in before):
         return named
     return before[place]
-
-
-def _last(node: ast.expr) -> str:
-    """Return the last name of a variable or attribute; empty for anything else."""
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
@@ -226,7 +222,7 @@ def _settings(tree: ast.Module) -> Iterator[tuple[ast.AST, frozenset[str]]]:
             known = _plain_parameters(method) if method.name == "__init__" else frozenset()
             for node in ast.walk(method):
                 if isinstance(node, ast.Assign) and (
-                    isinstance(node.value, ast.Constant) or _last(node.value) in known
+                    isinstance(node.value, ast.Constant) or last_word(node.value) in known
                 ):
                     plain.update(node.targets)
         stored = [node for node in ast.walk(cls) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
@@ -247,8 +243,8 @@ def _trains(body: Sequence[ast.stmt], target: ast.expr) -> bool:
     """Check whether backward runs in a loop, from another value than its own: it goes through batches of a training."""
     own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
     nodes = (inner for node in body for inner in ast.walk(node))
-    calls = [node.func for node in nodes if isinstance(node, ast.Call) and _last(node.func) == "backward"]
-    return any(not (isinstance(call, ast.Attribute) and _last(call.value) in own) for call in calls)
+    calls = [node.func for node in nodes if isinstance(node, ast.Call) and last_word(node.func) == "backward"]
+    return any(not (isinstance(call, ast.Attribute) and last_word(call.value) in own) for call in calls)
 
 
 def _functions(tree: ast.Module) -> frozenset[str]:

@@ -106,6 +106,7 @@ class Project:
         self.followed.clear()
         self.asked.lighten()
         self._shared.clear()
+        self._edited.clear()
         self.kept = Tally()
 
     def drop(self, path: str) -> None:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from inplace_lint.workspace.training.uses import last_word
+
 _ANY = ""
 _LITERALS: dict[type, str] = {
     ast.Dict: "dict",
@@ -54,7 +56,7 @@ class Receivers:
             case ast.AnnAssign(target, annotation, value):
                 self._bind(target, value)
                 if value is None:
-                    self._add(_word(target), _named(annotation))
+                    self._add(last_word(target), _named(annotation))
             case ast.For(target) | ast.AsyncFor(target) | ast.comprehension(target) | ast.NamedExpr(target):
                 self._bind(target, None)
             case ast.withitem(_, ast.expr() as target):
@@ -65,7 +67,7 @@ class Receivers:
     def _visit_definition(self, node: ast.AST) -> None:
         match node:
             case ast.ClassDef(name, bases):
-                self.bases[name] = self.bases.get(name, frozenset()).union(map(_word, bases))
+                self.bases[name] = self.bases.get(name, frozenset()).union(map(last_word, bases))
             case ast.arguments(positional_only, plain, vararg, keyword_only, _, kwarg):
                 for one in (*positional_only, *plain, *keyword_only):
                     self._add(one.arg, _named(one.annotation))
@@ -81,11 +83,11 @@ class Receivers:
         if isinstance(target, ast.Attribute):
             self.attributes.add(target.attr)
         if isinstance(target, ast.Name | ast.Attribute):
-            self._add(_word(target), *_made(value))
+            self._add(last_word(target), *_made(value))
             return
         for node in ast.walk(target):
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-                self._add(_word(node), _ANY)
+                self._add(last_word(node), _ANY)
 
     def _add(self, word: str, *made: str) -> None:
         self._of.setdefault(word, set()).update(made)
@@ -99,7 +101,7 @@ def _made(value: ast.expr | None) -> Iterator[str]:
         case ast.Constant(known):
             yield type(known).__name__
         case ast.Call(ast.Name() | ast.Attribute() as function):
-            yield _word(function)
+            yield last_word(function)
         case ast.IfExp(_, left, right):
             yield from (*_made(left), *_made(right))
         case _:
@@ -110,7 +112,7 @@ def _named(annotation: ast.expr | None) -> str:
     """Return the class that an annotation names; what else it may be is not a receiver of the same methods."""
     match annotation:
         case ast.Name() | ast.Attribute():
-            return _word(annotation)
+            return last_word(annotation)
         case ast.Constant(str(text)) if text.replace(".", "").isidentifier():
             return text.rpartition(".")[2]
         case ast.BinOp(left, ast.BitOr(), ast.Constant(None)):
@@ -121,8 +123,3 @@ def _named(annotation: ast.expr | None) -> str:
             return name
         case _:
             return _ANY
-
-
-def _word(node: ast.expr) -> str:
-    """Return the last name of a variable or attribute; empty for anything else."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else _ANY

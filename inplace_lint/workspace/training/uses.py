@@ -158,7 +158,7 @@ class Walk:
                 self.node(_innermost(asked))
                 self._part(rest)
             case ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, keywords):
-                self._use(attribute, own=_is_self(owner), receiver=_last_word(owner))
+                self._use(attribute, own=_is_self(owner), receiver=last_word(owner))
                 self._part(_innermost(owner))
                 self._arguments([*arguments, *keywords])
             case ast.Call(ast.Name(name), arguments, keywords):
@@ -168,7 +168,7 @@ class Walk:
                 self._use(word, called=False, quoted=True)
             case ast.Attribute(_, attribute, context):
                 if isinstance(context, ast.Load):
-                    self._use(attribute, called=False, own=_is_self(node.value), receiver=_last_word(node.value))
+                    self._use(attribute, called=False, own=_is_self(node.value), receiver=last_word(node.value))
                 # What has attributes is no function: `self.decode.threshold` does not call a method `decode`.
                 self.node(_innermost(node))
             case ast.Name(name, ast.Load()):
@@ -265,19 +265,19 @@ def _innermost(node: ast.expr) -> ast.expr:
     return node
 
 
-def _last_word(node: ast.expr) -> str:
+def last_word(node: ast.expr) -> str:
     """Return the last part of a dotted name; nothing for what is no name."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _stops(node: ast.expr) -> bool:
     """Check whether a context manager or decorator is one in which no gradients are recorded, by its name."""
-    return _last_word(node.func if isinstance(node, ast.Call) else node) in _unrecorded()
+    return last_word(node.func if isinstance(node, ast.Call) else node) in _unrecorded()
 
 
 def _is_custom_function(base: ast.expr) -> bool:
     """Check whether a base is a framework's class of custom functions, by the name that the class has there."""
-    return _last_word(base) in {framework(known).function.rpartition(".")[2] for known in frameworks()}
+    return last_word(base) in {framework(known).function.rpartition(".")[2] for known in frameworks()}
 
 
 @cache

@@ -25,7 +25,7 @@ import ast
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .storing import stored
-from .tree import MADE, NAMES, Place, as_context, block_of, chain_of, helper
+from .tree import MADE, NAMES, Place, as_context, block_of, chain_of, helper, replaced
 
 _UNTRACKED = "data"
 _SETTERS = ("copy_", "set_", "set_value")
@@ -163,8 +163,7 @@ def _apart(chain: Sequence[ast.AST]) -> bool:
         or (isinstance(statement, ast.Expr) and statement.value is node)
     ):
         return False
-    around = node.func if written in ast.iter_child_nodes(node.func) else node
-    return _replaced(around, written, helper("value", written))
+    return replaced(node, written, helper("value", written))
 
 
 def _operand(chain: Sequence[ast.AST]) -> bool:
@@ -234,8 +233,7 @@ def _recorded(chain: Sequence[ast.AST]) -> bool:
         return True
     written = written_by(chain[-1], chain[0])
     if isinstance(written, ast.Attribute) and written.attr == _UNTRACKED:
-        around = next(node for node in ast.walk(chain[-1]) if written in ast.iter_child_nodes(node))
-        _replaced(around, written, written.value)
+        replaced(chain[-1], written, written.value)
         written = written.value
     if written is None or not _copied_before(chain, written, "owned"):
         return False
@@ -322,7 +320,7 @@ def _alias(chain: Sequence[ast.AST]) -> bool:
         node.args = [item if isinstance(item, ast.Starred) else helper("kept", item) for item in node.args]
         for keyword in node.keywords:
             keyword.value = helper("kept", keyword.value) if keyword.arg else keyword.value
-    return _replaced(chain[-2], node, helper("kept", node))
+    return replaced(chain[-2], node, helper("kept", node))
 
 
 def _around_target(chain: Sequence[ast.AST]) -> ast.AST:
@@ -351,17 +349,6 @@ def _stored(chain: Sequence[ast.AST]) -> bool:
     block, at = block_of(chain)
     block.insert(at + 1, ast.Assign([as_context(part, ast.Store())], as_context(written, ast.Load()), lineno=1))
     return True
-
-
-def _replaced(parent: ast.AST, old: ast.AST, new: ast.AST) -> bool:
-    for name, value in ast.iter_fields(parent):
-        if value is old:
-            setattr(parent, name, new)
-            return True
-        if isinstance(value, list) and any(item is old for item in value):
-            value[:] = [new if item is old else item for item in value]
-            return True
-    return False
 
 
 def _update(chain: Sequence[ast.AST]) -> bool:

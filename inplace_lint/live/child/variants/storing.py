@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import List, Sequence
 
-from .tree import block_of, helper
+from .tree import block_of, helper, replaced
 
 _PREFIX = "_inplace_lint_"
 
@@ -31,18 +31,9 @@ def stored(chain: Sequence[ast.AST], written: ast.expr) -> bool:
         before.append(_bound(_name("at", depth), _evaluated(index.slice)))
         before.append(_bound(_name("part", depth + 1), _item(depth)))
         after.insert(0, _bound(_item(depth), _name("part", depth + 1)))
-    _Replaced(written, _name("part", len(indices))).visit(block[at])
+    replaced(block[at], written, _name("part", len(indices)))
     block[at : at + 1] = [*before, block[at], *after]
     return True
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.expr) -> None:
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        """Return the new node in place of the old one."""
-        return self.new if node is self.old else super().generic_visit(node)
 
 
 def _bound(target: ast.expr, value: ast.expr) -> ast.stmt:

@@ -69,6 +69,19 @@ def _blocks(node: ast.AST) -> Iterator[List[Any]]:
             yield value
 
 
+def replaced(root: ast.AST, old: ast.AST, new: ast.AST) -> bool:
+    """Put a node in the place of another one below a root; return whether that one is there."""
+    for parent in ast.walk(root):
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+                return True
+            if isinstance(value, list) and any(item is old for item in value):
+                value[:] = [new if item is old else item for item in value]
+                return True
+    return False
+
+
 def as_context(node: Any, context: Union[ast.Load, ast.Store]) -> Any:
     """Return a copy of a name that is read or bound."""
     found = copy.deepcopy(node)
