@@ -2,7 +2,7 @@
 Facts of a project about operators that only its owners know: in the configuration, in files, and from packages.
 
     [tool.inplace-lint]
-    facts = ["ops/*.jsonl"]                # the format of the op tables, one entry a line
+    facts = ["ops/*.jsonl", "csrc/*.cpp"]  # the format of the op tables, one entry a line; schemas in C++ sources
     fact-packs = ["fast-norms"]            # entry points of installed packages, in the group `inplace_lint.facts`
 
     [tool.inplace-lint.ops]
@@ -24,20 +24,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from inplace_lint.config.cpp_registrations import SUFFIXES, Registration, registrations
 from inplace_lint.config.installed import installed_only, search_path
 from inplace_lint.config.schema import did_you_mean
 from inplace_lint.core.errors import ConfigError, FactError
 from inplace_lint.knowledge import operator_schema
-from inplace_lint.knowledge.facts import frameworks, load
+from inplace_lint.knowledge.facts import framework, frameworks, load
 from inplace_lint.knowledge.op import ENTRY, RESULTS, Op, ReturnFact, check, op_of
-from inplace_lint.knowledge.operator_schema import Parameter, SchemaError
-from inplace_lint.knowledge.own import OwnFact
+from inplace_lint.knowledge.operator_schema import OperatorSchema, Parameter, SchemaError
+from inplace_lint.knowledge.own import SCHEMA, OwnFact
 from inplace_lint.knowledge.schema import mistaken
 from inplace_lint.knowledge.words import Check, Result
 
 GROUP = "inplace_lint.facts"
 _CHECKS = (Check.LEAF, Check.LEAF_VIEW, Check.MULTI_VIEW, Check.NO_GRAD_VIEW, Check.INFERENCE)
 _VIEW = "view of "
+_SET_BY_BUILD = "TORCH_EXTENSION_NAME"
 _NO_TENSOR = {"is": "value", "kind": "unknown"}
 _OUTPUT = re.compile(r"out\d+")
 Where = Callable[[str], str]
@@ -88,8 +90,15 @@ def _of_files(patterns: Sequence[str], folder: Path, where: Where) -> Iterator[O
         if not paths:
             msg = f"{where('facts')}: 'facts' names {pattern!r}, which is not a file"
             raise ConfigError(msg)
-        for path in paths:
-            yield from _of_file(Path(path), os.path.relpath(path, folder) if folder in Path(path).parents else path)
+        facts = [
+            fact
+            for path in paths
+            for fact in _of_file(Path(path), os.path.relpath(path, folder) if folder in Path(path).parents else path)
+        ]
+        if not facts and all(Path(path).suffix in SUFFIXES for path in paths):
+            msg = f"{where('facts')}: 'facts' names {pattern!r}, which registers no operator with a schema"
+            raise ConfigError(msg)
+        yield from facts
 
 
 def _of_packs(names: Sequence[str], folder: Path, where: Where) -> Iterator[OwnFact]:
@@ -122,11 +131,38 @@ def _packs(folder: Path) -> Mapping[str, str]:
 
 def _of_file(path: Path, name: str) -> Iterator[OwnFact]:
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        source = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{name}: {getattr(error, 'strerror', '') or 'no text in UTF-8'}"
         raise ConfigError(msg) from error
-    for number, line in enumerate(lines, 1):
+    yield from _of_cpp(source, name) if path.suffix in SUFFIXES else _of_entries(source, name)
+
+
+def _of_cpp(source: str, name: str) -> Iterator[OwnFact]:
+    """Yield the operators that a C++ source registers, each with its schema."""
+    for known in map(framework, frameworks()):
+        for space in known.operators:
+            for one in registrations(source, known.registers):
+                place = f"{name}:{one.line}"
+                try:
+                    yield OwnFact(_registered(space, one), place)
+                except FactError as error:
+                    msg = f"{place}: {error}"
+                    raise ConfigError(msg) from error
+
+
+def _registered(space: str, one: Registration) -> str:
+    """Return the entry of an operator that is called in a namespace of the framework."""
+    if one.namespace == _SET_BY_BUILD:
+        msg = f"`{_SET_BY_BUILD}` has a value only while the extension is built: use 'ops' for its operators"
+        raise FactError(msg)
+    schema = _read_schema(one.schema)
+    called = schema.name.rpartition(":")[2].partition(".")[0]
+    return json.dumps({"op": f"{space}.{one.namespace}.{called}", "args": _args(schema), SCHEMA: one.schema})
+
+
+def _of_entries(source: str, name: str) -> Iterator[OwnFact]:
+    for number, line in enumerate(source.splitlines(), 1):
         if line.strip():
             try:
                 yield OwnFact(_checked(json.loads(line)), f"{name}:{number}")
@@ -146,8 +182,8 @@ def _long(op: str, table: object) -> str:
     if "." not in op:
         msg = f'"{op}" is not a call of a package: write "package.function", in quotes'
         raise FactError(msg)
-    row = {**_declared(table.get("schema")), **table, "op": op}
-    row.pop("schema", None)
+    row = {**_declared(table.get(SCHEMA)), **table, "op": op}
+    row.pop(SCHEMA, None)
     for key, form in (("writes", _write), ("saves", _save), ("returns", _result)):
         if isinstance(row.get(key), str):
             row[key] = [row[key]]
@@ -166,21 +202,27 @@ def _declared(schema: object) -> dict[str, Any]:
     if not isinstance(schema, str):
         msg = f'"schema" is {json.dumps(schema, default=str)}, not a text'
         raise FactError(msg)
-    try:
-        read = operator_schema.read(schema, named=not schema.lstrip().startswith("("))
-    except SchemaError as error:
-        msg = f'"schema" does not parse: {error}'
-        raise FactError(msg) from error
-    args = [f"{one.name}=None" if one.optional else one.name for one in read.parameters]
-    plain = sum(not one.keyword for one in read.parameters)
+    read = _read_schema(schema)
     writes = [one.name for one in read.parameters if one.writes]
     results = [_returned(one, read.parameters) for one in read.results]
     returns = results if len(results) == 1 else [{"is": "tuple", "items": results}] if results else [_NO_TENSOR]
-    return {
-        "args": [*args[:plain], *(["*"] if args[plain:] else []), *args[plain:]],
-        "writes": writes,
-        "returns": returns,
-    }
+    return {"args": _args(read), "writes": writes, "returns": returns}
+
+
+def _args(schema: OperatorSchema) -> list[str]:
+    """Return the arguments as a fact has them."""
+    args = [f"{one.name}=None" if one.optional else one.name for one in schema.parameters]
+    plain = sum(not one.keyword for one in schema.parameters)
+    return [*args[:plain], *(["*"] if args[plain:] else []), *args[plain:]]
+
+
+def _read_schema(text: str) -> OperatorSchema:
+    """Return what a schema says, with or without a name; raise `FactError` for one that does not parse."""
+    try:
+        return operator_schema.read(text, named=not text.lstrip().startswith("("))
+    except SchemaError as error:
+        msg = f'"schema" does not parse: {error}'
+        raise FactError(msg) from error
 
 
 def _returned(result: Parameter, parameters: Sequence[Parameter]) -> Mapping[str, Any]:

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from inplace_lint.core.errors import FactError
+from inplace_lint.knowledge import operator_schema
 from inplace_lint.knowledge.locate import rules_dir
 from inplace_lint.knowledge.op import Op, check, op_of
-from inplace_lint.knowledge.own import OwnFact
+from inplace_lint.knowledge.operator_schema import OperatorSchema
+from inplace_lint.knowledge.own import SCHEMA, OwnFact
 from inplace_lint.knowledge.packs import Pack, packs_of
 from inplace_lint.knowledge.schema import Reader, Schema, each, flag, number, table, text
 from inplace_lint.knowledge.versions import admits, version_range
@@ -77,7 +79,7 @@ class Framework:
     another tensor is, `excludes` those that give elements which are far below the others no
     weight and no gradient. `alike` are arguments of ops that are all tensors or all numbers.
     `operators` maps the namespace in which operators that a program registers are called to the class that has the
-    methods of such an operator.
+    methods of such an operator, `registers` is the macro with which C++ sources register some.
     `parameters` are the attributes of a module whose class is not known that are taken for parameters, each with the
     reason. `parts` is the attribute that maps names to the modules in a module.
     """
@@ -150,6 +152,7 @@ class Framework:
     factors: tuple[str, ...] = ()
     parts: str = ""
     operators: Mapping[str, str] = field(default_factory=dict)
+    registers: str = ""
 
 
 _REQUIRED = tuple(one.name for one in fields(Framework) if one.default is MISSING and one.default_factory is MISSING)
@@ -208,8 +211,15 @@ class Facts:
             return {}
         names = (name for name in frameworks() if name != self.framework.name)
         others = {package for name in names for package in framework(name).packages}
-        rows = _by_spelling(one.row for one in self.own)
+        rows = _by_spelling(one.row for one in self.own if SCHEMA not in one.row)
         return {spelling: forms for spelling, forms in rows.items() if spelling.partition(".")[0] not in others}
+
+    @cached_property
+    def schemas(self) -> Mapping[str, OperatorSchema]:
+        """What C++ sources of the project register that writes, by the names under which Python calls it."""
+        rows = [one.row for one in self.own if SCHEMA in one.row]
+        read = {row["op"]: operator_schema.read(row[SCHEMA]) for row in reversed(rows)}  # of two the first counts
+        return {name: schema for name, schema in read.items() if any(one.writes for one in schema.parameters)}
 
     @cached_property
     def packs(self) -> Mapping[str, Pack]:

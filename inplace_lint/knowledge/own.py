@@ -7,11 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 # The keys of an entry that neither writes nor runs anything.
+SCHEMA = "schema"  # the key of what a source in C++ registers; the rest of such an entry is its name
 _KEEPS = frozenset({"op", "same", "if", "args", "saves", "grads", "returns", "versions", "source", "probed", "device"})
 
 
 class OwnFact(NamedTuple):
-    """An entry as JSON, in the format of `rules/ops/README.md`, and the file and line that it is from."""
+    """
+    An entry as JSON, and the file and line that it is from.
+
+    It has the format of `rules/ops/README.md`, or the name of an operator and the schema that it is registered with.
+    """
 
     text: str
     place: str
@@ -26,5 +31,9 @@ class OwnFact(NamedTuple):
 def written(facts: Sequence[OwnFact]) -> frozenset[str]:
     """Return the names by which code calls those of the ops that may write."""
     rows = (one.row for one in facts)
-    spelled = (name for row in rows if not _KEEPS.issuperset(row) for name in (row["op"], *row.get("same", ())))
+    spelled = (name for row in rows if _may_write(row) for name in (row["op"], *row.get("same", ())))
     return frozenset(name.rpartition(".")[2] for name in spelled)
+
+
+def _may_write(row: Mapping[str, Any]) -> bool:
+    return "!" in row[SCHEMA] if SCHEMA in row else not _KEEPS.issuperset(row)

@@ -69,7 +69,7 @@ def test_an_unknown_call_is_one_line(lint, name, near):
 
 def test_an_operator_that_a_program_registers_is_read_from_its_code(lint):
     ran = lint("facts", "torch.ops.mine.scale_")
-    why = "operators that a program registers are read from its code"
+    why = "operators that a program registers in Python are read from its code"
     assert (ran.status, ran.err) == (2, f"error: nothing is known of a call 'torch.ops.mine.scale_'; {why}\n")
     assert lint("facts", "torch.ops.aten.add_").status == 0
 

@@ -110,6 +110,7 @@ def _lines(known: Known, say: Callable[[str], str], *, color: bool) -> Iterator[
     parts = [
         (say("also"), ", ".join(row.get("same", ()))),
         (say("constructed with"), ", ".join(row.get("init", ()))),
+        (say("schema"), row.get("schema", "")),
         (say("when"), row.get("if", "")),
         (say("becomes"), "; ".join(_given(one, one["op"]) for one in row.get("becomes", ()))),
         (say("state"), "; ".join(_given(part, name) for name, part in row.get("state", {}).items())),

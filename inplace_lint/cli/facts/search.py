@@ -56,12 +56,14 @@ def search(name: str, own: Sequence[OwnFact]) -> list[Known]:
 
 def _instead(name: str, calls: Sequence[str], spelled: set[str]) -> str:
     """Return what an error about a name adds: where the call is read from, what the package has, or the nearest."""
-    if any(name.startswith(f"{space}.") for one in frameworks() for space in framework(one).operators):
-        return "; operators that a program registers are read from its code"
     inside = sorted({one for one in calls if one.startswith(f"{name}.")})
     if inside:
         more = f", and {len(inside) - _MOST_SHOWN} more" if len(inside) > _MOST_SHOWN else ""
         return f"; calls in it: {', '.join(inside[:_MOST_SHOWN])}{more}"
+    spaces = [f"{space}." for one in frameworks() for space in framework(one).operators]
+    if name.startswith(tuple(spaces)):
+        near = did_you_mean(name, [one for one in calls if one.startswith(tuple(spaces))])
+        return near or "; operators that a program registers in Python are read from its code"
     last = name.rpartition(".")[2]
     return did_you_mean(name, sorted(spelled)) or did_you_mean(last, sorted(one.rpartition(".")[2] for one in spelled))
 

@@ -10,10 +10,12 @@ Evaluation of calls: the arguments first, then whatever is called.
 from __future__ import annotations
 
 from inplace_lint.core.event import Site
+from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
 from inplace_lint.domain import traits
 from inplace_lint.domain.heap import DictObject
 from inplace_lint.domain.state import State
+from inplace_lint.domain.traits import Operator
 from inplace_lint.domain.values import (
     NONE,
     Bound,
@@ -206,8 +208,10 @@ def _call_operator(
         return table.run(interp, frame, state, forms[0], arguments.first(Dotted(called)), at)
     key = "::".join(words[:_OPERATOR_WORDS])
     registering.run(interp, state)
-    operator = state.trait(traits.OPERATOR, key)
-    if operator is None or not (operator.body or operator.schema):
+    operator = state.trait(traits.OPERATOR, key) or Operator()
+    if operator.schema is None:
+        operator = replace(operator, schema=facts.schemas.get(called))
+    if not (operator.body or operator.schema):
         return None
     return operators.run(interp, frame, state, called, operator, arguments, at)
 
