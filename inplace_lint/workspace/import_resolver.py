@@ -3,6 +3,7 @@ Which file an import means.
 
     from .layers import Block     # in pkg/models/net.py: pkg/models/layers.py or pkg/models/layers/__init__.py
     import pkg.layers             # below the folder that holds pkg, the project's root or its src folder
+    from ._C import fused         # pkg/_C.pyi, the stub of a compiled module, where there is no source in Python
 
 An import that means no file of the project is never an error.
 """
@@ -18,6 +19,7 @@ from inplace_lint.core.remembered import remembered
 from inplace_lint.workspace.claims import Claim, Question
 
 INIT = "__init__.py"
+STUB = ".pyi"
 
 
 @dataclass
@@ -77,7 +79,8 @@ class Lookup:
 
     def _below(self, folder: str, module: str) -> str | None:
         stem = posixpath.join(folder, *module.split(".")) if module else folder
-        candidates = (posixpath.join(stem, INIT), *((f"{stem}.py",) if module else ()))
+        package = posixpath.join(stem, INIT)
+        candidates = (package, f"{stem}.py", f"{package}i", f"{stem}{STUB}") if module else (package,)
         return next((self._shown(path) for path in candidates if self._exists(path)), None)
 
     def _shown(self, path: str) -> str:

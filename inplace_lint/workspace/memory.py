@@ -14,6 +14,7 @@ from pathlib import Path
 from inplace_lint.workspace import import_graph
 from inplace_lint.workspace.files import SKIPPED
 from inplace_lint.workspace.import_graph import Graph
+from inplace_lint.workspace.import_resolver import STUB
 
 _RACE_NS = 20_000_000  # a file that is written so soon after it was read may have the same time
 
@@ -84,5 +85,5 @@ def _mark(path: str) -> tuple[int, int] | None:
 def _names(folder: str) -> frozenset[str]:
     with contextlib.suppress(OSError):
         entries = (entry for entry in Path(folder).iterdir() if entry.name not in SKIPPED)
-        return frozenset(entry.name for entry in entries if entry.suffix == ".py" or entry.is_dir())
+        return frozenset(entry.name for entry in entries if entry.suffix in {".py", STUB} or entry.is_dir())
     return frozenset()

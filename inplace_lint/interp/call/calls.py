@@ -30,7 +30,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import closures, data_loaders, instances, portable_arguments
+from inplace_lint.interp.call import closures, data_loaders, instances, portable_arguments, stubs
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
@@ -231,6 +231,8 @@ def call_closure(
     interp: Interpreter, frame: Frame, state: State, closure: Closure, arguments: Arguments, at: int
 ) -> Results:
     """Run a function of the program; one beyond the maximal depth is unknown, and so is an abstract method."""
+    if stubs.is_stub(closure):
+        return stubs.call(interp, frame, state, closure, arguments, at)
     abstract = closure.owner is not None and exceptional_flow.is_abstract(closure.function)
     bound = None if abstract else closures.bind_arguments(interp, frame, state, closure, arguments)
     if bound is None:

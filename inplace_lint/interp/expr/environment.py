@@ -23,6 +23,7 @@ from inplace_lint.interp.fuel import STEPS_AT_IMPORT
 from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.module_scope import module_env
 from inplace_lint.ir.nodes import ImportFrom, ImportName
+from inplace_lint.workspace.import_resolver import STUB
 
 _BUILTINS = {name: Builtin(name) for name in dir(builtins) if not name.startswith("__")}
 
@@ -94,6 +95,8 @@ def find(interp: Interpreter, state: State, path: str, name: str) -> Value | Non
 def _run_items(interp: Interpreter, state: State, path: str, env: Ref, name: str) -> Value | None:
     module = interp.context.module(path)
     items = module.items(name)
+    if path.endswith(STUB) and not (len(items) == 1 and items[0].kind == "function"):
+        return None  # of overloads, classes and variables a stub says too little
     for item in items[:1]:
         run_once(interp, state, path, env, item)
     # Statements do not add to a library; what fills the variable is run before it is bound anew.

@@ -29,6 +29,7 @@ from inplace_lint.interp.interpreter import Interpreter
 from inplace_lint.interp.intrinsics import custom
 from inplace_lint.interp.intrinsics.call import IntrinsicCall
 from inplace_lint.interp.outcome import Results
+from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge import operator_schema
 from inplace_lint.knowledge.argument import Argument
 from inplace_lint.knowledge.op import Op, ReturnFact, WriteFact
@@ -37,7 +38,7 @@ from inplace_lint.knowledge.words import KERNEL, OPERATOR, ArgumentKind, Check, 
 
 _SEPARATOR = "::"
 _RECORDING, _SHAPES = "Autograd", "Meta"  # kinds of implementations: with a backward of its own, and for shapes alone
-_COUNTS = "the operator counts what it writes"
+COUNTS = "the operator counts what it writes"
 _NOTHING = ReturnFact(Result.VALUE, value=ValueKind.UNKNOWN)
 _KINDS = {
     "keyword-only": ArgumentKind.KEYWORD,
@@ -53,7 +54,7 @@ def run(
     body = operator.body
     if body is None:
         assert operator.schema is not None
-        interp.context.operators[name] = Declared(_of_schema(name, operator.schema), frozenset({_COUNTS}))
+        interp.context.operators[name] = Declared(_of_schema(name, operator.schema), frozenset({COUNTS}))
         return interp.apply_op(frame, state, name, arguments, at)
     if not operator.hides:
         return interp.call(frame, state, body, arguments, at)
@@ -91,13 +92,15 @@ def registers(interp: Interpreter, value: Value) -> bool:
 
 def _op(name: str, body: Closure, writes: Sequence[str]) -> Op:
     """Return what a call of an operator does besides running its body: it counts the writes that are declared."""
-    defaults = dict(body.defaults)
-    args = tuple(
-        Argument(one.name, _KINDS.get(one.kind, ArgumentKind.PLAIN), one.name in defaults)
-        for one in body.function.params
-    )
+    args = args_of(body.function)
     facts = tuple(WriteFact(one.name, counted=True) for one in args if one.name in writes)
     return Op(name, args, writes=facts, grads=(), returns=(_NOTHING,), history=History.KEEP_OLD)
+
+
+def args_of(function: ir.Function) -> tuple[Argument, ...]:
+    """Return the parameters of a function as the arguments of an op."""
+    kinds = ((one, _KINDS.get(one.kind, ArgumentKind.PLAIN)) for one in function.params)
+    return tuple(Argument(one.name, kind, one.default is not None) for one, kind in kinds)
 
 
 def _of_schema(name: str, schema: OperatorSchema) -> Op:

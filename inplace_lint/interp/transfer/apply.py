@@ -53,8 +53,8 @@ def call_op(
     instance: Ref | None = None,
 ) -> Results:
     """Run a call of an op and return its result: an unknown value where no fact fits."""
-    facts = interp.context.facts_of(name)
     own = interp.context.operators.get(name)
+    facts = interp.context.facts_of(name) or (None if own is None else interp.context.default())
     forms = () if facts is None else (own.op,) if own is not None else facts.forms(name)
     counters = interp.fuel.counters
     counters["framework_calls"] += 1
