@@ -39,6 +39,9 @@ def check_compatible(policy: PolicyOptions, settings: Settings, *, diff: bool, i
     if policy.shard is not None and is_stdin:
         msg = "--shard needs files, and cannot be combined with `-`"
         raise click.UsageError(msg)
+    if policy.shard is None and policy.shard_costs is not None:
+        msg = "`--shard-costs` can only be used with `--shard`"
+        raise click.UsageError(msg)
     for option in policy.writes:
         if is_stdin:
             msg = f"{option} needs files, and cannot be combined with `-`"
@@ -68,7 +71,8 @@ def runner(
     store = Store(settings.cache_folder) if settings.cache and not _advises(resolver, (*paths, stdin)) else kept
     plan = session.Plan(settings, *by_path, store=store, nested=resolver.nested, severities_of=resolver.severities_of)
     executor = executor_of(policy.executor, policy.ray_address, settings.jobs)
-    plan = plan._replace(shard=policy.shard, memory=None if lasting is None else lasting.memory, executor=executor)
+    shard = policy.shard and policy.shard._replace(costs=policy.shard_costs or policy.shard.costs)
+    plan = plan._replace(shard=shard, memory=None if lasting is None else lasting.memory, executor=executor)
     look = _stdin(stdin, resolver, plan) if paths == (Path("-"),) else _files(paths, resolver, plan)
 
     if not (policy.writes or settings.baseline or policy.since):

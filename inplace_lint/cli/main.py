@@ -244,16 +244,26 @@ def trace(words: tuple[str, ...], output_file: Path | None, *, is_module: bool, 
     return run_watched(("-m", *words) if is_module else words, output_file, python, resolver, wants_color)
 
 
-@program.command(short_help="Show the size of the cache, or remove it.")
-@click.argument("action", type=OneOf(("stats", "clear")), metavar="stats|clear")
+@program.command(short_help="Show the size of the cache, what files cost, or remove it.")
+@click.argument("action", type=OneOf(("stats", "costs", "clear")), metavar="stats|costs|clear")
 @click.option("--cache-dir", metavar="DIR", help="Cache folder; default .inplace_lint_cache in the project.")
 def cache(action: str, cache_dir: str | None) -> int:
-    """Show the size of the cache of this project, or remove it."""
+    """
+    Show the size of the cache of this project, or remove it.
+
+    `costs` prints the milliseconds that each file took, as JSON for `--shard-costs`.
+    """
+    import json
+
     from inplace_lint.driver.store import Store, remove
 
     folder = resolver_of({"cache_dir": cache_dir}).settings_of(Path.cwd()).cache_folder
     if action == "clear":
         remove(folder)
+        return CLEAN
+    if action == "costs":
+        costs = Store(folder).costs() if folder.is_dir() else {}
+        streams.write(sys.stdout, json.dumps(costs, indent=0) + "\n")
         return CLEAN
     results, claims, size = Store(folder).size() if folder.is_dir() else (0, 0, 0)
     lines = (f"folder: {folder}", f"results: {results}", f"claims: {claims}", f"size: {size / 1000:.0f} kB")

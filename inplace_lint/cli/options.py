@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from inplace_lint.config.resolve import SettingsResolver
     from inplace_lint.config.selection import RuleInfo
     from inplace_lint.config.settings import Settings
-    from inplace_lint.driver.shard import Shard
+    from inplace_lint.driver.shard import Costs, Shard
     from inplace_lint.rules.rule import Rule
 
 
@@ -28,6 +28,7 @@ class PolicyOptions(NamedTuple):
     add_noqa: bool = False
     add_ignore: bool = False
     shard: Shard | None = None
+    shard_costs: Costs | None = None
     executor: str = "local"
     ray_address: str | None = None
 
@@ -105,6 +106,19 @@ def shard_of(_context: click.Context, parameter: click.Parameter, value: str | N
         msg = f"must be K/N with K from 1 to N, such as 2/4, not {value!r}"
         raise click.BadParameter(msg, param=parameter)
     return Shard(int(number), int(of))
+
+
+def costs_of(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Costs | None:
+    """
+    Read what files cost.
+
+    Raises: `ConfigError` naming the file, and the key at fault.
+    """
+    if value is None:
+        return None
+    from inplace_lint.driver.shard import read_costs
+
+    return read_costs(Path(value))
 
 
 def absolute_path(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from inplace_lint.cli.options import complete_rule, parsed_by, rules_of, shard_of
+from inplace_lint.cli.options import complete_rule, costs_of, parsed_by, rules_of, shard_of
 from inplace_lint.cli.param_types import Count, OneOf, Output, Positive
 from inplace_lint.config.schema import ASSUMPTIONS, COLORS, FORMATS, LANGS, SEVERITIES, assume_of, sentences, version
 
@@ -122,6 +122,12 @@ report_options = together(
     exit_options,
     executor_options,
     click.option("--shard", metavar="K/N", callback=shard_of, help="Check only the K-th of N parts of the files."),
+    click.option(
+        "--shard-costs",
+        metavar="FILE",
+        callback=costs_of,
+        help="Divide the files by what `cache costs` measured; the same file for all parts.",
+    ),
 )
 
 

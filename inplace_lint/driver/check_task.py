@@ -126,7 +126,7 @@ def check_task(task: Task) -> Checked:
 
 
 def _checked(task: Task, source: str) -> Checked:
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     from inplace_lint.driver.analyze_file import Options, check_file  # noqa: PLC0415 - libcst only after the cache missed
 
     versions = versions_of(task)
@@ -142,9 +142,8 @@ def _checked(task: Task, source: str) -> Checked:
     result = check_file(task.path, source, options, project, _make_fixes, edited=edited)
     rest = time.perf_counter() - started - sum(result.seconds.values())
     seconds = {**result.seconds, "other": rest}
-    done = Checked(
-        Entry(result.findings, result.counters, result.statements), seconds, roots=result.roots, ran=result.ran
-    )
+    entry = Entry(result.findings, result.counters, result.statements, round(1000 * (time.process_time() - busy)))
+    done = Checked(entry, seconds, roots=result.roots, ran=result.ran)
     if earlier is not None and move is not None and result.part is not None:
         entry, roots = joined(done.entry, done.roots, move.kept(earlier, result.part))
         return replace(done, entry=entry, lasting=False, roots=roots, ran={**earlier.ran, **done.ran})

@@ -11,11 +11,12 @@ from inplace_lint.core.span import Span
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The result of checking one file."""
+    """The result of checking one file; `milliseconds` of a processor is what it took."""
 
     findings: tuple[Finding, ...]
     counters: Mapping[str, int]
     statements: Mapping[Span, tuple[int, int]]
+    milliseconds: int = 0
 
     @property
     def paths(self) -> frozenset[str]:

@@ -33,7 +33,7 @@ from inplace_lint.workspace.import_statements import Statement
 
 NAME = "results.sqlite"
 MOST_BYTES = 256 << 20
-_FORMAT = 2
+_FORMAT = 3
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claim (
   id INTEGER PRIMARY KEY, path TEXT, question TEXT, detail TEXT, answer TEXT, bytes TEXT,
@@ -159,6 +159,14 @@ class Store:
         results, claims = (self.rows(f"SELECT count(*) FROM {table}") for table in ("result", "claim"))  # noqa: S608
         pages = self.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
         return Size(*(found[0][0] if found else 0 for found in (results, claims, pages)))
+
+    def costs(self) -> dict[str, int]:
+        """Return the milliseconds of a processor that the files took whose results are held, by path."""
+        found: dict[str, int] = {}
+        for path, data in self.rows("SELECT path, entry FROM result ORDER BY path"):
+            with contextlib.suppress(ValueError, TypeError, zlib.error):
+                found[path] = max(found.get(path, 0), reader(Entry)(json.loads(zlib.decompress(data))).milliseconds)
+        return found
 
     def rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query; none where the file is damaged."""

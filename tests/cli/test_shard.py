@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -129,3 +130,48 @@ def test_a_file_that_is_no_result_is_one_line(lint, project, text, message):
 
 def test_a_file_that_is_not_there_is_one_line(lint, folder):
     assert lint("merge", "gone.json") == (2, "", "error: gone.json: no such file or directory\n")
+
+
+def test_files_are_divided_by_what_they_were_measured_to_cost(lint, project):
+    names = ["book.ipynb", "script.py", "pkg/__init__.py", "pkg/helper.py", *(f"pkg/net{at}.py" for at in range(7))]
+    costs = dict.fromkeys(names, 1)
+    (project / "costs.json").write_text(json.dumps({**costs, "pkg/net0.py": 9}))
+    names = shards(lint, project, 2, "--shard-costs=costs.json")
+    parts = [json.loads((project / name).read_text()) for name in names]
+    first, second = ({Path(row["filename"]).name for row in part} for part in parts)
+    assert {name for name in second if "net" in name} == {f"net{number}.py" for number in range(1, 7)}
+    assert "net0.py" in first
+    whole = lint("--no-cache", "--assume", "unknown", "--output-format=concise", ".")
+    assert lint("merge", "--output-format=concise", *names) == whole
+
+
+def test_the_cache_knows_what_files_cost(lint, project):
+    assert json.loads(lint("cache", "costs").out) == {}
+    lint(".")
+    costs = json.loads(lint("cache", "costs").out)
+    assert costs.keys() == {"script.py", "book.ipynb", "pkg/helper.py", *(f"pkg/net{number}.py" for number in range(7))}
+    assert all(cost > 0 for cost in costs.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a.py": -1}', "costs.json: 'a.py': -1 is not a number of milliseconds"),
+        ('{"a.py": 1.5}', "costs.json: 'a.py': 1.5 is not a number of milliseconds"),
+        ("[]", "costs.json: not an object of milliseconds by path"),
+        ("{", "costs.json: not JSON"),
+        (None, "costs.json: No such file or directory"),
+    ],
+)
+def test_costs_that_cannot_be_used_are_one_line(lint, project, text, message):
+    if text is not None:
+        (project / "costs.json").write_text(text)
+    ran = lint("--shard=1/2", "--shard-costs=costs.json", ".")
+    assert (ran.status, ran.out, ran.err) == (2, "", f"error: {message}\n")
+
+
+def test_costs_are_for_parts(lint, project):
+    (project / "costs.json").write_text("{}")
+    ran = lint("--shard-costs=costs.json", ".")
+    assert ran.status == 2
+    assert "`--shard-costs` can only be used with `--shard`" in ran.err

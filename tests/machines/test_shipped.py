@@ -78,3 +78,17 @@ def test_a_fix_is_seen_by_the_next_run(project, buggy, monkeypatch):
     plan = plan._replace(executor=LocalProcesses(2, shares_files=False))
     task = Task("script.py", cured, root=project.as_posix())
     assert session.check_all([task], plan, session.Outcome()).findings == ()
+
+
+def test_stubs_are_sent(folder, monkeypatch):
+    (folder / "my_ext").mkdir()
+    (folder / "my_ext" / "__init__.py").write_text("from ._C import add_\n")
+    (folder / "my_ext" / "_C.pyi").write_text("from torch import Tensor\ndef add_(x: Tensor) -> None: ...\n")
+    step = "def f(w):\n    h = w.exp()\n    add_(h)\n    h.sum().backward()\n"
+    call = "f(torch.ones(3, requires_grad=True))\n"
+    (folder / "a.py").write_text(f"import torch\nfrom my_ext import add_\n\n\n{step}\n\n{call}")
+    (folder / "b.py").write_text("import torch\n")
+    monkeypatch.chdir(folder)
+    there = run(folder, LocalProcesses(2, shares_files=False))
+    assert [one.code for one in there.findings] == ["IPL101"]
+    assert there.findings == run(folder, None).findings
