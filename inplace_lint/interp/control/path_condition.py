@@ -11,7 +11,7 @@ from typing import Any
 
 from inplace_lint.core.assumption import Assumption
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, traits
+from inplace_lint.domain import origins, traits, used_gradients
 from inplace_lint.domain.heap import DictObject, Instance, ListObject, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import (
@@ -143,6 +143,8 @@ def _learn_of_parts(state: State, key: tuple[Any, ...], side: bool) -> None:
     """Remember what a condition says about what it was made of."""
     if key[0] is origins.IS_NONE and side:
         state.learn((origins.NONE, key[1]), True)
+    elif key[0] is origins.IS_NONE:
+        used_gradients.note(state, (Sym(key[1]),))
     elif key[0] is origins.COMPARE and key[1] == "==":
         _learn_equality(state, key[2], key[3], side)
     elif key[0] is origins.CONTAINS and isinstance(key[1], Sym):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from inplace_lint.core.event import Failure, Spelling
 from inplace_lint.core.records import replace
 from inplace_lint.core.span import Place
-from inplace_lint.domain import origins, unknown_history
+from inplace_lint.domain import origins, unknown_history, used_gradients
 from inplace_lint.domain.heap import Save, Tensor
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import Const, Dotted, Ref, Sym, Tuple, Value
@@ -199,7 +199,7 @@ def _run(call: Call) -> Results:
         if holds(becoming.condition, call.binding):
             return _become(call, becoming.op, becoming.condition)
     if call.state.symbols.graded:
-        materialise.note_gradients(call.state, call.binding.values.values())
+        used_gradients.note(call.state, call.binding.values.values())
     _announce_reads(call)
     no_gradient.note(call)
     call.grads = _differentiable(call)

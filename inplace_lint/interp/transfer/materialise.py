@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from inplace_lint.core.assumption import assumption
 from inplace_lint.core.event import Site, Touch
 from inplace_lint.core.records import replace
-from inplace_lint.domain import origins, traits, unknown_history
+from inplace_lint.domain import origins, traits, unknown_history, used_gradients
 from inplace_lint.domain.heap import ListObject, Node, Storage, Tensor, Write
 from inplace_lint.domain.state import State
 from inplace_lint.domain.values import NOT_TENSORS, Const, Ref, SliceValue, Sym, SymId, Tuple, Value
@@ -31,16 +29,7 @@ def framework_of(interp: Interpreter, state: State, value: Value) -> Facts | Non
 
 def _has_gradient(state: State, value: Sym) -> bool:
     """Check whether an unknown value is a gradient, or something that has one which was used."""
-    return state.has_trait(traits.HAS_USED_GRADIENT, value.id) or _owner_of_gradient(state, value) is not None
-
-
-def _owner_of_gradient(state: State, value: Sym) -> SymId | None:
-    """Return the unknown value whose gradient a value is; None if it is none."""
-    match state.symbols.keys[value.id]:
-        case (origins.ATTRIBUTE, int(owner), "grad") if value.kind not in NOT_TENSORS:
-            return SymId(owner)
-        case _:
-            return None
+    return state.has_trait(traits.HAS_USED_GRADIENT, value.id) or used_gradients.owner(state, value) is not None
 
 
 def of_operand(interp: Interpreter, state: State, value: Value) -> Facts | None:
@@ -62,7 +51,7 @@ def materialise(interp: Interpreter, state: State, value: Value, framework: str 
     source = _source(state, value)
     asked = assumption(f"{describe(state, source)} requires grad", source.id)
     why = next((state.nodes[node].passes for node in nodes if state.nodes[node].passes), asked)
-    note_gradients(state, (value,))
+    used_gradients.note(state, (value,))
     trained = not nodes and state.has_trait(traits.HAS_USED_GRADIENT, value.id)
     floating = state.trait(traits.FLOATING_DTYPE, value.id) or ""
     truths = unknown_history.is_truth(state, value)
@@ -166,25 +155,6 @@ def materialise_item(interp: Interpreter, frame: Frame, state: State, value: Val
                     state.set_trait(traits.TENSOR, value.id, part)
         case _:
             pass
-
-
-def note_gradients(state: State, values: Iterable[Value]) -> None:
-    """Remember whose gradients are operands: what has a gradient that is used is a leaf that requires grad."""
-    for value in values:
-        if type(value) is Ref and value.id in state.symbols.graded:
-            _is_leaf(state, state.trait(traits.GRADIENT_OF, value.id))
-        owner = _owner_of_gradient(state, value) if type(value) is Sym else None
-        if owner is None:
-            continue
-        state.set_trait(traits.HAS_USED_GRADIENT, owner, True)
-        _is_leaf(state, state.trait(traits.TENSOR, owner))
-
-
-def _is_leaf(state: State, ref: Ref | None) -> None:
-    """Remember that a tensor whose gradient is used is a leaf that requires grad, unless it was computed."""
-    tensor = None if ref is None else state.tensor(ref)
-    if ref is not None and tensor is not None and tensor.rg is None and not tensor.nodes:
-        state.put(ref, replace(tensor, rg=True, leaf=True))
 
 
 def remember_history(state: State, result: Sym, function: Value, arguments: Arguments, site: Site) -> None:

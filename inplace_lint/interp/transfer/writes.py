@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from inplace_lint.core.event import Accepted, Failure, Ignored, Refused, Spelling
 from inplace_lint.core.records import replace
-from inplace_lint.domain import shape, traits
+from inplace_lint.domain import shape, traits, used_gradients
 from inplace_lint.domain.heap import Broken, Names, Save, Tensor, View, Write
 from inplace_lint.domain.values import NONE, Const, NodeId, Ref, Three, Value
 from inplace_lint.interp.expr import operators
 from inplace_lint.interp.frame import Variable
 from inplace_lint.interp.intrinsics import opaque_modules, transforms
-from inplace_lint.interp.transfer import lazy_view_history, materialise, overlap, recording, results, unchanged
+from inplace_lint.interp.transfer import lazy_view_history, overlap, recording, results, unchanged
 from inplace_lint.interp.transfer.op_call import Call
 from inplace_lint.ir import nodes as ir
 from inplace_lint.knowledge.guard import holds
@@ -39,7 +39,7 @@ _REFUSES = {View.MULTI: Failure.MULTI_VIEW, View.CUSTOM: Failure.CUSTOM_VIEW, Vi
 def run(call: Call, inputs: list[Save]) -> list[tuple[State, Value]]:
     """Run a call that writes; a refused write does not change the state."""
     state, binding = call.state, call.binding
-    materialise.note_gradients(state, binding.values.values())
+    used_gradients.note(state, binding.values.values())
     targets = [pair for fact in binding.op.writes for pair in _targets(call, fact)]
     listeners = call.interp.listeners
     for fact, ref, tensor in targets:
