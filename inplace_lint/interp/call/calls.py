@@ -30,7 +30,7 @@ from inplace_lint.domain.values import (
     Tuple,
     Value,
 )
-from inplace_lint.interp.call import closures, data_loaders, instances, portable_arguments, stubs
+from inplace_lint.interp.call import closures, data_loaders, instances, portable_arguments
 from inplace_lint.interp.call.closures import Passed
 from inplace_lint.interp.call.library_bases import library_init
 from inplace_lint.interp.call.unknown_calls import unknown_call
@@ -38,7 +38,15 @@ from inplace_lint.interp.control import context_managers, exceptional_flow, mode
 from inplace_lint.interp.expr import registering
 from inplace_lint.interp.frame import Arguments, Frame
 from inplace_lint.interp.interpreter import Interpreter
-from inplace_lint.interp.intrinsics import module_methods, opaque_modules, operators, optimizers, state_dict, table
+from inplace_lint.interp.intrinsics import (
+    module_methods,
+    opaque_modules,
+    operators,
+    optimizers,
+    state_dict,
+    stubs,
+    table,
+)
 from inplace_lint.interp.outcome import Flow, Outcome, Outcomes, Raised, Results, returned
 from inplace_lint.interp.pylib import builtins, stdlib
 from inplace_lint.ir import nodes as ir

@@ -23,19 +23,9 @@ _LEAVES = "an unknown call leaves what a module keeps as it is"
 
 
 def unknown_call(
-    interp: Interpreter,
-    frame: Frame,
-    state: State,
-    function: Value,
-    arguments: Arguments,
-    at: int,
-    returned: str = "",
+    interp: Interpreter, frame: Frame, state: State, function: Value, arguments: Arguments, at: int
 ) -> Results:
-    """
-    Return an unknown result, of the kind `returned` where that is known.
-
-    Containers passed to the call may have any content from here on.
-    """
+    """Return an unknown result; containers passed to the call may have any content from here on."""
     for value in (*arguments.positional, *(value for _, value in arguments.keywords)):
         inner = state.object(value)
         if isinstance(value, Ref) and isinstance(inner, ListObject | DictObject):
@@ -55,9 +45,7 @@ def unknown_call(
     )
     state.clock += 1
     site = frame.site(at)
-    kind = (
-        "array" if interp.context.is_of_arrays(function) else "input" if known else returned or _kind(state, function)
-    )
+    kind = "array" if interp.context.is_of_arrays(function) else "input" if known else _kind(state, function)
     result = state.symbols.sym((origins.RESULT, function, site, state.clock), kind)
     optimizers.note_given(state, result, arguments)
     materialise.remember_history(state, result, function, arguments, site)

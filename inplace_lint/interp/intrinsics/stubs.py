@@ -11,7 +11,7 @@ A stub says of what kind the result is, and not what is written. Where names of 
 from __future__ import annotations
 
 from inplace_lint.domain.state import State
-from inplace_lint.domain.values import NONE, Closure, Dotted
+from inplace_lint.domain.values import NONE, Closure, Dotted, Sym, Value
 from inplace_lint.interp.call.unknown_calls import unknown_call
 from inplace_lint.interp.context import Declared
 from inplace_lint.interp.frame import Arguments, Frame
@@ -44,8 +44,15 @@ def call(interp: Interpreter, frame: Frame, state: State, closure: Closure, argu
         assumed = frozenset({f"`{function.qualname}` writes to its argument `{written}`", operators.COUNTS})
         interp.context.operators[name] = Declared(_op(name, function, written, returns), assumed)
         return interp.apply_op(frame, state, name, arguments, at)
-    results = unknown_call(interp, frame, state, Dotted(name), arguments, at, kind_of(returns))
-    return [(after, NONE) for after, _ in results] if _is_none(returns) else results
+    results = unknown_call(interp, frame, state, Dotted(name), arguments, at)
+    return [(after, _typed(value, returns)) for after, value in results]
+
+
+def _typed(value: Value, returns: ir.Expr | None) -> Value:
+    """Return an unknown result with the kind that its annotation promises."""
+    if _is_none(returns):
+        return NONE
+    return Sym(value.id, kind_of(returns) or value.kind) if isinstance(value, Sym) else value
 
 
 def _written(interp: Interpreter, function: ir.Function, returns: ir.Expr | None) -> str:
